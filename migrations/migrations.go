@@ -1,0 +1,132 @@
+// Package migrations brings a database to the newest schema: ours (goose), River's in schema "river". It is safe to
+// run from several processes at once.
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// Schema of River's own tables.
+const RiverSchema = "river"
+
+// ErrRole is returned by Run when the database lets multis neither use nor create the role that contacts' reads run
+// under. Its text holds the SQL that fixes it.
+var ErrRole = errors.New("the role multis_contact is missing")
+
+// lockID is the advisory lock that keeps two processes from migrating at once. The number is arbitrary.
+const lockID = 6_102_250_117
+
+// Run brings the database behind dsn up to date.
+func Run(ctx context.Context, dsn string) error {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return fmt.Errorf("read the database address: %w", err)
+	}
+	db := stdlib.OpenDB(*cfg)
+	defer db.Close()
+
+	unlock, err := hold(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := ensureRole(ctx, db); err != nil {
+		return err
+	}
+	if err := runOurs(ctx, db); err != nil {
+		return err
+	}
+	return runRiver(ctx, db)
+}
+
+// hold takes the migration lock on a connection of its own and waits for other processes.
+func hold(ctx context.Context, db *sql.DB) (func(), error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("wait for the migration lock: %w", err)
+	}
+	// Closing the session releases the lock, whatever state it is in.
+	return func() { conn.Raw(func(c any) error { return c.(*stdlib.Conn).Conn().Close(ctx) }); conn.Close() }, nil
+}
+
+// ensureRole makes the role of contacts' reads and lets the login role switch to it.
+func ensureRole(ctx context.Context, db *sql.DB) error {
+	var user string
+	var exists, member bool
+	err := db.QueryRowContext(ctx, `select current_user, exists (select from pg_roles where rolname = 'multis_contact'),
+		case when exists (select from pg_roles where rolname = 'multis_contact') then pg_has_role(current_user, 'multis_contact', 'member') else false end`).
+		Scan(&user, &exists, &member)
+	if err != nil {
+		return fmt.Errorf("look for the role multis_contact: %w", err)
+	}
+	name := pgx.Identifier{user}.Sanitize()
+	if !exists {
+		if _, err := db.ExecContext(ctx, "create role multis_contact nologin"); err != nil && !raced(err) {
+			return roleError(err, name)
+		}
+	}
+	if !member {
+		if _, err := db.ExecContext(ctx, "grant multis_contact to "+name); err != nil && !raced(err) {
+			return roleError(err, name)
+		}
+	}
+	return nil
+}
+
+// raced tells whether another database of the same server made the role between our look and our try.
+func raced(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "42710" || pg.Code == "23505" || pg.Code == "XX000")
+}
+
+func roleError(err error, user string) error {
+	return fmt.Errorf("%w; run as a database administrator: CREATE ROLE multis_contact NOLOGIN; GRANT multis_contact TO %s; (%w)", ErrRole, user, err)
+}
+
+func runOurs(ctx context.Context, db *sql.DB) error {
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("prepare migrations: %w", err)
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("prepare migrations: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	return nil
+}
+
+func runRiver(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, "create schema if not exists "+RiverSchema); err != nil {
+		return fmt.Errorf("create schema %s: %w", RiverSchema, err)
+	}
+	m, err := rivermigrate.New(riverdatabasesql.New(db), &rivermigrate.Config{Schema: RiverSchema})
+	if err != nil {
+		return fmt.Errorf("prepare job migrations: %w", err)
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("migrate the job tables: %w", err)
+	}
+	return nil
+}
