@@ -1,0 +1,94 @@
+// Package devstack runs a real Synapse and a real Postgres with pgvector on
+// loopback ports, from Debian packages and without Docker. Tests and the demo
+// use it; multis itself does not.
+//
+// Prepare makes the root file system once per machine; Start runs servers in it
+// as often as wanted, several stacks side by side. It needs root or sudo. Every
+// server lives in its own mount and process namespace and hangs on a pipe of the
+// starting process: however that one ends, nothing is left running or mounted.
+package devstack
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+//go:embed prepare.sh
+var prepareScript string
+
+//go:embed enter.sh
+var enterScript []byte
+
+// Root is a root file system with the packages installed. Get one from Prepare.
+type Root struct {
+	// Dir is its absolute path outside.
+	Dir string
+}
+
+// Prepare returns the root file system, made on the first call on a machine (a
+// minute) and kept in CacheDir. Progress goes to out, one line a step. Runs that
+// come together wait for the one that builds.
+func Prepare(ctx context.Context, out io.Writer) (Root, error) {
+	cache, err := CacheDir()
+	if err != nil {
+		return Root{}, err
+	}
+	if err := askForRoot(ctx); err != nil {
+		return Root{}, err
+	}
+	argv := asRoot("bash", "-s", "--", cache)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin = strings.NewReader(prepareScript)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = 2 * time.Second
+	if err := cmd.Run(); err != nil {
+		return Root{}, fmt.Errorf("prepare the development root in %s: %w", cache, err)
+	}
+	return Root{Dir: filepath.Join(cache, "sid")}, nil
+}
+
+// CacheDir is where the root file system is kept: $MULTIS_CACHE/devstack, or
+// multis/devstack in the user's cache folder ($XDG_CACHE_HOME or ~/.cache).
+func CacheDir() (string, error) {
+	base := os.Getenv("MULTIS_CACHE")
+	if base == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("find a cache folder, set MULTIS_CACHE: %w", err)
+		}
+		base = filepath.Join(user, "multis")
+	}
+	return filepath.Abs(filepath.Join(base, "devstack"))
+}
+
+// askForRoot lets sudo ask for its password once, while it still has the
+// terminal; everything later must not ask.
+func askForRoot(ctx context.Context) error {
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	if _, err := exec.LookPath("sudo"); err != nil {
+		return errors.New("the development stack needs root or sudo to make a root file system and enter it")
+	}
+	cmd := exec.CommandContext(ctx, "sudo", "-v")
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("ask sudo for root: %w", err)
+	}
+	return nil
+}
+
+func asRoot(argv ...string) []string {
+	if os.Geteuid() == 0 {
+		return argv
+	}
+	return append([]string{"sudo", "-n", "--"}, argv...)
+}

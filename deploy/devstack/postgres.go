@@ -1,0 +1,67 @@
+package devstack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const postgresBin = "/usr/lib/postgresql/18/bin/"
+
+// PostgresDSN is the connection string of a database, as superuser. Tests use
+// it to make roles of their own.
+func (s *Stack) PostgresDSN(database string) string {
+	return fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/%s?sslmode=disable", s.password, s.postgresPort, database)
+}
+
+// CreateDatabase makes an empty database.
+func (s *Stack) CreateDatabase(ctx context.Context, name string) error {
+	conn, err := pgx.Connect(ctx, s.PostgresDSN("postgres"))
+	if err != nil {
+		return fmt.Errorf("create database %s: %w", name, err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize()); err != nil {
+		return fmt.Errorf("create database %s: %w", name, err)
+	}
+	return nil
+}
+
+// startPostgres makes a cluster and serves it on TCP only, without fsync: the
+// data is thrown away, and no test cuts the power.
+func (s *Stack) startPostgres(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	// Readable by the other user that initdb runs as; gone a second later.
+	passwordFile := filepath.Join(s.dir, "postgres.password")
+	if err := os.WriteFile(passwordFile, []byte(s.password), 0o644); err != nil {
+		return err
+	}
+	defer os.Remove(passwordFile)
+	initdb, err := s.root.run(s.dir, "initdb", postgresBin+"initdb", "--no-sync", "--no-instructions",
+		"--pgdata=/mnt/postgres", "--username=postgres", "--pwfile=/mnt/postgres.password",
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C")
+	if err != nil {
+		return err
+	}
+	if err := initdb.wait(ctx); err != nil {
+		return err
+	}
+	s.postgres, err = s.root.run(s.dir, "postgres", postgresBin+"postgres", "-D", "/mnt/postgres",
+		"-p", strconv.Itoa(s.postgresPort), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
+	if err != nil {
+		return err
+	}
+	return s.postgres.until(ctx, func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, s.PostgresDSN("postgres"))
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	})
+}
