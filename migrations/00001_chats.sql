@@ -77,7 +77,7 @@ create table outbox (
     seq          bigint generated always as identity,
     chat_id      bigint not null references chats on delete cascade,
     send_as      text not null check (send_as in ('owner', 'bot')),
-    kind         text not null, -- reply, greeting, handover, admin
+    purpose      text not null, -- reply, greeting, handover, notice, ...
     event_type   text not null,
     content      jsonb not null,
     code         text not null, -- the gate's last word, as a stable word

@@ -4,17 +4,16 @@ package migrations
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 )
 
@@ -33,46 +32,36 @@ const lockID = 6_102_250_117
 
 // Run brings the database behind dsn up to date.
 func Run(ctx context.Context, dsn string) error {
-	cfg, err := pgx.ParseConfig(dsn)
+	pool, err := pgxpool.New(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("read the database address: %w", err)
 	}
-	db := stdlib.OpenDB(*cfg)
-	defer db.Close()
+	defer pool.Close()
 
-	unlock, err := hold(ctx, db)
+	// The lock lives and dies with this connection, so a killed process never leaves it behind.
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	session := conn.Hijack()
+	defer session.Close(context.WithoutCancel(ctx))
+	if _, err := session.Exec(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
+		return fmt.Errorf("wait for the migration lock: %w", err)
+	}
+	if err := ensureRole(ctx, pool); err != nil {
 		return err
 	}
-	defer unlock()
-	if err := ensureRole(ctx, db); err != nil {
+	if err := runOurs(ctx, pool); err != nil {
 		return err
 	}
-	if err := runOurs(ctx, db); err != nil {
-		return err
-	}
-	return runRiver(ctx, db)
-}
-
-// hold takes the migration lock on a connection of its own and waits for other processes.
-func hold(ctx context.Context, db *sql.DB) (func(), error) {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
-	}
-	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("wait for the migration lock: %w", err)
-	}
-	// Closing the session releases the lock, whatever state it is in.
-	return func() { conn.Raw(func(c any) error { return c.(*stdlib.Conn).Conn().Close(ctx) }); conn.Close() }, nil
+	return runRiver(ctx, pool)
 }
 
 // ensureRole makes the role of contacts' reads and lets the login role switch to it.
-func ensureRole(ctx context.Context, db *sql.DB) error {
+func ensureRole(ctx context.Context, pool *pgxpool.Pool) error {
 	var user string
 	var exists, member bool
-	err := db.QueryRowContext(ctx, `select current_user, exists (select from pg_roles where rolname = 'multis_contact'),
+	err := pool.QueryRow(ctx, `select current_user, exists (select from pg_roles where rolname = 'multis_contact'),
 		case when exists (select from pg_roles where rolname = 'multis_contact') then pg_has_role(current_user, 'multis_contact', 'member') else false end`).
 		Scan(&user, &exists, &member)
 	if err != nil {
@@ -80,12 +69,12 @@ func ensureRole(ctx context.Context, db *sql.DB) error {
 	}
 	name := pgx.Identifier{user}.Sanitize()
 	if !exists {
-		if _, err := db.ExecContext(ctx, "create role multis_contact nologin"); err != nil && !raced(err) {
+		if _, err := pool.Exec(ctx, "create role multis_contact nologin"); err != nil && !raced(err) {
 			return roleError(err, name)
 		}
 	}
 	if !member {
-		if _, err := db.ExecContext(ctx, "grant multis_contact to "+name); err != nil && !raced(err) {
+		if _, err := pool.Exec(ctx, "grant multis_contact to "+name); err != nil && !raced(err) {
 			return roleError(err, name)
 		}
 	}
@@ -102,12 +91,10 @@ func roleError(err error, user string) error {
 	return fmt.Errorf("%w; run as a database administrator: CREATE ROLE multis_contact NOLOGIN; GRANT multis_contact TO %s; (%w)", ErrRole, user, err)
 }
 
-func runOurs(ctx context.Context, db *sql.DB) error {
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return fmt.Errorf("prepare migrations: %w", err)
-	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+func runOurs(ctx context.Context, pool *pgxpool.Pool) error {
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files)
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
 	}
@@ -117,11 +104,11 @@ func runOurs(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func runRiver(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, "create schema if not exists "+RiverSchema); err != nil {
+func runRiver(ctx context.Context, pool *pgxpool.Pool) error {
+	if _, err := pool.Exec(ctx, "create schema if not exists "+RiverSchema); err != nil {
 		return fmt.Errorf("create schema %s: %w", RiverSchema, err)
 	}
-	m, err := rivermigrate.New(riverdatabasesql.New(db), &rivermigrate.Config{Schema: RiverSchema})
+	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema})
 	if err != nil {
 		return fmt.Errorf("prepare job migrations: %w", err)
 	}

@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+	"maunium.net/go/mautrix/id"
+)
+
+// DescribeArgs asks what a room is, and then for the events of it that wait.
+type DescribeArgs struct {
+	Room id.RoomID `json:"room"`
+}
+
+// Kind names the job.
+func (DescribeArgs) Kind() string { return "describe" }
+
+// InsertOpts puts it on its queue. A room that cannot be read is tried for about an hour; its next event tries again.
+func (DescribeArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueDescribe, MaxAttempts: 60}
+}
+
+// Describer finds out what a room is and takes in its waiting events.
+type Describer interface {
+	Describe(ctx context.Context, room id.RoomID) error
+}
+
+type describeWorker struct {
+	river.WorkerDefaults[DescribeArgs]
+	describer Describer
+}
+
+func (w *describeWorker) Timeout(*river.Job[DescribeArgs]) time.Duration { return time.Minute }
+
+func (w *describeWorker) NextRetry(job *river.Job[DescribeArgs]) time.Time {
+	return backoff(job.Attempt)
+}
+
+func (w *describeWorker) Work(ctx context.Context, job *river.Job[DescribeArgs]) error {
+	return w.describer.Describe(ctx, job.Args.Room)
+}

@@ -1,0 +1,138 @@
+// Package jobs is the work that outlives a crash: one file a kind of job, with its arguments and its worker. It holds no
+// business; each worker calls the one method it names.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"multis/migrations"
+	"multis/store"
+)
+
+// The queues. Commands never wait behind answers, and one slow room never holds up a send.
+const (
+	queueChat     = "chat"
+	queueAdmin    = "admin"
+	queueSend     = "send"
+	queueDescribe = "describe"
+	queueIndex    = "index"
+	queueUpkeep   = "upkeep"
+)
+
+// Args is what a job carries: ids, never text.
+type Args interface{ river.JobArgs }
+
+// insertOnly is the client that writes jobs; it holds no state but the schema's name.
+var insertOnly = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: migrations.RiverSchema})
+})
+
+// Enqueue inserts jobs in the transaction that makes them needed.
+func Enqueue(ctx context.Context, tx store.Tx, args ...Args) error {
+	client, err := insertOnly()
+	if err != nil {
+		return fmt.Errorf("prepare job: %w", err)
+	}
+	params := make([]river.InsertManyParams, len(args))
+	for i, a := range args {
+		params[i] = river.InsertManyParams{Args: a}
+	}
+	if len(params) == 0 {
+		return nil
+	}
+	if _, err := client.InsertManyTx(ctx, tx, params); err != nil {
+		return fmt.Errorf("insert job: %w", err)
+	}
+	return nil
+}
+
+// Later makes a worker's method come back after d without counting as a failure.
+func Later(d time.Duration) error { return river.JobSnooze(d) }
+
+// IsLater tells whether err only asks to come back later.
+func IsLater(err error) bool {
+	var snooze *river.JobSnoozeError
+	return errors.As(err, &snooze)
+}
+
+// Final marks err as one that no further attempt mends.
+func Final(err error) error { return river.JobCancel(err) }
+
+// Handlers are the parts of the program that do the work.
+type Handlers struct {
+	Turn     Turner
+	Command  Commander
+	Send     Sender
+	Describe Describer
+	Digest   Digester
+	Index    Indexer
+	Alarm    Alarmer
+}
+
+// Runner works the jobs off.
+type Runner struct {
+	client *river.Client[pgx.Tx]
+	slot   *slot
+}
+
+// NewRunner prepares a runner under a client id that no living process uses. Start begins the work.
+func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logger) (*Runner, error) {
+	slot, err := takeSlot(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &turnWorker{turner: h.Turn})
+	river.AddWorker(workers, &commandWorker{commander: h.Command})
+	river.AddWorker(workers, &sendWorker{sender: h.Send})
+	river.AddWorker(workers, &describeWorker{describer: h.Describe})
+	river.AddWorker(workers, &digestWorker{digester: h.Digest})
+	river.AddWorker(workers, &indexWorker{indexer: h.Index})
+	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
+	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
+	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
+	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
+		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
+		Queues: map[string]river.QueueConfig{
+			queueChat: queue(16), queueAdmin: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
+		},
+		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
+		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+	})
+	if err != nil {
+		slot.lock.Release(ctx)
+		return nil, fmt.Errorf("prepare jobs: %w", err)
+	}
+	return &Runner{client: client, slot: slot}, nil
+}
+
+// Run works until ctx ends, then waits for the running jobs. Jobs that a dead process left behind are taken over at
+// once and whenever another dies.
+func (r *Runner) Run(ctx context.Context) error {
+	defer func() { r.slot.lock.Release(ctx) }()
+	if err := r.slot.adopt(ctx); err != nil {
+		return err
+	}
+	if err := r.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
+	r.slot.watch(ctx)
+	if err := r.client.Stop(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("stop jobs: %w", err)
+	}
+	return nil
+}
+
+// backoff is the wait before attempt n+1: 1 s doubling to a minute.
+func backoff(attempt int) time.Time {
+	return time.Now().Add(min(time.Second<<min(attempt-1, 6), time.Minute))
+}

@@ -1,0 +1,40 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+)
+
+// SendArgs asks to send one outbox row.
+type SendArgs struct {
+	Out uuid.UUID `json:"out"`
+}
+
+// Kind names the job.
+func (SendArgs) Kind() string { return "send" }
+
+// InsertOpts puts it on its queue. A homeserver may be away for about an hour before a send is given up.
+func (SendArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueSend, MaxAttempts: 60, Priority: 1}
+}
+
+// Sender sends an outbox row, once. last says that no other attempt follows.
+type Sender interface {
+	Send(ctx context.Context, out uuid.UUID, last bool) error
+}
+
+type sendWorker struct {
+	river.WorkerDefaults[SendArgs]
+	sender Sender
+}
+
+func (w *sendWorker) Timeout(*river.Job[SendArgs]) time.Duration { return time.Minute }
+
+func (w *sendWorker) NextRetry(job *river.Job[SendArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *sendWorker) Work(ctx context.Context, job *river.Job[SendArgs]) error {
+	return w.sender.Send(ctx, job.Args.Out, job.Attempt >= job.MaxAttempts)
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// Chat is one conversation. Its identity is the bridge channel; the room is where it is today.
+type Chat struct {
+	ID        int64
+	Protocol  string
+	ChannelID string
+	Receiver  string
+	// RoomID is nil when the chat has no room any more.
+	RoomID *id.RoomID
+	Kind   policy.Kind
+	// Mode is nil when nobody set it by hand: then the network's and the profile's default hold.
+	Mode      *policy.Mode
+	ModeSetAt *time.Time
+	Name      string
+	Contact   id.UserID
+	BridgeBot id.UserID
+	SelfGhost id.UserID
+	Encrypted policy.Encryption
+	// ClosedWhy says why nothing can be sent or received there; empty while it is usable.
+	ClosedWhy     string
+	OwnerLastAt   *time.Time
+	PausedUntil   *time.Time
+	LastMessageAt *time.Time
+}
+
+const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at`
+
+const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
+
+// ChatsByRoom returns the chats that live in rooms today. Rooms without one are missing from the map.
+func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
+	chats, err := collectChats(ctx, db, chatsByRoomSQL, rooms)
+	if err != nil {
+		return nil, err
+	}
+	byRoom := make(map[id.RoomID]Chat, len(chats))
+	for _, c := range chats {
+		byRoom[*c.RoomID] = c
+	}
+	return byRoom, nil
+}
+
+const chatByIDSQL = "select " + chatColumns + " from chats c where c.id = $1"
+
+// ChatByID returns one chat, or ErrNotFound.
+func ChatByID(ctx context.Context, db DB, chat int64) (Chat, error) {
+	return oneChat(ctx, db, chatByIDSQL, chat)
+}
+
+// ShareChat is ChatByID for a transaction that must not race with a change of mode or a pause: it waits for one under way.
+func ShareChat(ctx context.Context, tx Tx, chat int64) (Chat, error) {
+	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
+}
+
+const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_why = '' order by c.id limit 1"
+
+// AdminChat returns the room from which multis is administered, or ErrNotFound before it was made.
+func AdminChat(ctx context.Context, db DB) (Chat, error) { return oneChat(ctx, db, adminChatSQL) }
+
+const listChatsSQL = "select " + chatColumns + ` from chats c
+	where c.kind in ('dm', 'group') and ($1 = '' or strpos(lower(c.name), lower($1)) > 0)
+	order by c.last_message_at desc nulls last, c.name, c.id limit $2 offset $3`
+
+// ListChats returns the chats whose name contains search, newest first, without admin rooms and spaces.
+func ListChats(ctx context.Context, db DB, search string, limit, offset int) ([]Chat, error) {
+	return collectChats(ctx, db, listChatsSQL, search, limit, offset)
+}
+
+const countChatsSQL = "select protocol, count(*) from chats where kind in ('dm', 'group') and closed_why = '' group by 1 order by 2 desc, 1"
+
+// NetworkCount is how many chats one network has.
+type NetworkCount struct {
+	Protocol string
+	Chats    int
+}
+
+// CountChats counts the usable chats by network, biggest first.
+func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
+	rows, err := db.Query(ctx, countChatsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("count chats: %w", err)
+	}
+	counts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[NetworkCount])
+	if err != nil {
+		return nil, fmt.Errorf("count chats: %w", err)
+	}
+	return counts, nil
+}
+
+const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
+
+const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, contact, bridge_bot, self_ghost, encrypted, closed_why)
+	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed)
+	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
+		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = excluded.encrypted, closed_why = excluded.closed_why
+	returning ` + chatColumns
+
+// UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
+func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
+	args := pgx.NamedArgs{
+		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": clean(c.Name),
+		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy,
+	}
+	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
+		return Chat{}, fmt.Errorf("free room of chat: %w", err)
+	}
+	return oneChat(ctx, tx, upsertChatSQL, args)
+}
+
+const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"
+
+// SetMode sets a chat's mode by hand.
+func SetMode(ctx context.Context, tx Tx, chat int64, mode policy.Mode) error {
+	return exec(ctx, tx, "set mode", setModeSQL, chat, mode)
+}
+
+const closeChatSQL = "update chats set closed_why = $2 where id = $1"
+
+// CloseChat marks a chat unusable and says why; an empty reason opens it again.
+func CloseChat(ctx context.Context, tx Tx, chat int64, why string) error {
+	return exec(ctx, tx, "close chat", closeChatSQL, chat, why)
+}
+
+const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
+
+// OwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
+func OwnerWrote(ctx context.Context, tx Tx, chat int64, at time.Time) error {
+	return exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
+}
+
+const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
+
+// PauseChat stops answers in a chat until then; nil resumes.
+func PauseChat(ctx context.Context, tx Tx, chat int64, until *time.Time) error {
+	return exec(ctx, tx, "pause chat", pauseChatSQL, chat, until)
+}
+
+const resumeChatSQL = "update chats set paused_until = null, owner_last_at = null where id = $1"
+
+// ResumeChat lets the assistant answer there at once, although the owner wrote a moment ago.
+func ResumeChat(ctx context.Context, tx Tx, chat int64) error {
+	return exec(ctx, tx, "resume chat", resumeChatSQL, chat)
+}
+
+// LeaseTime is how long a chat stays with a turn that does not renew: after a crash another may take it.
+const LeaseTime = 30 * time.Second
+
+const lockChatSQL = `update chats set locked_by = $2, locked_until = now() + $3
+	where id = $1 and (locked_by = $2 or locked_until < now())`
+
+// LockChat takes, or renews, the lease on a chat for one turn. It returns false while another holds it.
+func LockChat(ctx context.Context, db DB, chat int64, by string) (bool, error) {
+	tag, err := db.Exec(ctx, lockChatSQL, chat, by, LeaseTime)
+	if err != nil {
+		return false, fmt.Errorf("lock chat: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
+
+// UnlockChat gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
+func UnlockChat(ctx context.Context, db DB, chat int64, by string) (bool, error) {
+	tag, err := db.Exec(ctx, unlockChatSQL, chat, by)
+	if err != nil {
+		return false, fmt.Errorf("unlock chat: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+func oneChat(ctx context.Context, db DB, sql string, args ...any) (Chat, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return Chat{}, fmt.Errorf("read chat: %w", err)
+	}
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Chat])
+	if err != nil {
+		return Chat{}, fmt.Errorf("read chat: %w", notFound(err))
+	}
+	return c, nil
+}
+
+func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read chats: %w", err)
+	}
+	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Chat])
+	if err != nil {
+		return nil, fmt.Errorf("read chats: %w", err)
+	}
+	return chats, nil
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// LockClass says what an advisory lock guards. The numbers are arbitrary but fixed.
+type LockClass int32
+
+// The classes of locks.
+const (
+	LockClient LockClass = 1_299_542_121 // a client id of the job queue
+	LockSync   LockClass = 1_299_542_122 // the owner's sync
+	LockSetup  LockClass = 1_299_542_123 // making devices and the admin room
+)
+
+// Lock is held by this process alone, as long as its connection to the database lives: a killed process lets go at once.
+type Lock struct {
+	conn *pgx.Conn
+}
+
+// TryLock takes lock n of a class. It returns nil when another process holds it.
+func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (*Lock, error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	l := &Lock{conn: pooled.Hijack()}
+	var ok bool
+	if err := l.conn.QueryRow(ctx, "select pg_try_advisory_lock($1, $2)", int32(class), n).Scan(&ok); err != nil {
+		l.Release(ctx)
+		return nil, fmt.Errorf("take lock: %w", err)
+	}
+	if !ok {
+		l.Release(ctx)
+		return nil, nil
+	}
+	return l, nil
+}
+
+// Alive tells whether the lock is still held: the database may have gone away and let it go.
+func (l *Lock) Alive(ctx context.Context) bool { return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil }
+
+// Release lets go.
+func (l *Lock) Release(ctx context.Context) { l.conn.Close(context.WithoutCancel(ctx)) }

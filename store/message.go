@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// Message is one line of a chat, with what was decided about it.
+type Message struct {
+	ID        int64
+	ChatID    int64
+	EventID   id.EventID
+	Author    policy.Author
+	Sender    id.UserID
+	Kind      string
+	Body      string
+	RelatesTo id.EventID
+	// Parked is the ciphertext of a message that could not be read yet.
+	Parked     json.RawMessage
+	At         time.Time // the event's own time
+	ReceivedAt time.Time
+	EditedAt   *time.Time
+	RedactedAt *time.Time
+	Action     policy.Action
+	Code       policy.Code
+	Reason     string
+	AnsweredAt *time.Time
+	OutboxID   *uuid.UUID
+}
+
+const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.parked, m.ts, m.received_at, m.edited_at,
+	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id`
+
+const markSeenSQL = "insert into seen_events (event_id) select unnest($1::text[]) on conflict do nothing returning event_id"
+
+// MarkSeen claims events for this transaction and returns those that nobody took in before.
+func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
+	rows, err := tx.Query(ctx, markSeenSQL, events)
+	if err != nil {
+		return nil, fmt.Errorf("mark events seen: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.EventID])
+	if err != nil {
+		return nil, fmt.Errorf("mark events seen: %w", err)
+	}
+	fresh := make(map[id.EventID]bool, len(ids))
+	for _, e := range ids {
+		fresh[e] = true
+	}
+	return fresh, nil
+}
+
+const insertMessageSQL = `with one as (
+		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, parked, ts, action, code, reason)
+		values (@chat, @event, @author, @sender, @kind, @body, @relates, @parked, @at, @action, @code, @reason) returning id),
+	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction')
+	select id from one`
+
+// InsertMessage stores a message and returns its id.
+func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
+	var row int64
+	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": m.RelatesTo,
+		"parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
+	}).Scan(&row)
+	if err != nil {
+		return 0, fmt.Errorf("store message: %w", err)
+	}
+	return row, nil
+}
+
+const editMessageSQL = `update messages set body = @body, edited_at = @at
+	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null`
+
+// EditMessage replaces the text of a sender's own message. False: there is no such message.
+func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
+	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
+	if err != nil {
+		return false, fmt.Errorf("edit message: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const redactMessageSQL = `update messages set body = '', parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+	action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null`
+
+// RedactMessage empties a message; one that still waited for an answer gets none. False: there is no such message.
+func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) (bool, error) {
+	tag, err := tx.Exec(ctx, redactMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "at": at})
+	if err != nil {
+		return false, fmt.Errorf("redact message: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"
+
+// MessageByID returns one message, or ErrNotFound.
+func MessageByID(ctx context.Context, db DB, message int64) (Message, error) {
+	return oneMessage(ctx, db, messageByIDSQL, message)
+}
+
+const waitingSQL = "select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
+
+// Waiting returns the messages of a chat that a turn has to answer, oldest first.
+func Waiting(ctx context.Context, db DB, chat int64) ([]Message, error) {
+	return collectMessages(ctx, db, waitingSQL, chat)
+}
+
+const windowSQL = "select * from (select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' order by m.ts desc, m.id desc limit $2) w order by ts, id`
+
+// Window returns the newest limit messages of a chat, oldest first.
+func Window(ctx context.Context, db DB, chat int64, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, windowSQL, chat, limit)
+}
+
+const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
+	where id = any(@ids) and answered_at is null`
+
+// Settle notes what a turn or command made of messages: the reply it queued, or nil, and why. It returns how many were still open.
+func Settle(ctx context.Context, tx Tx, messages []int64, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
+	tag, err := tx.Exec(ctx, settleSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
+	if err != nil {
+		return 0, fmt.Errorf("settle messages: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+const explainSQL = "select " + messageColumns + ` from messages m join chats c on c.id = m.chat_id
+	where c.kind <> 'admin' and m.kind <> 'reaction' and m.author = 'contact' and (@chat = 0 or m.chat_id = @chat) and (@event = '' or m.event_id = @event)
+	order by m.ts desc, m.id desc limit @limit`
+
+// Explained returns the newest messages of contacts with what was decided about them, newest first. Zero chat and empty event mean any.
+func Explained(ctx context.Context, db DB, chat int64, event id.EventID, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
+}
+
+const countContactSQL = "select count(*) filter (where ts > $2), count(*) filter (where ts > $3) from messages where chat_id = $1 and author = 'contact' and ts > least($2, $3)"
+
+// CountContact counts a chat's messages from contacts since two instants.
+func CountContact(ctx context.Context, db DB, chat int64, minute, day time.Time) (inMinute, inDay int, err error) {
+	if err := db.QueryRow(ctx, countContactSQL, chat, minute, day).Scan(&inMinute, &inDay); err != nil {
+		return 0, 0, fmt.Errorf("count messages: %w", err)
+	}
+	return inMinute, inDay, nil
+}
+
+// StaleChat is how many messages of one chat came too late for an answer.
+type StaleChat struct {
+	ChatID   int64
+	Name     string
+	Protocol string
+	Messages int
+	Oldest   time.Time
+	Newest   time.Time
+}
+
+const takeStaleSQL = `with taken as (
+		update messages set digested_at = now() where code = 'stale' and digested_at is null returning chat_id, ts)
+	select t.chat_id, c.name, c.protocol, count(*), min(t.ts), max(t.ts) from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
+
+// TakeStale returns what came too late for an answer and was not reported yet, and marks it reported.
+func TakeStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
+	rows, err := tx.Query(ctx, takeStaleSQL)
+	if err != nil {
+		return nil, fmt.Errorf("collect late messages: %w", err)
+	}
+	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StaleChat])
+	if err != nil {
+		return nil, fmt.Errorf("collect late messages: %w", err)
+	}
+	return chats, nil
+}
+
+const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and digested_at is null"
+
+// NewestStale tells when the last late message that was not reported yet arrived. Nil: there is none.
+func NewestStale(ctx context.Context, db DB) (*time.Time, error) {
+	var at *time.Time
+	if err := db.QueryRow(ctx, newestStaleSQL).Scan(&at); err != nil {
+		return nil, fmt.Errorf("look for late messages: %w", err)
+	}
+	return at, nil
+}
+
+func oneMessage(ctx context.Context, db DB, sql string, args ...any) (Message, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return Message{}, fmt.Errorf("read message: %w", err)
+	}
+	m, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Message])
+	if err != nil {
+		return Message{}, fmt.Errorf("read message: %w", notFound(err))
+	}
+	return m, nil
+}
+
+func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Message, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	messages, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	return messages, nil
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// OutState is how far an outgoing event has come.
+type OutState string
+
+// The states of an outgoing event. Dropped means the gate said no; failed means a network did.
+const (
+	OutQueued    OutState = "queued"
+	OutSent      OutState = "sent"
+	OutDelivered OutState = "delivered"
+	OutFailed    OutState = "failed"
+	OutDropped   OutState = "dropped"
+)
+
+// Span is a quote that a reply rests on: Quote stands word for word in the chunk.
+type Span struct {
+	ChunkID int64  `json:"chunk"`
+	Source  string `json:"source"` // as shown to people: file, section, lines
+	Quote   string `json:"quote"`
+}
+
+// Out is one outgoing event.
+type Out struct {
+	ID        uuid.UUID
+	Seq       int64
+	ChatID    int64
+	SendAs    policy.SendAs
+	Purpose   policy.Purpose
+	EventType string
+	Content   json.RawMessage
+	Code      policy.Code
+	Reason    string
+	Spans     []Span
+	// Addressed: the assistant was called by name, which is what allows an answer in a personal chat.
+	Addressed   bool
+	State       OutState
+	RoomID      id.RoomID
+	EventID     *id.EventID
+	Error       string
+	CreatedAt   time.Time
+	SentAt      *time.Time
+	DeliveredAt *time.Time
+}
+
+const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.state, o.room_id,
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at`
+
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, state)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @state)`
+
+// InsertOut writes a new outgoing event with the gate's decision.
+func InsertOut(ctx context.Context, tx Tx, o Out) error {
+	spans, err := json.Marshal(o.Spans)
+	if err != nil || o.Spans == nil {
+		spans = []byte("[]")
+	}
+	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
+		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "state": o.State,
+	})
+}
+
+const outByIDSQL = "select " + outColumns + " from outbox o where o.id = $1"
+
+// OutByID returns one outgoing event, or ErrNotFound.
+func OutByID(ctx context.Context, db DB, out uuid.UUID) (Out, error) {
+	return oneOut(ctx, db, outByIDSQL, out)
+}
+
+// LockOut is OutByID that keeps others from sending the row until the transaction ends.
+func LockOut(ctx context.Context, tx Tx, out uuid.UUID) (Out, error) {
+	return oneOut(ctx, tx, outByIDSQL+" for update", out)
+}
+
+const outByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
+
+// OutByEvent returns the row that became event, or ErrNotFound.
+func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
+	return oneOut(ctx, db, outByEventSQL, event)
+}
+
+const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
+
+// EarlierQueued tells whether the chat still has an older event to send.
+func EarlierQueued(ctx context.Context, db DB, o Out) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, earlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for earlier events: %w", err)
+	}
+	return yes, nil
+}
+
+const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text[], @rooms::text[]) e(event_id, key, room_id)
+	join chats c on c.room_id = e.room_id join outbox o on o.chat_id = c.id
+	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key and o.state <> 'dropped')`
+
+// Seen is an event as it came in: its id, the outbox key in its content (empty: none) and its room.
+type Seen struct {
+	Event id.EventID
+	Key   string
+	Room  id.RoomID
+}
+
+// OwnEvents tells which events are our own sends: their id is known, or their key names a row of that very room that
+// has no event yet.
+func OwnEvents(ctx context.Context, db DB, seen []Seen) (map[id.EventID]bool, error) {
+	events, keys, rooms := make([]id.EventID, len(seen)), make([]string, len(seen)), make([]id.RoomID, len(seen))
+	for i, s := range seen {
+		events[i], keys[i], rooms[i] = s.Event, s.Key, s.Room
+	}
+	rows, err := db.Query(ctx, ownEventsSQL, pgx.NamedArgs{"events": events, "keys": keys, "rooms": rooms})
+	if err != nil {
+		return nil, fmt.Errorf("look for our own events: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[id.EventID])
+	if err != nil {
+		return nil, fmt.Errorf("look for our own events: %w", err)
+	}
+	own := make(map[id.EventID]bool, len(found))
+	for _, e := range found {
+		own[e] = true
+	}
+	return own, nil
+}
+
+const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
+	state = case when state = 'queued' then 'sent' else state end where id = $1 and event_id is null`
+
+// MarkSent notes the event that a row became. A second call changes nothing.
+func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
+	return exec(ctx, tx, "mark sent", markSentSQL, out, event, room)
+}
+
+const dropSQL = "update outbox set state = 'dropped', code = $2, reason = $3 where id = $1 and state = 'queued'"
+
+// DropOut takes a queued event back and stores why.
+func DropOut(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
+	return exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
+}
+
+const failSQL = "update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent')"
+
+// FailOut notes that an event did not arrive. False: it was settled before.
+func FailOut(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
+	tag, err := tx.Exec(ctx, failSQL, out, clean(why))
+	if err != nil {
+		return false, fmt.Errorf("mark failed: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const deliverSQL = "update outbox set state = 'delivered', error = '', delivered_at = $2 where id = $1 and state in ('queued', 'sent', 'failed')"
+
+// DeliverOut notes that the network took an event.
+func DeliverOut(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
+	return exec(ctx, tx, "mark delivered", deliverSQL, out, at)
+}
+
+const countOutSQL = `select count(*) filter (where created_at > $2), count(*) filter (where created_at > $3) from outbox
+	where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3) and id <> $4`
+
+// CountOut counts what was sent to a chat since two instants, without the row except.
+func CountOut(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
+	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
+		return 0, 0, fmt.Errorf("count sent events: %w", err)
+	}
+	return inMinute, inDay, nil
+}
+
+const greetedSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
+
+// SentSince tells whether an event of that kind went to the chat since then.
+func SentSince(ctx context.Context, db DB, chat int64, purpose policy.Purpose, since time.Time) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, greetedSQL, chat, purpose, since).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for sent events: %w", err)
+	}
+	return yes, nil
+}
+
+func oneOut(ctx context.Context, db DB, sql string, args ...any) (Out, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return Out{}, fmt.Errorf("read outbox: %w", err)
+	}
+	o, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Out])
+	if err != nil {
+		return Out{}, fmt.Errorf("read outbox: %w", notFound(err))
+	}
+	return o, nil
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+const addPendingSQL = "insert into pending_events (event_id, room_id) values ($1, $2) on conflict do nothing"
+
+// AddPending notes an event of a room that nobody has described yet.
+func AddPending(ctx context.Context, tx Tx, room id.RoomID, event id.EventID) error {
+	return exec(ctx, tx, "note pending event", addPendingSQL, event, room)
+}
+
+const pendingSQL = "select event_id from pending_events where room_id = $1 order by received_at, event_id"
+
+// Pending returns the events of a room that wait for its description.
+func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
+	rows, err := db.Query(ctx, pendingSQL, room)
+	if err != nil {
+		return nil, fmt.Errorf("read pending events: %w", err)
+	}
+	events, err := pgx.CollectRows(rows, pgx.RowTo[id.EventID])
+	if err != nil {
+		return nil, fmt.Errorf("read pending events: %w", err)
+	}
+	return events, nil
+}
+
+const dropPendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"
+
+// DropPending forgets events once they were taken in, or once the room turned out to be none of ours.
+func DropPending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
+	return exec(ctx, tx, "drop pending events", dropPendingSQL, room, events)
+}

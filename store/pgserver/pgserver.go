@@ -1,0 +1,304 @@
+// Package pgserver runs a Postgres of our own from the binaries on the machine: on a socket only, as an unprivileged
+// user, with its data in one folder, stopped cleanly with the program that started it.
+package pgserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrNoBinaries is returned by Start when no Postgres is installed. Its text names the package to install.
+var ErrNoBinaries = errors.New("no Postgres found on PATH or in /usr/lib/postgresql; install it (Debian: apt-get install postgresql) or set database.url")
+
+// Options say where the server lives. Dir is required.
+type Options struct {
+	// Dir is the folder that holds the data, the socket and the log. It is made if missing.
+	Dir string
+	// Throwaway gives up durability for speed. Only for tests.
+	Throwaway bool
+}
+
+// Server is a running Postgres.
+type Server struct {
+	dir  string
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended
+	err  error         // how it ended; read after done
+}
+
+const (
+	superuser  = "postgres"
+	port       = "5432" // only part of the socket's name
+	startTime  = 60 * time.Second
+	stopTime   = 30 * time.Second
+	orphanTime = 10 * time.Second
+)
+
+// Start runs a server on the data in o.Dir, which it initialises if it is empty, and waits until it answers. A server
+// whose program was killed a moment ago is waited for.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
+	}
+	as, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare(dir, as); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); errors.Is(err, os.ErrNotExist) {
+		if err := initdb(ctx, bin, data, as, o.Throwaway); err != nil {
+			return nil, err
+		}
+	} else if err := awaitOrphan(ctx, data); err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, done: make(chan struct{})}
+	if err := s.spawn(bin, data, as, o.Throwaway); err != nil {
+		return nil, err
+	}
+	if err := s.wait(ctx); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// DSN is the address of database db for user.
+func (s *Server) DSN(user, db string) string {
+	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%s", url.PathEscape(user), url.PathEscape(db), url.QueryEscape(s.socketDir()), port)
+}
+
+// SuperDSN is the address of database db for the server's administrator.
+func (s *Server) SuperDSN(db string) string { return s.DSN(superuser, db) }
+
+// EnsureDatabase makes the plain role user and its database db, if they are missing, and returns the address.
+func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, error) {
+	conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
+	if err != nil {
+		return "", fmt.Errorf("connect to our own Postgres: %w", err)
+	}
+	defer conn.Close(ctx)
+	role, name := pgx.Identifier{user}.Sanitize(), pgx.Identifier{db}.Sanitize()
+	steps := []struct{ exists, sql, arg string }{
+		{"select from pg_roles where rolname = $1", "create role " + role + " login createrole", user},
+		{"select from pg_database where datname = $1", "create database " + name + " owner " + role, db},
+	}
+	for _, st := range steps {
+		var there bool
+		if err := conn.QueryRow(ctx, "select exists ("+st.exists+")", st.arg).Scan(&there); err != nil {
+			return "", fmt.Errorf("look at our own Postgres: %w", err)
+		}
+		if there {
+			continue
+		}
+		if _, err := conn.Exec(ctx, st.sql); err != nil {
+			return "", fmt.Errorf("set up our own Postgres: %w", err)
+		}
+	}
+	return s.DSN(user, db), nil
+}
+
+// Stop shuts the server down, ends its sessions and waits for it.
+func (s *Server) Stop() error {
+	// SIGINT is Postgres' fast shutdown: sessions are ended, data is safe.
+	s.cmd.Process.Signal(syscall.SIGINT)
+	select {
+	case <-s.done:
+		return nil
+	case <-time.After(stopTime):
+		s.cmd.Process.Signal(syscall.SIGQUIT)
+		<-s.done
+		return fmt.Errorf("our own Postgres did not stop within %s", stopTime)
+	}
+}
+
+func (s *Server) socketDir() string { return filepath.Join(s.dir, "run") }
+
+// spawn starts the server on a thread that lives as long as it does: the kernel sends the death signal when the thread
+// that made the child ends, not when the program does.
+func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool) error {
+	log, err := os.OpenFile(filepath.Join(s.dir, "postgres.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the database log: %w", err)
+	}
+	args := []string{"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c", "unix_socket_permissions=0700"}
+	if throwaway {
+		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
+	}
+	s.cmd = exec.Command(filepath.Join(bin, "postgres"), args...)
+	s.cmd.Stdout, s.cmd.Stderr, s.cmd.Dir, s.cmd.Env = log, log, s.dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT, Credential: as}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer log.Close()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.err = s.cmd.Wait()
+			close(s.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("start Postgres: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("Postgres ended at once (%w); see %s", s.err, filepath.Join(s.dir, "postgres.log"))
+		case <-ctx.Done():
+			return fmt.Errorf("wait for our own Postgres: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// binaries finds the folder with the newest server on the machine.
+func binaries() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	version := func(p string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(p))))
+		return n
+	}
+	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+	if p, err := exec.LookPath("postgres"); err == nil {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			found = append(found, real)
+		}
+	}
+	for _, p := range found {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(p), "initdb")); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	return "", ErrNoBinaries
+}
+
+// unprivileged is the user to run as: Postgres refuses root. Nil means: as we are.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{superuser, "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, fmt.Errorf("user %s: %w", name, err)
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("Postgres does not run as root and there is no user postgres or nobody; start multis as an ordinary user")
+}
+
+// prepare makes the folders and gives them to the user the server runs as, which must be able to reach them.
+func prepare(dir string, as *syscall.Credential) error {
+	for _, d := range []string{dir, filepath.Join(dir, "run"), filepath.Join(dir, "data")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return fmt.Errorf("make the database folder: %w", err)
+		}
+		if as == nil {
+			continue
+		}
+		if err := os.Chown(d, int(as.Uid), int(as.Gid)); err != nil {
+			return fmt.Errorf("give %s to the database user: %w", d, err)
+		}
+	}
+	// The name of a socket may be 107 bytes long, counted with ".s.PGSQL.5432".
+	if sock := filepath.Join(dir, "run", ".s.PGSQL."+port); len(sock) > 107 {
+		return fmt.Errorf("the path of the database folder is too long for a socket (%d of 107 bytes): %s; choose a shorter database.data_dir", len(sock), dir)
+	}
+	if as == nil {
+		return nil
+	}
+	test := exec.Command("test", "-w", filepath.Join(dir, "data"))
+	test.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	test.Dir = "/"
+	if err := test.Run(); err != nil {
+		return fmt.Errorf("the database user (uid %d) cannot reach %s: a folder above it is closed to others; choose another database.data_dir, such as /var/lib/multis", as.Uid, dir)
+	}
+	return nil
+}
+
+func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throwaway bool) error {
+	args := []string{"-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"}
+	if throwaway {
+		args = append(args, "--no-sync")
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), args...)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initialise the database in %s: %w: %s", data, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// awaitOrphan waits for a server whose program was killed: the kernel has told it to stop. One that stays belongs to
+// another program that runs.
+func awaitOrphan(ctx context.Context, data string) error {
+	raw, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for a running database: %w", err)
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		return nil // half-written: Postgres itself deals with it
+	}
+	running := func() bool {
+		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && bytes.Contains(cmdline, []byte(data))
+	}
+	for end := time.Now().Add(orphanTime); running(); {
+		if time.Now().After(end) {
+			return fmt.Errorf("another multis already runs a Postgres (pid %d) on %s; stop it first, or set database.url to share one", pid, data)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Setting is the name of one thing that is decided while running.
+type Setting string
+
+// The settings and what they hold.
+const (
+	SettingOwnerDevice Setting = "owner_device" // id.DeviceID of the owner's masqueraded device
+	SettingSince       Setting = "since"        // string: where the owner's sync stands
+	SettingPause       Setting = "pause"        // Pause: everything is silent
+	SettingWelcomed    Setting = "welcomed"     // bool: the first message was shown
+)
+
+// Pause says since when nothing is sent to anybody.
+type Pause struct {
+	Since time.Time `json:"since"`
+}
+
+const getSettingSQL = "select value from settings where key = $1"
+
+// GetSetting reads a setting into value. False: it was never set.
+func GetSetting(ctx context.Context, db DB, key Setting, value any) (bool, error) {
+	var raw json.RawMessage
+	err := notFound(db.QueryRow(ctx, getSettingSQL, key).Scan(&raw))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read setting %s: %w", key, err)
+	}
+	if err := json.Unmarshal(raw, value); err != nil {
+		return false, fmt.Errorf("read setting %s: %w", key, err)
+	}
+	return true, nil
+}
+
+const putSettingSQL = "insert into settings (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value, updated_at = now()"
+
+// PutSetting writes a setting.
+func PutSetting(ctx context.Context, db DB, key Setting, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write setting %s: %w", key, err)
+	}
+	return exec(ctx, db, "write setting "+string(key), putSettingSQL, key, raw)
+}
+
+const dropSettingSQL = "delete from settings where key = $1"
+
+// DropSetting removes a setting.
+func DropSetting(ctx context.Context, db DB, key Setting) error {
+	return exec(ctx, db, "drop setting "+string(key), dropSettingSQL, key)
+}
+
+func exec(ctx context.Context, db DB, what, sql string, args ...any) error {
+	if _, err := db.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// clean makes text that came from outside storable: Postgres takes neither broken UTF-8 nor the zero character.
+func clean(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(s, "\x00", "")
+}

@@ -1,0 +1,133 @@
+// Package store holds all SQL: one file a family of tables. It knows nothing of Matrix' network or of models.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"multis/policy"
+)
+
+// Tx is a transaction. Functions that write take one, so that what belongs together is committed together.
+type Tx = pgx.Tx
+
+// DB is what functions that only read take: a pool or a transaction.
+type DB interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// ErrNotFound is returned by functions that look for one row when there is none.
+var ErrNotFound = errors.New("not found")
+
+// ErrSuperuser is returned by Open when the login role is above row-level security. Its text holds the SQL that fixes it.
+var ErrSuperuser = errors.New("the database role is not bound by row-level security")
+
+// ErrOwnerScope is returned by AsContact for a scope that holds the owner's role.
+var ErrOwnerScope = errors.New("a contact cannot read with the owner's scope")
+
+// contactRole is the role that reads on behalf of a contact run under. It can read the texts its scope names and nothing else.
+const contactRole = "multis_contact"
+
+// Store is the open database. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+}
+
+// Open connects to dsn and checks that the second wall between chats, row-level security, binds this role. The
+// database must have been migrated.
+func Open(ctx context.Context, dsn string) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("read the database address: %w", err)
+	}
+	// Search plans depend on how common the words are, so a plan made for other words is a bad plan.
+	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
+	cfg.MaxConns = max(cfg.MaxConns, 24)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	s := &Store{pool: pool}
+	if err := s.checkWalls(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends all connections after their transactions are done.
+func (s *Store) Close() { s.pool.Close() }
+
+// Pool is the connection pool, for the job queue and the wiring.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// DB reads outside a transaction.
+func (s *Store) DB() DB { return s.pool }
+
+// InTx runs fn in a transaction and commits when it returns nil. Texts of documents and notes cannot be read in it: see AsOwner.
+func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, fn)
+}
+
+// AsContact runs fn in a transaction that can read what scope names and nothing else: it has neither the rights nor the
+// row-level security of the rest. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
+	if scope.Allows(policy.Admin) {
+		return ErrOwnerScope
+	}
+	return s.scoped(ctx, scope, "set local role "+contactRole, fn)
+}
+
+// AsOwner runs fn in a transaction that can read the texts that scope names. An empty scope is policy.ErrNoScope.
+func (s *Store) AsOwner(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
+	return s.scoped(ctx, scope, "", fn)
+}
+
+func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn func(tx Tx) error) error {
+	setting, err := scope.Setting()
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select set_config('multis.scope', $1, true)", setting); err != nil {
+			return fmt.Errorf("set the scope: %w", err)
+		}
+		if role != "" {
+			if _, err := tx.Exec(ctx, role); err != nil {
+				return fmt.Errorf("leave the owner's role: %w", err)
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// checkWalls refuses a login role that row-level security does not bind.
+func (s *Store) checkWalls(ctx context.Context) error {
+	var user string
+	var above bool
+	err := s.pool.QueryRow(ctx, "select rolname, rolsuper or rolbypassrls from pg_roles where rolname = current_user").Scan(&user, &above)
+	if err != nil {
+		return fmt.Errorf("look at the database role: %w", err)
+	}
+	if above {
+		name := pgx.Identifier{user}.Sanitize()
+		return fmt.Errorf("%w: use a plain role: CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'; ALTER DATABASE ... OWNER TO multis; (now: %s)", ErrSuperuser, name)
+	}
+	return nil
+}
+
+// notFound turns pgx's "no rows" into ErrNotFound.
+func notFound(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
