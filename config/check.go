@@ -1,0 +1,65 @@
+package config
+
+import "strings"
+
+// check looks at what must hold between keys. A key that is missing or wrong in itself has been reported already and
+// holds its default here, so it is passed over.
+func (c *Config) check(r *reader) {
+	c.checkPeople(r)
+	c.checkTokens(r)
+	c.checkModel(r)
+	if c.Chats.BurstMax < c.Chats.BurstQuiet {
+		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
+	}
+}
+
+// checkPeople keeps the owner, the bot and the registration's own user apart: one of them in the place of another
+// would make multis answer itself, or be refused by the homeserver.
+func (c *Config) checkPeople(r *reader) {
+	domain, bot, sender := c.Homeserver.Domain, c.Appservice.Bot.Username, c.Appservice.SenderLocalpart
+	if c.Owner != "" && domain != "" {
+		switch {
+		case c.Owner.Homeserver() != domain:
+			r.complain("owner", "is not a user of "+domain+"; write the id you have there, or correct homeserver.domain")
+		case c.Owner.Localpart() == bot:
+			r.complain("owner", "is the assistant's own user; write your id, or choose another appservice.bot.username")
+		case c.Owner.Localpart() == sender:
+			r.complain("appservice.sender_localpart", "is the owner; write generate and run multis -g")
+		}
+	}
+	if sender == bot {
+		r.complain("appservice.sender_localpart", "is the bot, which homeservers cannot serve; write generate and run multis -g")
+	}
+}
+
+func (c *Config) checkTokens(r *reader) {
+	const fix = "still says generate; run multis -g once to fill it"
+	if c.Appservice.SenderLocalpart == placeholder {
+		r.complain("appservice.sender_localpart", fix)
+	}
+	if c.Appservice.ASToken == placeholder {
+		r.complain("appservice.as_token", fix)
+	}
+	if c.Appservice.HSToken == placeholder {
+		r.complain("appservice.hs_token", fix)
+	} else if c.Appservice.HSToken != "" && c.Appservice.HSToken == c.Appservice.ASToken {
+		r.complain("appservice.hs_token", "is the same as as_token; write generate and run multis -g")
+	}
+}
+
+// checkModel refuses a paid model without its prices, because then no budget could hold.
+func (c *Config) checkModel(r *reader) {
+	if !strings.HasPrefix(c.LLM.Model, "openai/") || c.LLM.Local {
+		return
+	}
+	const fix = "is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing"
+	if c.LLM.Prices.InputPerMTok == 0 {
+		r.complain("llm.prices.input_per_mtok", fix)
+	}
+	if c.LLM.Prices.OutputPerMTok == 0 {
+		r.complain("llm.prices.output_per_mtok", fix)
+	}
+	if c.LLM.BaseURL == "" && c.LLM.APIKey == "" {
+		r.complain("llm.api_key", "is missing; write the key, or llm.base_url if you run a server that wants none")
+	}
+}

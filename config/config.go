@@ -1,0 +1,253 @@
+// Package config reads config.yaml: defaults, then the file, then the environment, each overriding the one before.
+//
+// Every mistake is found in one go and told as one line that names the file, the line, the key, what is wrong
+// and what to write instead. The table in fields.go is the whole list of keys; docs/configuration.md explains them.
+package config
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+	_ "time/tzdata" // containers often have no zone files, and time_zone is required
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/id"
+)
+
+// The values of Chats.Profile: what becomes of a chat nobody has decided about.
+const (
+	ProfilePersonal = "personal" // new chats are silent
+	ProfileBusiness = "business" // new direct chats are answered
+)
+
+// The values of Network.Mode.
+const (
+	ModeBusiness = "business" // remembered and answered
+	ModePersonal = "personal" // remembered, answered when called by name
+	ModeSilent   = "silent"   // remembered, never answered
+	ModeOff      = "off"      // nothing is kept
+)
+
+// The values of Logging.Format.
+const (
+	FormatJSON   = "json"
+	FormatPretty = "pretty"
+)
+
+// NoModel is the LLM.Model that means: answer with quoted passages only.
+const NoModel = "none"
+
+// Config is a checked configuration. It is safe to print: secrets show as "…".
+type Config struct {
+	Homeserver Homeserver
+	Appservice Appservice
+	Owner      id.UserID      // the one person this instance works for; always a user of Homeserver.Domain
+	Operators  []id.UserID    // people who may answer for the owner in the admin room; empty means nobody
+	TimeZone   *time.Location // for text to people, and for where a day begins
+	Name       string         // what the assistant is called, and what its replies are marked with
+	Database   Database
+	LLM        LLM
+	Budget     Budget
+	Chats      Chats
+	Business   Business
+	Documents  Documents
+	Logging    Logging
+}
+
+// Homeserver is the Matrix server the bridges are on.
+type Homeserver struct {
+	Address string // where its client API is reached, without a slash at the end
+	Domain  string // the part of Matrix ids after the colon
+}
+
+// Appservice is how the homeserver and multis know each other.
+type Appservice struct {
+	Address         string // where the homeserver reaches multis; defaults to this machine at Port
+	Hostname        string // the interface to listen on
+	Port            int
+	ID              string // of the registration; unique on the homeserver
+	Bot             Bot
+	SenderLocalpart string // the registration's own user: random, never used, never the bot
+	ASToken         Secret // what multis shows the homeserver; it opens the owner's account
+	HSToken         Secret // what the homeserver shows multis
+}
+
+// Bot is the Matrix user that speaks in the admin room.
+type Bot struct {
+	Username    string // localpart
+	DisplayName string
+}
+
+// Database says where Postgres is.
+type Database struct {
+	URL     Secret // empty: multis runs a Postgres of its own in DataDir
+	DataDir string // everything multis keeps on disk
+}
+
+// LLM is the language model.
+type LLM struct {
+	Model   string        // NoModel, or "openai/" and the model's name at BaseURL
+	BaseURL string        // of an OpenAI-compatible API, without a slash at the end; empty means OpenAI's own
+	APIKey  Secret        // empty for servers that want none
+	Timeout time.Duration // of one call
+	Prices  Prices
+	Local   bool // the model costs nothing; only then may its prices be zero
+}
+
+// Prices are what the model's provider charges, per million tokens, in Budget.Currency.
+type Prices struct {
+	InputPerMTok  Money
+	OutputPerMTok Money
+}
+
+// Budget is the ceiling on money. Zero means that no paid call is made.
+type Budget struct {
+	PerDay     Money
+	PerChatDay Money
+	Currency   string // three letters, for display only
+}
+
+// Chats are the defaults for chats with contacts.
+type Chats struct {
+	Profile     string             // ProfilePersonal or ProfileBusiness
+	ReplyMaxAge time.Duration      // older messages are stored but not answered
+	AdminPause  time.Duration      // how long the assistant holds back after the owner wrote; zero is valid
+	BurstQuiet  time.Duration      // silence after which a burst of messages is answered as one
+	BurstMax    time.Duration      // how long a burst may go on before it is answered anyway
+	ContactCaps ContactCaps        // replies to one contact
+	Networks    map[string]Network // by protocol ("whatsapp"); read it through Network
+}
+
+// ContactCaps limit how often one contact is answered.
+type ContactCaps struct {
+	PerMinute int
+	PerDay    int
+}
+
+// Network overrides the defaults for all chats of one protocol.
+type Network struct {
+	Mode       string // one of the Mode constants; empty leaves it to the profile
+	Disclosure bool   // whether replies as the owner begin with the assistant's name in brackets
+}
+
+// Network returns the settings for a protocol: those configured, else no mode and disclosure on.
+func (c Chats) Network(protocol string) Network {
+	if n, ok := c.Networks[protocol]; ok {
+		return n
+	}
+	return Network{Disclosure: true}
+}
+
+// Business is what contacts read that no document says.
+type Business struct {
+	Greeting   string // answer to a greeting; at most 500 characters
+	Handover   string // said once when a person has to take over
+	Escalation Escalation
+}
+
+// Escalation says when a person must answer, whatever the documents say.
+type Escalation struct {
+	Keywords []string // whole words or phrases, any case; empty means none
+}
+
+// Documents says which files may be indexed by path.
+type Documents struct {
+	Folder string // only files below it; inside Database.DataDir unless given as an absolute path
+}
+
+// Logging says what is logged and where.
+type Logging struct {
+	Level  zerolog.Level
+	Format string // FormatJSON or FormatPretty
+	File   string // empty means standard error
+}
+
+// defaults is what holds where neither the file nor the environment says anything. The example shows the same values.
+func defaults() *Config {
+	return &Config{
+		Appservice: Appservice{
+			Hostname: "127.0.0.1",
+			Port:     29399,
+			ID:       "multis",
+			Bot:      Bot{Username: "multis", DisplayName: "multis"},
+		},
+		Operators: []id.UserID{},
+		Name:      "Nora",
+		Database:  Database{DataDir: "data"},
+		LLM:       LLM{Model: NoModel, Timeout: time.Minute},
+		Budget:    Budget{PerDay: 2_000_000, PerChatDay: 500_000, Currency: "EUR"},
+		Chats: Chats{
+			Profile:     ProfilePersonal,
+			ReplyMaxAge: 10 * time.Minute,
+			AdminPause:  30 * time.Minute,
+			BurstQuiet:  4 * time.Second,
+			BurstMax:    15 * time.Second,
+			ContactCaps: ContactCaps{PerMinute: 10, PerDay: 100},
+			Networks:    map[string]Network{},
+		},
+		Business: Business{
+			Greeting:   "Hello! How can I help you?",
+			Handover:   "Let me check with the team and get back to you.",
+			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
+		},
+		Documents: Documents{Folder: "documents"},
+		Logging:   Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
+	}
+}
+
+// Load reads the configuration at path and the environment of the process.
+func Load(path string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration (multis -e writes an example): %w", err)
+	}
+	return Parse(path, data, os.LookupEnv)
+}
+
+// Parse reads a configuration. name is the file's path: it names the file in errors, and relative paths start at its
+// folder. env looks up one variable of the environment; os.LookupEnv does.
+//
+// The error joins every problem found, a line each, and never holds a secret.
+func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
+	c := defaults()
+	r := newReader(name, c)
+	if !r.document(data) {
+		return nil, r.err()
+	}
+	r.environment(env)
+	r.missing()
+	c.check(r)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	c.complete(filepath.Dir(name))
+	return c, nil
+}
+
+// complete fills what follows from other keys and makes paths independent of how they were written.
+func (c *Config) complete(dir string) {
+	if c.Appservice.Address == "" {
+		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
+	}
+	c.Database.DataDir = under(dir, c.Database.DataDir)
+	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
+	if c.Logging.File != "" {
+		c.Logging.File = under(dir, c.Logging.File)
+	}
+}
+
+// under is path, taken from dir when it is relative.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+//go:embed example.yaml
+var example []byte
+
+// Example is a config.yaml with every key explained. Its tokens say "generate"; Generate fills them.
+func Example() []byte { return append([]byte(nil), example...) }

@@ -1,0 +1,258 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+	"maunium.net/go/mautrix/id"
+)
+
+// least has what is required and nothing else.
+const least = `homeserver:
+  address: https://matrix.example.com
+  domain: example.com
+appservice:
+  sender_localpart: as_multis_7hq2c9xk
+  as_token: as-secret
+  hs_token: hs-secret
+owner: "@you:example.com"
+time_zone: Europe/Berlin
+`
+
+func noEnv(string) (string, bool) { return "", false }
+
+func envOf(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		text, ok := variables[name]
+		return text, ok
+	}
+}
+
+func parse(t *testing.T, data string) *Config {
+	t.Helper()
+	c, err := Parse("config.yaml", []byte(data), noEnv)
+	require.NoError(t, err)
+	return c
+}
+
+func TestWhatIsRequiredIsEnough(t *testing.T) {
+	t.Parallel()
+	c := parse(t, least)
+	require.Equal(t, "https://matrix.example.com", c.Homeserver.Address)
+	require.Equal(t, "example.com", c.Homeserver.Domain)
+	require.Equal(t, id.UserID("@you:example.com"), c.Owner)
+	require.Equal(t, "Europe/Berlin", c.TimeZone.String())
+	require.Equal(t, "as-secret", c.Appservice.ASToken.Value())
+	require.Equal(t, "hs-secret", c.Appservice.HSToken.Value())
+	require.Equal(t, "http://127.0.0.1:29399", c.Appservice.Address, "follows the port")
+	require.Equal(t, NoModel, c.LLM.Model)
+	require.Equal(t, ProfilePersonal, c.Chats.Profile)
+	require.Equal(t, "2.00", c.Budget.PerDay.String())
+	require.Equal(t, filepath.Join("data", "documents"), c.Documents.Folder)
+}
+
+// everything sets each key to something else than its default.
+const everything = `homeserver: {address: "https://matrix.other.org/", domain: other.org}
+appservice:
+  address: http://multis:8080/
+  hostname: 0.0.0.0
+  port: 8080
+  id: multis-2
+  bot: {username: nora, displayname: Nora (assistant)}
+  sender_localpart: as_other
+  as_token: as-other
+  hs_token: hs-other
+owner: "@me:other.org"
+operators: ["@ann:other.org", "@bob:elsewhere.org"]
+time_zone: America/Lima
+name: Ada Lovelace
+database: {url: "postgres://multis:pw@localhost/multis", data_dir: /var/lib/multis}
+llm:
+  model: openai/meta-llama/llama-4
+  base_url: http://localhost:11434/v1/
+  api_key: key
+  timeout: 1m30s
+  local: true
+  prices: {input_per_mtok: 0.15, output_per_mtok: 0.000001}
+budget: {per_day: 0, per_chat_day: 12, currency: USD}
+chats:
+  profile: business
+  reply_max_age: 1h
+  admin_pause_minutes: 0
+  burst_quiet: 500ms
+  burst_max: 20s
+  contact_caps: {per_minute: 1, per_day: 2}
+  networks:
+    whatsapp: {mode: silent}
+    signal: {disclosure: false}
+business:
+  greeting: |
+    Hi,
+    what can I do?
+  handover: One moment.
+  escalation: {keywords: []}
+documents: {folder: /srv/shelf}
+logging: {level: debug, format: json, file: logs/multis.log}
+`
+
+func TestEveryKeyIsRead(t *testing.T) {
+	t.Parallel()
+	c := parse(t, everything)
+	lima, err := time.LoadLocation("America/Lima")
+	require.NoError(t, err)
+	require.Equal(t, &Config{
+		Homeserver: Homeserver{Address: "https://matrix.other.org", Domain: "other.org"},
+		Appservice: Appservice{
+			Address: "http://multis:8080", Hostname: "0.0.0.0", Port: 8080, ID: "multis-2",
+			Bot:             Bot{Username: "nora", DisplayName: "Nora (assistant)"},
+			SenderLocalpart: "as_other", ASToken: "as-other", HSToken: "hs-other",
+		},
+		Owner:     "@me:other.org",
+		Operators: []id.UserID{"@ann:other.org", "@bob:elsewhere.org"},
+		TimeZone:  lima,
+		Name:      "Ada Lovelace",
+		Database:  Database{URL: "postgres://multis:pw@localhost/multis", DataDir: "/var/lib/multis"},
+		LLM: LLM{
+			Model: "openai/meta-llama/llama-4", BaseURL: "http://localhost:11434/v1", APIKey: "key", Timeout: 90 * time.Second,
+			Prices: Prices{InputPerMTok: 150_000, OutputPerMTok: 1}, Local: true,
+		},
+		Budget: Budget{PerDay: 0, PerChatDay: 12_000_000, Currency: "USD"},
+		Chats: Chats{
+			Profile: ProfileBusiness, ReplyMaxAge: time.Hour, AdminPause: 0, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
+			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
+			Networks:    map[string]Network{"whatsapp": {Mode: ModeSilent, Disclosure: true}, "signal": {}},
+		},
+		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", Handover: "One moment.", Escalation: Escalation{Keywords: []string{}}},
+		Documents: Documents{Folder: "/srv/shelf"},
+		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
+	}, c)
+	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))
+	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")
+}
+
+// A field that no key sets could not be changed by anybody.
+func TestEveryFieldHasAKey(t *testing.T) {
+	t.Parallel()
+	was, is := leaves(reflect.ValueOf(*defaults())), leaves(reflect.ValueOf(*parse(t, everything)))
+	for name := range is {
+		require.NotEqual(t, was[name], is[name], name)
+	}
+}
+
+// leaves finds the fields that are no structs, by their paths.
+func leaves(v reflect.Value) map[string]any {
+	found := map[string]any{}
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if v.Field(i).Kind() != reflect.Struct {
+			found[name] = v.Field(i).Interface()
+			continue
+		}
+		for inner, value := range leaves(v.Field(i)) {
+			found[name+"."+inner] = value
+		}
+	}
+	return found
+}
+
+func TestRelativePathsStartAtTheFolderOfTheFile(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("/etc/multis/config.yaml", []byte(least+"logging: {file: multis.log}\n"), noEnv)
+	require.NoError(t, err)
+	require.Equal(t, "/etc/multis/data", c.Database.DataDir)
+	require.Equal(t, "/etc/multis/data/documents", c.Documents.Folder)
+	require.Equal(t, "/etc/multis/multis.log", c.Logging.File)
+}
+
+func TestAKeyWithNothingAfterItKeepsTheDefault(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, parse(t, least), parse(t, least+"name:\nchats:\nbusiness:\n  greeting: ~\n"))
+}
+
+func TestTheEnvironmentOverridesTheFile(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("config.yaml", []byte(least+"operators: [\"@ann:example.com\"]\nname: Ada\n"), envOf(map[string]string{
+		"MULTIS_APPSERVICE_AS_TOKEN":           "from-env",
+		"MULTIS_OPERATORS":                     "@bob:example.com, @eve:example.com",
+		"MULTIS_CHATS_CONTACT_CAPS_PER_MINUTE": "3",
+		"MULTIS_NAME":                          "", // compose passes on what is not set as empty
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "from-env", c.Appservice.ASToken.Value())
+	require.Equal(t, []id.UserID{"@bob:example.com", "@eve:example.com"}, c.Operators)
+	require.Equal(t, 3, c.Chats.ContactCaps.PerMinute)
+	require.Equal(t, "Ada", c.Name)
+}
+
+func TestTheEnvironmentAloneIsEnough(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("config.yaml", nil, envOf(map[string]string{
+		"MULTIS_HOMESERVER_ADDRESS": "https://matrix.example.com", "MULTIS_HOMESERVER_DOMAIN": "example.com",
+		"MULTIS_APPSERVICE_SENDER_LOCALPART": "as_multis_7hq2c9xk", "MULTIS_APPSERVICE_AS_TOKEN": "as-secret",
+		"MULTIS_APPSERVICE_HS_TOKEN": "hs-secret", "MULTIS_OWNER": "@you:example.com", "MULTIS_TIME_ZONE": "Europe/Berlin",
+	}))
+	require.NoError(t, err)
+	require.Equal(t, parse(t, least), c)
+}
+
+func TestSecretsComeFromFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "as"), []byte("in-a-file\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "hs"), []byte("in-another\r\n"), 0o600))
+	data := strings.Replace(least, "as_token: as-secret", "as_token_file: as", 1)
+
+	c, err := Parse(filepath.Join(dir, "config.yaml"), []byte(data), envOf(map[string]string{
+		"MULTIS_APPSERVICE_HS_TOKEN_FILE": filepath.Join(dir, "hs"),
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "in-a-file", c.Appservice.ASToken.Value(), "a relative path starts at the configuration's folder")
+	require.Equal(t, "in-another", c.Appservice.HSToken.Value(), "a file named by the environment replaces a token in config.yaml")
+}
+
+func TestLoadReadsAFileAndExplainsAMissingOne(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	_, err := Load(path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "multis -e writes an example")
+
+	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
+	c, err := Load(path)
+	require.NoError(t, err)
+	require.Equal(t, id.UserID("@you:example.com"), c.Owner)
+}
+
+func TestNoWayOfPrintingShowsASecret(t *testing.T) {
+	t.Parallel()
+	c := parse(t, least+"database: {url: 'postgres://u:db-secret@h/d'}\nllm: {api_key: llm-secret}\n")
+	var logged strings.Builder
+	logger := zerolog.New(&logged)
+	logger.Info().Interface("config", c).Stringer("token", c.Appservice.ASToken).Any("as", c.Appservice).Msg("loaded")
+	asJSON, err := json.Marshal(c)
+	require.NoError(t, err)
+	asYAML, err := yaml.Marshal(c.Appservice)
+	require.NoError(t, err)
+	wrapped := fmt.Errorf("with %w and %v", errors.New("cause"), c.Database)
+
+	printed := []string{logged.String(), string(asJSON), string(asYAML), wrapped.Error(), c.LLM.APIKey.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+		printed = append(printed, fmt.Sprintf(verb, *c), fmt.Sprintf(verb, c.Appservice.ASToken))
+	}
+	for _, text := range printed {
+		require.NotContains(t, text, "secret")
+		require.NotContains(t, text, fmt.Sprintf("%x", "secret"))
+		require.NotContains(t, text, fmt.Sprintf("%X", "secret"))
+	}
+	require.Contains(t, fmt.Sprintf("%v", *c), "…")
+}

@@ -1,0 +1,390 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Lines 1 to 9 are those of least; what a case adds begins in line 10.
+func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		add  string            // after least
+		swap [2]string         // inside least
+		env  map[string]string // beside both
+		want string
+	}{
+		"an unknown key that is nearly right": {
+			add:  "chats:\n  reply_max_age: 5m\n  profil: business\n",
+			want: `config.yaml:12: chats.profil: unknown key; did you mean "profile"?`,
+		},
+		"an unknown key at the top": {
+			add:  "timezone: UTC\n",
+			want: `config.yaml:10: timezone: unknown key; did you mean "time_zone"?`,
+		},
+		"an unknown section": {
+			add:  "chat:\n  profile: business\n",
+			want: `config.yaml:10: chat: unknown key; did you mean "chats"?`,
+		},
+		"the section of the networks misspelt": {
+			add:  "chats:\n  network:\n    whatsapp: {mode: off}\n",
+			want: `config.yaml:11: chats.network: unknown key; did you mean "networks"?`,
+		},
+		"a key in the wrong section": {
+			add:  "per_chat_day: 1\n",
+			want: `config.yaml:10: per_chat_day: unknown key; did you mean "budget.per_chat_day"?`,
+		},
+		"a key like no other": {
+			add:  "budget:\n  bitcoins: 1\n",
+			want: `config.yaml:11: budget.bitcoins: unknown key; known here: per_day, per_chat_day, currency`,
+		},
+		"a key written with dots": {
+			add:  "chats.profile: business\n",
+			want: `config.yaml:10: chats.profile: unknown key; write a section, and the keys of that section below it`,
+		},
+		"an unknown key of a network": {
+			add:  "chats: {networks: {whatsapp: {modus: off}}}\n",
+			want: `config.yaml:10: chats.networks.whatsapp.modus: unknown key; did you mean "mode"?`,
+		},
+		"a network whose name cannot be one": {
+			add:  "chats: {networks: {\"What's App\": {mode: off}}}\n",
+			want: `config.yaml:10: chats.networks.What's App: is not the name of a network; write the bridge's protocol, such as whatsapp`,
+		},
+		"a key set twice": {
+			add:  "name: Ada\nname: Eve\n",
+			want: `config.yaml:11: name: is set a second time (first in line 10); keep one`,
+		},
+		"a section set twice": {
+			add:  "homeserver: {domain: evil.org}\n",
+			want: `config.yaml:10: homeserver: is set a second time (first in line 1); keep one`,
+		},
+		"a missing homeserver.address": {
+			swap: [2]string{"  address: https://matrix.example.com\n", ""},
+			want: `config.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com`,
+		},
+		"a missing homeserver.domain": {
+			swap: [2]string{"  domain: example.com\n", ""},
+			want: `config.yaml:1: homeserver.domain: is missing; write for example domain: example.com`,
+		},
+		"a missing owner": {
+			swap: [2]string{"owner: \"@you:example.com\"\n", ""},
+			want: `config.yaml:1: owner: is missing; write for example owner: "@you:example.com"`,
+		},
+		"an owner with nothing after it": {
+			swap: [2]string{"owner: \"@you:example.com\"", "owner:"},
+			want: `config.yaml:1: owner: is missing; write for example owner: "@you:example.com"`,
+		},
+		"a missing time_zone": {
+			swap: [2]string{"time_zone: Europe/Berlin\n", ""},
+			want: `config.yaml:1: time_zone: is missing; write for example time_zone: Europe/Berlin`,
+		},
+		"a missing token": {
+			swap: [2]string{"  as_token: as-secret\n", ""},
+			want: `config.yaml:4: appservice.as_token: is missing; write for example as_token: generate, and run multis -g`,
+		},
+		"a token never generated": {
+			swap: [2]string{"hs-secret", "generate"},
+			want: `config.yaml:7: appservice.hs_token: still says generate; run multis -g once to fill it`,
+		},
+		"a sender_localpart never generated": {
+			swap: [2]string{"as_multis_7hq2c9xk", "generate"},
+			want: `config.yaml:5: appservice.sender_localpart: still says generate; run multis -g once to fill it`,
+		},
+		"the same token twice": {
+			swap: [2]string{"hs-secret", "as-secret"},
+			want: `config.yaml:7: appservice.hs_token: is the same as as_token; write generate and run multis -g`,
+		},
+		"an empty token": {
+			swap: [2]string{"as-secret", `""`},
+			want: `config.yaml:6: appservice.as_token: is empty or has characters that no token has; copy it again, without spaces`,
+		},
+		"a bad time zone": {
+			swap: [2]string{"Europe/Berlin", "Europe/Berln"},
+			want: `config.yaml:9: time_zone: "Europe/Berln" is not a time zone; write an IANA name such as Europe/Berlin or UTC`,
+		},
+		"a time zone that differs from machine to machine": {
+			swap: [2]string{"Europe/Berlin", "Local"},
+			want: `config.yaml:9: time_zone: "Local" is not a time zone; write an IANA name such as Europe/Berlin or UTC`,
+		},
+		"an owner without a server": {
+			swap: [2]string{`"@you:example.com"`, "you"},
+			want: `config.yaml:8: owner: "you" is not a Matrix id; write it like "@you:example.com"`,
+		},
+		"an owner of another server": {
+			swap: [2]string{`"@you:example.com"`, `"@you:matrix.org"`},
+			want: `config.yaml:8: owner: is not a user of example.com; write the id you have there, or correct homeserver.domain`,
+		},
+		"an owner that is the bot": {
+			swap: [2]string{`"@you:example.com"`, `"@multis:example.com"`},
+			want: `config.yaml:8: owner: is the assistant's own user; write your id, or choose another appservice.bot.username`,
+		},
+		"a sender_localpart that is the bot": {
+			swap: [2]string{"as_multis_7hq2c9xk", "multis"},
+			want: `config.yaml:5: appservice.sender_localpart: is the bot, which homeservers cannot serve; write generate and run multis -g`,
+		},
+		"a sender_localpart that is the owner": {
+			swap: [2]string{"as_multis_7hq2c9xk", "you"},
+			want: `config.yaml:5: appservice.sender_localpart: is the owner; write generate and run multis -g`,
+		},
+		"an operator that is no Matrix id": {
+			add:  "operators:\n  - \"@ann:example.com\"\n  - bob\n",
+			want: `config.yaml:12: operators[1]: "bob" is not a Matrix id; write it like "@you:example.com"`,
+		},
+		"one value where a list belongs": {
+			add:  "operators: \"@ann:example.com\"\n",
+			want: `config.yaml:10: operators: is a single value; write a list, one "- item" a line`,
+		},
+		"a list where one value belongs": {
+			add:  "name: [Ada]\n",
+			want: `config.yaml:10: name: is a list; write a single value`,
+		},
+		"a value where a section belongs": {
+			add:  "chats: personal\n",
+			want: `config.yaml:10: chats: is a single value; write a section of "key: value" lines`,
+		},
+		"a section where one value belongs": {
+			add:  "name:\n  first: Ada\n",
+			want: `config.yaml:11: name: is a section; write a single value`,
+		},
+		"a reference to another place": {
+			add:  "name: &n Ada\nlogging: {file: *n}\n",
+			want: `config.yaml:11: logging.file: is a reference to another place; write a single value`,
+		},
+		"a tag of another program": {
+			swap: [2]string{"as-secret", "!secret token"},
+			want: `config.yaml:6: appservice.as_token: has a tag (a word after !), which nothing reads here; write the value itself, in quotes if it begins with !`,
+		},
+		"a number with a fraction": {
+			add:  "chats:\n  admin_pause_minutes: 1.5\n",
+			want: `config.yaml:11: chats.admin_pause_minutes: "1.5" is not possible here; write a whole number from 0 to 10080`,
+		},
+		"a negative number": {
+			add:  "chats:\n  contact_caps:\n    per_day: -1\n",
+			want: `config.yaml:12: chats.contact_caps.per_day: "-1" is not possible here; write a whole number from 1 to 100000`,
+		},
+		"a port that cannot be": {
+			swap: [2]string{"appservice:\n", "appservice:\n  port: 99999\n"},
+			want: `config.yaml:5: appservice.port: "99999" is not possible here; write a whole number from 1 to 65535`,
+		},
+		"a yes where true belongs": {
+			add:  "llm:\n  local: yes\n",
+			want: `config.yaml:11: llm.local: "yes" is neither true nor false; write one of these`,
+		},
+		"a length of time without its unit": {
+			add:  "chats: {burst_quiet: 4}\n",
+			want: `config.yaml:10: chats.burst_quiet: "4" is not a length of time; write it like 30s, 10m or 1h30m`,
+		},
+		"a burst that ends before it is quiet": {
+			add:  "chats:\n  burst_max: 2s\n",
+			want: `config.yaml:11: chats.burst_max: is shorter than burst_quiet; write at least 4s`,
+		},
+		"an amount with too many decimals": {
+			add:  "budget: {per_day: 0.0000001}\n",
+			want: `config.yaml:10: budget.per_day: "0.0000001" is not an amount of money; write it like 2.50, with at most 6 decimals`,
+		},
+		"an amount in words": {
+			add:  "budget: {per_day: unlimited}\n",
+			want: `config.yaml:10: budget.per_day: "unlimited" is not an amount of money; write it like 2.50, with at most 6 decimals`,
+		},
+		"a currency by its sign": {
+			add:  "budget: {currency: €}\n",
+			want: `config.yaml:10: budget.currency: "€" is not a currency; write three capital letters such as EUR`,
+		},
+		"an unknown profile": {
+			add:  "chats: {profile: private}\n",
+			want: `config.yaml:10: chats.profile: "private" is not known here; write one of: personal, business`,
+		},
+		"an unknown mode": {
+			add:  "chats: {networks: {signal: {mode: quiet}}}\n",
+			want: `config.yaml:10: chats.networks.signal.mode: "quiet" is not known here; write one of: business, personal, silent, off`,
+		},
+		"an unknown log level": {
+			add:  "logging: {level: loud}\n",
+			want: `config.yaml:10: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error`,
+		},
+		"an address without its scheme": {
+			swap: [2]string{"https://matrix.example.com", "matrix.example.com"},
+			want: `config.yaml:2: homeserver.address: is not a web address; write it like https://matrix.example.com`,
+		},
+		"a domain that is an address": {
+			swap: [2]string{"domain: example.com", "domain: https://example.com"},
+			want: `config.yaml:3: homeserver.domain: "https://example.com" is not a server name; write what stands after the colon in your Matrix id, such as example.com`,
+		},
+		"a bot's whole id": {
+			swap: [2]string{"appservice:\n", "appservice:\n  bot: {username: \"@multis:example.com\"}\n"},
+			want: `config.yaml:5: appservice.bot.username: "@multis:example.com" is not the first half of a Matrix id; write small letters, digits or ._=-/ without @`,
+		},
+		"a registration id with spaces": {
+			swap: [2]string{"appservice:\n", "appservice:\n  id: my multis\n"},
+			want: `config.yaml:5: appservice.id: "my multis" is not a plain word; write small letters, digits, dot, dash or underscore`,
+		},
+		"an interface that is a web address": {
+			swap: [2]string{"appservice:\n", "appservice:\n  hostname: http://0.0.0.0\n"},
+			want: `config.yaml:5: appservice.hostname: "http://0.0.0.0" is not an address to listen on; write 127.0.0.1, or 0.0.0.0 for every interface`,
+		},
+		"a name in brackets": {
+			add:  "name: \"[Nora]\"\n",
+			want: `config.yaml:10: name: "[Nora]" is not a name; write letters, without brackets, such as Nora`,
+		},
+		"a name of one letter": {
+			add:  "name: N\n",
+			want: `config.yaml:10: name: has 1 characters; write 2 to 100`,
+		},
+		"a name over two lines": {
+			add:  "name: \"No\\nra\"\n",
+			want: `config.yaml:10: name: has line breaks, control characters or spaces around it; write one plain line`,
+		},
+		"a greeting that is a speech": {
+			add:  "business: {greeting: " + strings.Repeat("ha", 300) + "}\n",
+			want: `config.yaml:10: business.greeting: has 600 characters; write at most 500`,
+		},
+		"an empty greeting": {
+			add:  "business: {greeting: \" \"}\n",
+			want: `config.yaml:10: business.greeting: is empty; write a text, or leave the key out`,
+		},
+		"an empty folder": {
+			add:  "documents: {folder: \"\"}\n",
+			want: `config.yaml:10: documents.folder: is not a path; write one, absolute or relative`,
+		},
+		"a model of a provider nobody knows": {
+			add:  "llm: {model: gpt-5}\n",
+			want: `config.yaml:10: llm.model: "gpt-5" is not a model; write none, or openai/NAME for any OpenAI-compatible server`,
+		},
+		"a paid model without the price of its answers": {
+			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: 1}\n",
+			want: `config.yaml:13: llm.prices.output_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
+		},
+		"OpenAI without a key": {
+			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",
+			want: `config.yaml:10: llm.api_key: is missing; write the key, or llm.base_url if you run a server that wants none`,
+		},
+		"a database that is not Postgres": {
+			add:  "database: {url: mysql://h/d}\n",
+			want: `config.yaml:10: database.url: is not a Postgres address; write it like postgres://multis:PASSWORD@localhost/multis (special characters in the password as %XX), or leave it empty`,
+		},
+		"a secret file that is not there": {
+			add:  "llm:\n  api_key_file: /nowhere/key\n",
+			want: `config.yaml:11: llm.api_key_file: cannot be read: no such file or directory; write the path of a file that multis may read`,
+		},
+		"a secret file that is a folder": {
+			add:  "llm: {api_key_file: .}\n",
+			want: `config.yaml:10: llm.api_key_file: is not a plain file; write the path of a file with only the secret in it`,
+		},
+		"a secret file that never ends": {
+			add:  "llm: {api_key_file: /dev/zero}\n",
+			want: `config.yaml:10: llm.api_key_file: is not a plain file; write the path of a file with only the secret in it`,
+		},
+		"a secret and its file": {
+			swap: [2]string{"  as_token: as-secret\n", "  as_token: as-secret\n  as_token_file: as\n"},
+			want: `config.yaml:7: appservice.as_token_file: is set, and so is as_token; keep one of the two`,
+		},
+		"a bad value in the environment": {
+			env:  map[string]string{"MULTIS_LLM_TIMEOUT": "soon"},
+			want: `environment MULTIS_LLM_TIMEOUT: llm.timeout: "soon" is not a length of time; write it like 30s, 10m or 1h30m`,
+		},
+		"a bad item in the environment": {
+			env:  map[string]string{"MULTIS_OPERATORS": "@ann:example.com,bob"},
+			want: `environment MULTIS_OPERATORS: operators: "bob" is not a Matrix id; write it like "@you:example.com"`,
+		},
+		"a foreign owner from the environment": {
+			env:  map[string]string{"MULTIS_OWNER": "@you:matrix.org"},
+			want: `environment MULTIS_OWNER: owner: is not a user of example.com; write the id you have there, or correct homeserver.domain`,
+		},
+		"a second document": {
+			add:  "---\nname: Ada\n",
+			want: `config.yaml:10: a second document starts here and would be ignored; remove the line with ---`,
+		},
+		"an id without its quotes": {
+			swap: [2]string{`"@you:example.com"`, "@you:example.com"},
+			want: `config.yaml:8: is not YAML: found character that cannot start any token; a value that begins with @ or a special character needs quotes, and lines are indented by spaces, not tabs`,
+		},
+		"a text with a colon and without quotes": {
+			add:  "name: Nora: the first\n",
+			want: `config.yaml:10: is not YAML: mapping values are not allowed in this context; a value that holds ": " needs quotes, and keys of one section start in the same column`,
+		},
+		"a value that begins with a star": {
+			swap: [2]string{"as-secret", "*secret"},
+			want: `config.yaml:1: is not YAML: a value begins with *; put it in quotes`,
+		},
+		"a file that is not a section at all": {
+			swap: [2]string{least, "hello\n"},
+			want: "config.yaml:1: is a single value; write a section of \"key: value\" lines",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := least + c.add
+			if c.swap[0] != "" {
+				require.Contains(t, data, c.swap[0])
+				data = strings.Replace(data, c.swap[0], c.swap[1], 1)
+			}
+			got, err := Parse("config.yaml", []byte(data), envOf(c.env))
+			require.Nil(t, got)
+			require.Error(t, err)
+			lines := strings.Split(err.Error(), "\n")
+			require.Equal(t, c.want, lines[0])
+			if name != "a file that is not a section at all" {
+				require.Len(t, lines, 1, "one mistake, one line")
+			}
+		})
+	}
+}
+
+func TestAllMistakesAreToldAtOnceInTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("/etc/multis.yaml", []byte("time_zone: Mars/Base\nowner: me\nchats:\n  profil: x\n  burst_max: 1s\n"), envOf(map[string]string{
+		"MULTIS_LOGGING_LEVEL": "loud",
+	}))
+	require.EqualError(t, err, `environment MULTIS_LOGGING_LEVEL: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error
+/etc/multis.yaml:1: time_zone: "Mars/Base" is not a time zone; write an IANA name such as Europe/Berlin or UTC
+/etc/multis.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com
+/etc/multis.yaml:1: homeserver.domain: is missing; write for example domain: example.com
+/etc/multis.yaml:1: appservice.sender_localpart: is missing; write for example sender_localpart: generate, and run multis -g
+/etc/multis.yaml:1: appservice.as_token: is missing; write for example as_token: generate, and run multis -g
+/etc/multis.yaml:1: appservice.hs_token: is missing; write for example hs_token: generate, and run multis -g
+/etc/multis.yaml:2: owner: "me" is not a Matrix id; write it like "@you:example.com"
+/etc/multis.yaml:4: chats.profil: unknown key; did you mean "profile"?
+/etc/multis.yaml:5: chats.burst_max: is shorter than burst_quiet; write at least 4s`)
+}
+
+func TestAnUnreadableSecretFileIsExplainedWithoutItsPath(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	empty, large := filepath.Join(dir, "empty-secret"), filepath.Join(dir, "large-secret")
+	require.NoError(t, os.WriteFile(empty, []byte(" \n"), 0o600))
+	require.NoError(t, os.WriteFile(large, make([]byte, 65<<10), 0o600))
+	for _, path := range []string{empty, large} {
+		_, err := Parse("config.yaml", []byte(least+"llm: {api_key_file: "+path+"}\n"), noEnv)
+		require.EqualError(t, err, "config.yaml:10: llm.api_key_file: names a file that is empty or over 64 KiB; put only the secret into it")
+	}
+}
+
+// Secrets in all places where people put them by mistake.
+func TestErrorsNeverHoldASecret(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{
+		strings.Replace(least, "as-secret", "as secret", 1),
+		strings.Replace(least, "as-secret", "[as-secret]", 1),
+		strings.Replace(least, "as-secret", "{secret: secret}", 1),
+		strings.Replace(least, "as-secret", "*secret", 1),
+		strings.Replace(least, "as-secret", "&secret", 1),
+		strings.Replace(least, "as-secret", "!secret x", 1),
+		strings.Replace(least, "as-secret", "\"secret", 1),
+		strings.Replace(least, "as-secret", "%secret", 1),
+		strings.Replace(least, "as_token", "as_tokken", 1),
+		strings.Replace(least, "as_token: as-secret", "as_token_file: secret", 1),
+		strings.Replace(least, "https://matrix", "https://user:secret@matrix", 1),
+		strings.Replace(least, "https://matrix", "https//user:secret@matrix", 1),
+		least + "database: {url: 'postgres://u:sec%ret-secret@h/d'}\n",
+		least + "database: {url: 'mysql://u:secret@h/d'}\n",
+		least + "llm: {base_url: 'http://h/v1?key=secret'}\n",
+	} {
+		_, err := Parse("config.yaml", []byte(data), noEnv)
+		require.Error(t, err, data)
+		require.NotContains(t, strings.ReplaceAll(err.Error(), "only the secret", ""), "secret", data)
+	}
+}

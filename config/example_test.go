@@ -1,0 +1,76 @@
+package config
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+// filled is the example as "multis -g" leaves it, but with the tokens of least.
+func filled() string {
+	text := string(Example())
+	for _, value := range []string{"as_multis_7hq2c9xk", "as-secret", "hs-secret"} {
+		text = strings.Replace(text, ": "+placeholder, ": "+value, 1)
+	}
+	return text
+}
+
+func TestTheExampleShowsTheDefaults(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, parse(t, least), parse(t, filled()))
+}
+
+func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
+	t.Parallel()
+	var doc yaml.Node
+	require.NoError(t, yaml.Unmarshal(Example(), &doc))
+	explained := map[string]bool{}
+	var walk func(section string, node *yaml.Node, commented bool)
+	walk = func(section string, node *yaml.Node, commented bool) {
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			name, content := node.Content[i], node.Content[i+1]
+			// A comment is for its key, for those right below it, and for the whole section it stands over.
+			commented = commented || name.HeadComment != ""
+			explained[join(section, name.Value)] = commented
+			if content.Kind == yaml.MappingNode {
+				walk(join(section, name.Value), content, commented)
+			}
+		}
+	}
+	walk("", doc.Content[0], false)
+	for _, f := range defaults().fields("") {
+		if key, isFile := strings.CutSuffix(f.key, fileSuffix); !isFile {
+			require.True(t, explained[key], key)
+		}
+	}
+	for _, f := range new(Network).fields("whatsapp") {
+		require.Contains(t, string(Example()), "#     "+last(f.key)+": ", "networks are shown in a comment")
+	}
+	require.Contains(t, string(Example()), "as_token_file:")
+}
+
+func TestNoTwoKeysShareAVariable(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, f := range defaults().fields("") {
+		require.Empty(t, seen[variable(f.key)], f.key)
+		seen[variable(f.key)] = f.key
+	}
+	require.Contains(t, seen, "MULTIS_APPSERVICE_AS_TOKEN")
+	require.Contains(t, seen, "MULTIS_DATABASE_URL_FILE")
+}
+
+func TestTheDocumentationNamesEveryKey(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/configuration.md")
+	require.NoError(t, err)
+	fields := append(defaults().fields(""), new(Network).fields("<protocol>")...)
+	for _, f := range fields {
+		if !strings.HasSuffix(f.key, fileSuffix) {
+			require.Contains(t, string(doc), "| `"+f.key+"` |")
+		}
+	}
+}

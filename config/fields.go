@@ -1,0 +1,140 @@
+package config
+
+import "strings"
+
+// field is one key of the file.
+type field struct {
+	key     string             // from the top, joined by dots
+	set     func(string) error // parses the text and stores it; its error says what is wrong and what to write
+	clear   func()             // empties a list before its items are set; nil for a single value
+	example string             // of a required key; empty when there is a default
+}
+
+// needed marks a key that has no default, with a value to show in its place.
+func (f field) needed(example string) field {
+	f.example = example
+	return f
+}
+
+// value is a key with one value.
+func value[T any](key string, into *T, parse func(string) (T, error)) field {
+	return field{key: key, set: func(text string) error {
+		v, err := parse(text)
+		if err == nil {
+			*into = v
+		}
+		return err
+	}}
+}
+
+// list is a key with any number of values, one item a line.
+func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
+	return field{
+		key:   key,
+		clear: func() { *into = []T{} },
+		set: func(text string) error {
+			v, err := parse(text)
+			if err == nil {
+				*into = append(*into, v)
+			}
+			return err
+		},
+	}
+}
+
+// fileSuffix ends the name of a key that holds the path of a file with the secret in it.
+const fileSuffix = "_file"
+
+// secret is a key whose value may also stand in a file of its own; dir is where relative paths start.
+func secret(key string, into *Secret, dir string, parse func(string) (Secret, error)) [2]field {
+	return [2]field{
+		value(key, into, parse),
+		value(key+fileSuffix, into, func(path string) (Secret, error) {
+			text, err := readSecret(under(dir, path))
+			if err != nil {
+				return "", err
+			}
+			return parse(text)
+		}),
+	}
+}
+
+// toGenerate is shown for the values nobody should think up.
+const toGenerate = placeholder + ", and run multis -g"
+
+// fields lists every key. dir is the folder of the configuration.
+func (c *Config) fields(dir string) []field {
+	asToken := secret("appservice.as_token", &c.Appservice.ASToken, dir, token)
+	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
+	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
+	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
+	return []field{
+		value("homeserver.address", &c.Homeserver.Address, webAddress).needed("https://matrix.example.com"),
+		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed("example.com"),
+
+		value("appservice.address", &c.Appservice.Address, webAddress),
+		value("appservice.hostname", &c.Appservice.Hostname, listenHost),
+		value("appservice.port", &c.Appservice.Port, between(1, 65535)),
+		value("appservice.id", &c.Appservice.ID, word),
+		value("appservice.bot.username", &c.Appservice.Bot.Username, localpart),
+		value("appservice.bot.displayname", &c.Appservice.Bot.DisplayName, lineOf(1, 100)),
+		value("appservice.sender_localpart", &c.Appservice.SenderLocalpart, localpart).needed(toGenerate),
+		asToken[0].needed(toGenerate), asToken[1],
+		hsToken[0].needed(toGenerate), hsToken[1],
+
+		value("owner", &c.Owner, userID).needed(`"@you:example.com"`),
+		list("operators", &c.Operators, userID),
+		value("time_zone", &c.TimeZone, timeZone).needed("Europe/Berlin"),
+		value("name", &c.Name, assistantName),
+
+		databaseURL[0], databaseURL[1],
+		value("database.data_dir", &c.Database.DataDir, filePath),
+
+		value("llm.model", &c.LLM.Model, modelName),
+		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress)),
+		apiKey[0], apiKey[1],
+		value("llm.timeout", &c.LLM.Timeout, positive),
+		value("llm.prices.input_per_mtok", &c.LLM.Prices.InputPerMTok, ParseMoney),
+		value("llm.prices.output_per_mtok", &c.LLM.Prices.OutputPerMTok, ParseMoney),
+		value("llm.local", &c.LLM.Local, boolean),
+
+		value("budget.per_day", &c.Budget.PerDay, ParseMoney),
+		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
+		value("budget.currency", &c.Budget.Currency, currency),
+
+		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
+		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
+		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),
+		value("chats.burst_quiet", &c.Chats.BurstQuiet, positive),
+		value("chats.burst_max", &c.Chats.BurstMax, positive),
+		value("chats.contact_caps.per_minute", &c.Chats.ContactCaps.PerMinute, between(1, 1000)),
+		value("chats.contact_caps.per_day", &c.Chats.ContactCaps.PerDay, between(1, 100_000)),
+
+		value("business.greeting", &c.Business.Greeting, textUpTo(500)),
+		value("business.handover", &c.Business.Handover, textUpTo(500)),
+		list("business.escalation.keywords", &c.Business.Escalation.Keywords, lineOf(1, 100)),
+
+		value("documents.folder", &c.Documents.Folder, filePath),
+
+		value("logging.level", &c.Logging.Level, logLevel),
+		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
+		value("logging.file", &c.Logging.File, optional(filePath)),
+	}
+}
+
+// networksSection is the one section whose keys are names: a section for each protocol.
+const networksSection = "chats.networks"
+
+// fields lists the keys of one network.
+func (n *Network) fields(protocol string) []field {
+	section := networksSection + "." + protocol
+	return []field{
+		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
+		value(section+".disclosure", &n.Disclosure, boolean),
+	}
+}
+
+// variable is the name of a key in the environment.
+func variable(key string) string {
+	return "MULTIS_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// placeholder is what the example has where Generate puts a random value.
+const placeholder = "generate"
+
+// Generate gives each key of the configuration at path that says "generate" a random value, checks the whole, and only
+// then writes it back: in place, with comments and order kept, readable by its owner alone. Values that are set
+// stay as they are; when none says "generate" the file is not touched.
+func Generate(path string) (*Config, error) {
+	// A file behind a symbolic link is replaced where it lies, not by something else in the place of the link.
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration (multis -e writes an example): %w", err)
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	filled, err := fill(path, old)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Parse(path, filled, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	if string(filled) == string(old) {
+		return c, nil
+	}
+	if err := replace(path, filled); err != nil {
+		return nil, fmt.Errorf("write the tokens into the configuration: %w", err)
+	}
+	return c, nil
+}
+
+// fill returns data with random values in the place of the placeholders.
+func fill(name string, data []byte) ([]byte, error) {
+	for _, fresh := range []struct{ key, value string }{
+		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
+		{"as_token", rand.Text() + rand.Text()},
+		{"hs_token", rand.Text() + rand.Text()},
+	} {
+		// Parsed again for each key: the value before it may stand in the same line and has moved this one.
+		var doc yaml.Node
+		if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
+			return data, nil //nolint:nilerr // what is not YAML stays as it is, because Parse explains it better
+		}
+		node := lookup(lookup(doc.Content[0], "appservice"), fresh.key)
+		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {
+			continue
+		}
+		lines := strings.Split(string(data), "\n")
+		if !substitute(lines, node, fresh.value) {
+			return nil, fmt.Errorf("%s:%d: appservice.%s: cannot be filled in here; write it as %s: generate, on a line of its own",
+				name, node.Line, fresh.key, fresh.key)
+		}
+		data = []byte(strings.Join(lines, "\n"))
+	}
+	return data, nil
+}
+
+// lookup finds the value of a key in a mapping; nil stands for none.
+func lookup(node *yaml.Node, key string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// substitute writes value over the placeholder that node stands for. It reports false when the text is not there, as
+// with anchors, tags or line ends that only YAML knows.
+func substitute(lines []string, node *yaml.Node, value string) bool {
+	if node.Line > len(lines) {
+		return false
+	}
+	runes := []rune(lines[node.Line-1])
+	if node.Column > len(runes) {
+		return false
+	}
+	before, after := string(runes[:node.Column-1]), string(runes[node.Column-1:])
+	for _, written := range []string{placeholder, `"` + placeholder + `"`, "'" + placeholder + "'"} {
+		if rest, ok := strings.CutPrefix(after, written); ok {
+			lines[node.Line-1] = before + value + rest
+			return true
+		}
+	}
+	return false
+}
+
+// replace puts data in the place of the file at path in one step, so that a crash leaves the old or the new file.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

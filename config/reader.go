@@ -1,0 +1,335 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// reader fills a Config and collects what is wrong with what it reads.
+type reader struct {
+	config   *Config
+	file     string
+	known    map[string]field
+	order    []string         // the keys of known, in the order of the table
+	sections map[string]int   // line of each section; 0 while the file has not shown it
+	source   map[string]place // where a key was set, whether or not its value was any good
+	problems []problem
+}
+
+// place is where a value came from: a line of the file, or a variable of the environment.
+type place struct {
+	line     int
+	variable string
+}
+
+type problem struct {
+	line int
+	text string
+}
+
+func newReader(file string, c *Config) *reader {
+	r := &reader{
+		config:   c,
+		file:     file,
+		known:    map[string]field{},
+		sections: map[string]int{"": 1, networksSection: 0},
+		source:   map[string]place{},
+	}
+	r.add(c.fields(filepath.Dir(file)))
+	return r
+}
+
+// add makes keys known, and the sections they are in.
+func (r *reader) add(fields []field) {
+	for _, f := range fields {
+		r.known[f.key] = f
+		r.order = append(r.order, f.key)
+		for section := parent(f.key); section != ""; section = parent(section) {
+			r.sections[section] = 0
+		}
+	}
+}
+
+// document reads the file. It reports false when the text is not YAML, so that nothing else can be said about it.
+func (r *reader) document(data []byte) bool {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return true // an empty file: everything may be in the environment
+	case err != nil:
+		r.broken(err)
+		return false
+	}
+	for _, top := range doc.Content {
+		r.mapping("", top)
+	}
+	if err := decoder.Decode(&second); err == nil {
+		r.report(place{line: second.Line}, "", "a second document starts here and would be ignored; remove the line with ---")
+	} else if !errors.Is(err, io.EOF) {
+		r.broken(err)
+	}
+	return true
+}
+
+// mapping reads one section.
+func (r *reader) mapping(section string, node *yaml.Node) {
+	if isNull(node) {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		r.report(place{line: node.Line}, section, "is "+kindOf(node)+`; write a section of "key: value" lines`)
+		return
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, content := node.Content[i], node.Content[i+1]
+		key := join(section, name.Value)
+		if first, twice := seen[name.Value]; twice {
+			r.report(place{line: name.Line}, key, fmt.Sprintf("is set a second time (first in line %d); keep one", first))
+			continue
+		}
+		seen[name.Value] = name.Line
+		r.entry(section, name, content)
+	}
+}
+
+// entry reads one key of a section.
+func (r *reader) entry(section string, name, content *yaml.Node) {
+	key := join(section, name.Value)
+	if section == networksSection {
+		r.network(name, content)
+		return
+	}
+	if name.Value == "" || strings.Contains(name.Value, ".") {
+		r.report(place{line: name.Line}, key, "unknown key; write a section, and the keys of that section below it")
+		return
+	}
+	if _, ok := r.sections[key]; ok {
+		r.sections[key] = name.Line
+		r.mapping(key, content)
+		return
+	}
+	f, ok := r.known[key]
+	if !ok {
+		r.report(place{line: name.Line}, key, "unknown key; "+r.suggest(section, name.Value))
+		return
+	}
+	if isNull(content) {
+		return // "key:" with nothing after it says as little as no key at all
+	}
+	at := place{line: content.Line}
+	if !r.mark(key, at) {
+		return
+	}
+	if f.clear == nil {
+		r.scalar(f, content, f.key)
+		return
+	}
+	if content.Kind != yaml.SequenceNode {
+		r.report(at, key, "is "+kindOf(content)+`; write a list, one "- item" a line`)
+		return
+	}
+	f.clear()
+	for i, item := range content.Content {
+		r.scalar(f, item, fmt.Sprintf("%s[%d]", key, i))
+	}
+}
+
+// network reads the section of one protocol, whose name is not known beforehand.
+func (r *reader) network(name, content *yaml.Node) {
+	key := join(networksSection, name.Value)
+	protocol, err := word(name.Value)
+	if err != nil || strings.Contains(protocol, ".") {
+		r.report(place{line: name.Line}, key, "is not the name of a network; write the bridge's protocol, such as whatsapp")
+		return
+	}
+	n := r.config.Chats.Network(protocol)
+	r.add(n.fields(protocol))
+	r.sections[key] = name.Line
+	r.mapping(key, content)
+	r.config.Chats.Networks[protocol] = n
+}
+
+// scalar sets one value, or one item of a list.
+func (r *reader) scalar(f field, node *yaml.Node, key string) {
+	if node.Kind != yaml.ScalarNode {
+		r.report(place{line: node.Line}, key, "is "+kindOf(node)+"; write a single value")
+		return
+	}
+	if strings.HasPrefix(node.Tag, "!") && !strings.HasPrefix(node.Tag, "!!") {
+		r.report(place{line: node.Line}, key,
+			"has a tag (a word after !), which nothing reads here; write the value itself, in quotes if it begins with !")
+		return
+	}
+	if err := f.set(node.Value); err != nil {
+		r.report(place{line: node.Line}, key, err.Error())
+	}
+}
+
+// environment lets variables override the file. A variable that is set but empty counts as not set, because compose
+// files pass on what the host has not got. Items of a list are separated by commas.
+func (r *reader) environment(env func(string) (string, bool)) {
+	for _, key := range r.order {
+		name := variable(key)
+		text, ok := env(name)
+		if !ok || text == "" || strings.HasPrefix(key, networksSection) {
+			continue
+		}
+		f, items := r.known[key], []string{text}
+		at := place{variable: name}
+		if !r.mark(key, at) {
+			continue
+		}
+		if f.clear != nil {
+			f.clear()
+			items = strings.Split(text, ",")
+		}
+		for _, item := range items {
+			if err := f.set(strings.TrimSpace(item)); err != nil {
+				r.report(at, key, err.Error())
+			}
+		}
+	}
+}
+
+// mark remembers where a key was set. It refuses a secret that stands beside its own file, and reports false for it;
+// but the environment may replace either of the two that the file chose.
+func (r *reader) mark(key string, at place) bool {
+	twin, isFile := strings.CutSuffix(key, fileSuffix)
+	if !isFile {
+		twin = key + fileSuffix
+	}
+	r.source[key] = at
+	if other, ok := r.source[twin]; ok && (other.variable == "") == (at.variable == "") {
+		r.report(at, key, "is set, and so is "+last(twin)+"; keep one of the two")
+		return false
+	}
+	return true
+}
+
+// missing reports the required keys that nothing has set.
+func (r *reader) missing() {
+	for _, key := range r.order {
+		_, set := r.source[key]
+		_, byFile := r.source[key+fileSuffix]
+		if f := r.known[key]; f.example != "" && !set && !byFile {
+			r.report(place{line: max(r.sections[parent(key)], 1)}, key, fmt.Sprintf("is missing; write for example %s: %s", last(key), f.example))
+		}
+	}
+}
+
+// report adds one problem, in one line whatever the key looks like.
+func (r *reader) report(at place, key, what string) {
+	where := fmt.Sprintf("%s:%d", r.file, at.line)
+	if at.variable != "" {
+		where = "environment " + at.variable
+	}
+	if key != "" {
+		where += ": " + shorten(key)
+	}
+	r.problems = append(r.problems, problem{at.line, oneLine(where + ": " + what)})
+}
+
+// complain reports a problem with a key that has been set, at the place that set it.
+func (r *reader) complain(key, what string) {
+	at, ok := r.source[key]
+	if !ok {
+		at, ok = r.source[key+fileSuffix]
+	}
+	if !ok {
+		at.line = max(r.sections[parent(key)], 1)
+	}
+	r.report(at, key, what)
+}
+
+// err joins the problems in the order of the file; those of the environment come first.
+func (r *reader) err() error {
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	var lines []error
+	for _, p := range r.problems {
+		lines = append(lines, errors.New(p.text))
+	}
+	return errors.Join(lines...)
+}
+
+var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+// broken reports text that is not YAML, with the usual reason for it where there is one.
+func (r *reader) broken(err error) {
+	at, what := place{line: 1}, err.Error()
+	if m := yamlError.FindStringSubmatch(what); m != nil {
+		what = m[2]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			at.line = n
+		}
+	}
+	fix := "look for a missing colon, quote or wrong indentation in this line or the next"
+	switch {
+	case strings.Contains(what, "tab character"):
+		fix = "indent by spaces, in this line or the next"
+	case strings.Contains(what, "cannot start any token"):
+		fix = "a value that begins with @ or a special character needs quotes, and lines are indented by spaces, not tabs"
+	case strings.HasPrefix(what, "unknown anchor"): // would quote the value, and that may be a secret
+		what, fix = "a value begins with *", "put it in quotes"
+	case strings.Contains(what, "mapping values are not allowed"):
+		fix = "a value that holds \": \" needs quotes, and keys of one section start in the same column"
+	}
+	r.report(at, "", "is not YAML: "+what+"; "+fix)
+}
+
+func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
+
+func kindOf(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a section"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "a reference to another place"
+	default:
+		return "a single value"
+	}
+}
+
+func join(section, name string) string {
+	if section == "" {
+		return name
+	}
+	return section + "." + name
+}
+
+// parent is the section a key is in; "" is the top.
+func parent(key string) string { return key[:max(strings.LastIndexByte(key, '.'), 0)] }
+
+// last is the name of a key inside its section.
+func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+func shorten(s string) string {
+	const most = 120
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"gopkg.in/yaml.v3"
+	"maunium.net/go/mautrix/id"
+)
+
+// registration is the file that makes multis known to the homeserver. It has only the keys multis needs: every other
+// one would bring traffic that nobody reads.
+type registration struct {
+	ID              string `yaml:"id"`
+	URL             string `yaml:"url"`
+	ASToken         string `yaml:"as_token"`
+	HSToken         string `yaml:"hs_token"`
+	SenderLocalpart string `yaml:"sender_localpart"`
+	RateLimited     bool   `yaml:"rate_limited"`
+	Namespaces      struct {
+		Users []namespace `yaml:"users"`
+	} `yaml:"namespaces"`
+	ReceiveEphemeral bool `yaml:"receive_ephemeral"` // typing and receipts, for noticing that the owner is there
+	CreateDevices    bool `yaml:"io.element.msc4190"`
+}
+
+type namespace struct {
+	Regex     string `yaml:"regex"`
+	Exclusive bool   `yaml:"exclusive"`
+}
+
+const registrationHeader = `# Written by "multis -g" from config.yaml. Do not edit: change config.yaml and write it again.
+# The homeserver reads this file only when it starts. Keep it secret: as_token opens the owner's account.
+`
+
+// Registration writes the appservice registration for the homeserver, in YAML. It fails when a token is not set.
+func Registration(c *Config) ([]byte, error) {
+	a := c.Appservice
+	for _, value := range []string{a.ASToken.Value(), a.HSToken.Value(), a.SenderLocalpart} {
+		if value == "" || value == placeholder {
+			return nil, errors.New("write the registration: as_token, hs_token and sender_localpart are not all set")
+		}
+	}
+	r := registration{
+		ID:               a.ID,
+		URL:              a.Address,
+		ASToken:          a.ASToken.Value(),
+		HSToken:          a.HSToken.Value(),
+		SenderLocalpart:  a.SenderLocalpart,
+		ReceiveEphemeral: true,
+		CreateDevices:    true,
+	}
+	r.Namespaces.Users = []namespace{
+		{exactly(id.NewUserID(a.Bot.Username, c.Homeserver.Domain)), true},
+		// Exclusive here would take the owner's own push notifications away.
+		{exactly(c.Owner), false},
+	}
+	text := bytes.NewBufferString(registrationHeader)
+	encoder := yaml.NewEncoder(text)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(r); err != nil {
+		return nil, fmt.Errorf("write the registration: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// exactly is a pattern that matches one user and no other.
+func exactly(user id.UserID) string { return "^" + regexp.QuoteMeta(user.String()) + "$" }

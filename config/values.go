@@ -1,0 +1,259 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/id"
+)
+
+// The parsers below turn one text into one value. Their errors say what is wrong and what to write; they quote the
+// text only where nobody would put a secret, and at most 60 characters of it.
+
+func textUpTo(most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if n := utf8.RuneCountInString(s); n > most {
+			return "", fmt.Errorf("has %d characters; write at most %d", n, most)
+		}
+		if strings.TrimSpace(s) == "" {
+			return "", errors.New("is empty; write a text, or leave the key out")
+		}
+		return s, nil
+	}
+}
+
+func lineOf(least, most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if n := utf8.RuneCountInString(s); n < least || n > most {
+			return "", fmt.Errorf("has %d characters; write %d to %d", n, least, most)
+		}
+		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
+			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")
+		}
+		return s, nil
+	}
+}
+
+// assistantName also has to stand in "[Nora] ..." and to be found as a whole word.
+func assistantName(s string) (string, error) {
+	if strings.ContainsAny(s, "[]") || !strings.ContainsFunc(s, unicode.IsLetter) {
+		return "", fmt.Errorf("%.60q is not a name; write letters, without brackets, such as Nora", s)
+	}
+	return lineOf(2, 100)(s)
+}
+
+var wordPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+func word(s string) (string, error) {
+	if len(s) > 100 || !wordPattern.MatchString(s) {
+		return "", fmt.Errorf("%.60q is not a plain word; write small letters, digits, dot, dash or underscore", s)
+	}
+	return s, nil
+}
+
+func oneOf(allowed ...string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		for _, a := range allowed {
+			if s == a {
+				return s, nil
+			}
+		}
+		return "", fmt.Errorf("%.60q is not known here; write one of: %s", s, strings.Join(allowed, ", "))
+	}
+}
+
+// optional lets a text be empty.
+func optional[T ~string](parse func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		if s == "" {
+			return "", nil
+		}
+		return parse(s)
+	}
+}
+
+func boolean(s string) (bool, error) {
+	switch s {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("%.60q is neither true nor false; write one of these", s)
+}
+
+func between(least, most int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("%.60q is not possible here; write a whole number from %d to %d", s, least, most)
+		}
+		return n, nil
+	}
+}
+
+func minutes(s string) (time.Duration, error) {
+	const week = 7 * 24 * 60
+	n, err := between(0, week)(s)
+	return time.Duration(n) * time.Minute, err
+}
+
+func positive(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%.60q is not a length of time; write it like 30s, 10m or 1h30m", s)
+	}
+	return d, nil
+}
+
+func timeZone(s string) (*time.Location, error) {
+	// "Local" would mean something else on every machine, and the empty name is UTC by accident.
+	if s != "" && s != "Local" {
+		if zone, err := time.LoadLocation(s); err == nil {
+			return zone, nil
+		}
+	}
+	return nil, fmt.Errorf("%.60q is not a time zone; write an IANA name such as Europe/Berlin or UTC", s)
+}
+
+func userID(s string) (id.UserID, error) {
+	user := id.UserID(s)
+	if name, _, err := user.ParseAndValidateRelaxed(); err != nil || name == "" || hasSpace(s) {
+		return "", fmt.Errorf(`%.60q is not a Matrix id; write it like "@you:example.com"`, s)
+	}
+	return user, nil
+}
+
+func localpart(s string) (string, error) {
+	if s == placeholder {
+		return s, nil
+	}
+	if err := id.ValidateUserLocalpart(s); err != nil || len(s) > 100 {
+		return "", fmt.Errorf("%.60q is not the first half of a Matrix id; write small letters, digits or ._=-/ without @", s)
+	}
+	return s, nil
+}
+
+func serverName(s string) (string, error) {
+	if !id.ValidateServerName(s) {
+		return "", fmt.Errorf("%.60q is not a server name; write what stands after the colon in your Matrix id, such as example.com", s)
+	}
+	return s, nil
+}
+
+// webAddress does not quote the text: an address can hold a password.
+func webAddress(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
+		return "", errors.New("is not a web address; write it like https://matrix.example.com")
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("has a password, a ? or a # in it; write scheme, host, port and path only")
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+func listenHost(s string) (string, error) {
+	if s == "" || hasSpace(s) || strings.ContainsAny(s, "/@") {
+		return "", fmt.Errorf("%.60q is not an address to listen on; write 127.0.0.1, or 0.0.0.0 for every interface", s)
+	}
+	return s, nil
+}
+
+func filePath(s string) (string, error) {
+	if s == "" || strings.ContainsRune(s, 0) {
+		return "", errors.New("is not a path; write one, absolute or relative")
+	}
+	return s, nil
+}
+
+func modelName(s string) (string, error) {
+	if s == NoModel {
+		return s, nil
+	}
+	if provider, model, ok := strings.Cut(s, "/"); !ok || provider != "openai" || model == "" || hasSpace(s) {
+		return "", fmt.Errorf("%.60q is not a model; write none, or openai/NAME for any OpenAI-compatible server", s)
+	}
+	return s, nil
+}
+
+var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
+
+func currency(s string) (string, error) {
+	if !currencyPattern.MatchString(s) {
+		return "", fmt.Errorf("%.60q is not a currency; write three capital letters such as EUR", s)
+	}
+	return s, nil
+}
+
+func logLevel(s string) (zerolog.Level, error) {
+	known, err := oneOf("trace", "debug", "info", "warn", "error")(s)
+	if err != nil {
+		return zerolog.NoLevel, err
+	}
+	return zerolog.ParseLevel(known)
+}
+
+// token takes any secret that can stand in an HTTP header.
+func token(s string) (Secret, error) {
+	if s == "" || hasSpace(s) || strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "", errors.New("is empty or has characters that no token has; copy it again, without spaces")
+	}
+	return Secret(s), nil
+}
+
+func postgresURL(s string) (Secret, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		return "", errors.New("is not a Postgres address; write it like postgres://multis:PASSWORD@localhost/multis (special characters in the password as %XX), " +
+			"or leave it empty")
+	}
+	return Secret(s), nil
+}
+
+// readSecret returns the text of a file that holds nothing but a secret. Only plain files are read, and not much of
+// them: a pipe could wait for ever and a device never end. Its errors do not repeat the path, because people put the
+// secret itself there.
+func readSecret(path string) (string, error) {
+	const most = 64 << 10
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", errors.New("is not a plain file; write the path of a file with only the secret in it")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", unreadable(err)
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return "", unreadable(err)
+	}
+	secret := strings.TrimSpace(string(data))
+	if secret == "" || len(data) > most {
+		return "", errors.New("names a file that is empty or over 64 KiB; put only the secret into it")
+	}
+	return secret, nil
+}
+
+func unreadable(err error) error {
+	if withPath := new(fs.PathError); errors.As(err, &withPath) {
+		err = withPath.Err
+	}
+	return fmt.Errorf("cannot be read: %w; write the path of a file that multis may read", err)
+}
+
+func hasSpace(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMoneyIsExact(t *testing.T) {
+	t.Parallel()
+	for text, c := range map[string]struct {
+		micros  Money
+		printed string
+	}{
+		"0":                   {0, "0.00"},
+		"2":                   {2_000_000, "2.00"},
+		"2.5":                 {2_500_000, "2.50"},
+		"0.15":                {150_000, "0.15"},
+		"0.1":                 {100_000, "0.10"},
+		"0.075":               {75_000, "0.075"},
+		"0.000001":            {1, "0.000001"},
+		"007.10":              {7_100_000, "7.10"},
+		"999999999999.999999": {999_999_999_999_999_999, "999999999999.999999"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseMoney(text)
+			require.NoError(t, err)
+			require.Equal(t, c.micros, got)
+			require.Equal(t, c.printed, got.String())
+		})
+	}
+	for _, text := range []string{"", ".5", "5.", "-1", "+1", "1e3", "1,50", "2 EUR", " 2", "0.0000001", "1000000000000", "0x10", "NaN", "1_000", "٢"} {
+		_, err := ParseMoney(text)
+		require.ErrorContains(t, err, "is not an amount of money", text)
+	}
+	require.Equal(t, "-0.50", Money(-500_000).String())
+	require.Equal(t, "-9223372036854.775808", Money(math.MinInt64).String())
+}
+
+func TestDistanceCountsLetters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"owner", "owner", 0}, {"owenr", "owner", 2}, {"profil", "profile", 1},
+		{"kitten", "sitting", 3}, {strings.Repeat("x", 1_000_000), "owner", 1_000_000},
+	} {
+		require.Equal(t, c.want, distance(c.a, c.b), "%.20s, %s", c.a, c.b)
+	}
+}
+
+func FuzzMoney(f *testing.F) {
+	for _, seed := range []string{"2.00", "0.000001", "999999999999.999999", "-1", "1e9"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := ParseMoney(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseMoney(m.String())
+		require.NoError(t, err)
+		require.Equal(t, m, again)
+	})
+}
