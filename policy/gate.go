@@ -1,0 +1,249 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxBody is the length in bytes of the longest text that goes into one event. Matrix allows 65,536 for all of it.
+const MaxBody = 60_000
+
+// Purpose says what a text that goes out is for. The zero value is not valid and is denied.
+type Purpose string
+
+// The purposes.
+const (
+	PurposeReply    Purpose = "reply"    // an answer of the assistant to a contact
+	PurposeGreeting Purpose = "greeting" // the configured greeting, without facts
+	PurposeHandover Purpose = "handover" // "let me check with the team"
+	PurposeDraft    Purpose = "draft"    // the very bytes the owner approved
+	PurposeOperator Purpose = "operator" // what a person typed at the desk
+	PurposeNotice   Purpose = "notice"   // anything for the admin room
+)
+
+// automatic reports whether no person stands behind this very text.
+func (p Purpose) automatic() bool {
+	return p == PurposeReply || p == PurposeGreeting || p == PurposeHandover
+}
+
+// toContact reports whether the purpose is one for a contact's chat.
+func (p Purpose) toContact() bool {
+	return p.automatic() || p == PurposeDraft || p == PurposeOperator
+}
+
+// SendAs says whose name a text goes out under. The zero value is not valid and is denied.
+type SendAs string
+
+// The senders.
+const (
+	AsOwner SendAs = "owner" // into chats, where a bridge relays only the owner
+	AsBot   SendAs = "bot"   // into the admin room
+)
+
+// GateInput is all that Gate looks at. Its zero value is denied.
+type GateInput struct {
+	Purpose Purpose
+	As      SendAs
+
+	Mode       Mode
+	Kind       Kind
+	Encryption Encryption
+	HasRoom    bool // the chat has a room, and the sender is in it
+	Tombstoned bool // the room was replaced by another
+	Verified   bool // the room was made by the bridge it names
+
+	Now time.Time
+	Presence
+	Addressed bool // the message that is answered called the assistant by its name
+	HasSpan   bool // a verbatim span was found in a source for what is said
+
+	Sent, SendCap Rate // texts sent to the contact so far, and how many are sent
+
+	MsgType      string // the event's msgtype: m.text, m.notice, ...
+	Body         string // the text as it will be sent, with any prefix
+	BridgePrefix string // the bridge's command prefix; empty when not known
+}
+
+// Decision is what Gate decided, with a code that stays the same between versions and a sentence that says why. The zero
+// value denies.
+type Decision struct {
+	Allow bool
+	Code  Code
+	Why   string
+}
+
+// Gate decides whether a text may be sent. It is the one gate for everything that goes out, asked when a text is queued and
+// again right before it is sent. What it does not understand it denies.
+func Gate(in GateInput) Decision {
+	for _, check := range []func(GateInput) Code{checkPlace, checkRoom, checkMode, checkPresence, checkCaps, checkBody} {
+		if code := check(in); code != "" {
+			return Decision{Code: code, Why: in.sentence(code)}
+		}
+	}
+	return Decision{Allow: true, Code: CodeAllowed, Why: in.sentence(CodeAllowed)}
+}
+
+// checkPlace keeps the bot out of contacts' chats and the owner's voice out of the admin room.
+func checkPlace(in GateInput) Code {
+	switch {
+	case !in.Purpose.toContact() && in.Purpose != PurposeNotice:
+		return CodeUnknownPurpose
+	case in.Kind != KindAdmin && !in.Kind.portal():
+		return CodeNoChat
+	case (in.Kind == KindAdmin) != (in.Purpose == PurposeNotice):
+		return CodeUnknownPurpose
+	case in.Kind == KindAdmin && in.As != AsBot, in.Kind.portal() && in.As != AsOwner:
+		return CodeWrongSender
+	default:
+		return ""
+	}
+}
+
+// checkRoom refuses rooms that are gone, that somebody else made, or where plain text could be the wrong thing.
+func checkRoom(in GateInput) Code {
+	switch {
+	case !in.HasRoom:
+		return CodeNoRoom
+	case in.Tombstoned:
+		return CodeTombstoned
+	case in.Kind.portal() && !in.Verified:
+		return CodeUnverified
+	case in.Encryption == EncryptionYes:
+		return CodeEncrypted
+	case in.Encryption != EncryptionNo:
+		return CodeEncryptionUnknown
+	default:
+		return ""
+	}
+}
+
+// checkMode keeps to the ladder of modes. Off lets nothing out; silent only what a person wrote or approved.
+func checkMode(in GateInput) Code {
+	switch {
+	case in.Kind == KindAdmin:
+		return ""
+	case in.Mode == ModeOff || !in.Mode.Valid():
+		return CodeOff
+	case !in.Purpose.automatic():
+		return ""
+	case in.Mode == ModeSilent:
+		return CodeSilent
+	case mustBeAddressed(in.Mode, in.Kind) && !in.Addressed:
+		return CodeNotAddressed
+	default:
+		return ""
+	}
+}
+
+// checkPresence stops everything to contacts under /pause all, and the assistant where the chat is paused or the owner is.
+func checkPresence(in GateInput) Code {
+	switch {
+	case in.Kind == KindAdmin:
+		return ""
+	case in.PausedAll:
+		return CodePausedAll
+	case !in.Purpose.automatic():
+		return ""
+	case in.PausedChat:
+		return CodePausedChat
+	case in.ownerHere(in.Now):
+		return CodeOwnerHere
+	default:
+		return ""
+	}
+}
+
+// checkCaps bounds what the assistant sends to one contact. The hand-over has one place above the caps: it is what is said
+// when they are reached, and counting itself it is said once.
+func checkCaps(in GateInput) Code {
+	if !in.Purpose.automatic() {
+		return ""
+	}
+	caps := in.SendCap
+	if in.Purpose == PurposeHandover {
+		caps = Rate{Minute: caps.Minute + 1, Day: caps.Day + 1}
+	}
+	switch in.Sent.reached(caps) {
+	case "minute":
+		return CodeCapMinute
+	case "day":
+		return CodeCapDay
+	default:
+		return ""
+	}
+}
+
+// checkBody looks at the text itself.
+func checkBody(in GateInput) Code {
+	switch {
+	case strings.TrimFunc(in.Body, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }) == "":
+		return CodeEmpty
+	case len(in.Body) > MaxBody:
+		return CodeTooLong
+	case !utf8.ValidString(in.Body) || strings.ContainsFunc(in.Body, isControl):
+		return CodeControl
+	case in.Kind == KindAdmin:
+		return ""
+	case in.MsgType != "m.text":
+		return CodeNotice
+	case IsCommand(in.Body, in.BridgePrefix):
+		return CodeBridgeCommand
+	case in.Purpose == PurposeReply && !in.HasSpan:
+		return CodeNoSource
+	default:
+		return ""
+	}
+}
+
+// isControl reports whether r has no business in a text: control characters but tab and line end, and the overrides of
+// writing direction that make a text look like another.
+func isControl(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		return true
+	default:
+		return unicode.IsControl(r)
+	}
+}
+
+// sentence says a code's reason with the numbers of this text.
+func (in GateInput) sentence(code Code) string {
+	switch code {
+	case CodeAllowed:
+		return in.allowedSentence()
+	case CodeOwnerHere:
+		return ownerHereSentence(in.Presence, in.Now)
+	case CodeCapMinute:
+		return fmt.Sprintf("I already sent %d texts to this chat within a minute; %d are allowed.", in.Sent.Minute, in.SendCap.Minute)
+	case CodeCapDay:
+		return fmt.Sprintf("I already sent %d texts to this chat within a day; %d are allowed.", in.Sent.Day, in.SendCap.Day)
+	case CodeTooLong:
+		return fmt.Sprintf("The text has %d bytes; %d go into one message.", len(in.Body), MaxBody)
+	default:
+		return code.Sentence()
+	}
+}
+
+func (in GateInput) allowedSentence() string {
+	switch in.Purpose {
+	case PurposeNotice:
+		return "It goes to the admin room."
+	case PurposeDraft:
+		return "You approved this very text."
+	case PurposeOperator:
+		return "A person wrote this text."
+	}
+	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)
+	if !in.OwnerWroteAt.IsZero() {
+		said += fmt.Sprintf(" (last wrote %s ago)", ago(in.Now.Sub(in.OwnerWroteAt)))
+	}
+	if in.Purpose == PurposeReply {
+		said += ", a quoted source stands behind it"
+	}
+	return said + "."
+}

@@ -1,0 +1,225 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// aReply is a cited answer into a business chat: it may be sent. Tests change one thing of it.
+func aReply(change func(*GateInput)) GateInput {
+	now := time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
+	in := GateInput{
+		Purpose: PurposeReply, As: AsOwner,
+		Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true,
+		Now: now, Presence: Presence{OwnerWroteAt: now.Add(-3 * time.Hour), OwnerPause: 30 * time.Minute},
+		HasSpan: true, SendCap: Rate{Minute: 10, Day: 100},
+		MsgType: "m.text", Body: "[Nora] We deliver Monday to Saturday, 9:00-18:00.",
+	}
+	if change != nil {
+		change(&in)
+	}
+	return in
+}
+
+// aNotice is a message into the admin room: it may be sent.
+func aNotice(change func(*GateInput)) GateInput {
+	in := GateInput{
+		Purpose: PurposeNotice, As: AsBot, Kind: KindAdmin, Encryption: EncryptionNo, HasRoom: true,
+		MsgType: "m.notice", Body: "**143 chats**, all silent.",
+	}
+	if change != nil {
+		change(&in)
+	}
+	return in
+}
+
+func TestGateAllows(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		in   GateInput
+	}{
+		{"a cited reply in a business chat", aReply(nil)},
+		{"a greeting without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeGreeting, false })},
+		{"a hand-over without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeHandover, false })},
+		{"the hand-over that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeHandover, 10 })},
+		{"the hand-over that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeHandover, 100 })},
+		{"a reply to somebody who called the name in a personal chat", aReply(func(in *GateInput) { in.Mode, in.Addressed = ModePersonal, true })},
+		{"a reply to somebody who called the name in a group", aReply(func(in *GateInput) { in.Kind, in.Addressed = KindGroup, true })},
+		{"an approved draft into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode, in.HasSpan = PurposeDraft, ModeSilent, false })},
+		{"an operator's reply while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeOperator, in.Now })},
+		{"an operator's reply past the caps", aReply(func(in *GateInput) { in.Purpose, in.Sent = PurposeOperator, Rate{100, 1000} })},
+		{"an operator's reply into a paused chat", aReply(func(in *GateInput) { in.Purpose, in.PausedChat = PurposeOperator, true })},
+		{"a reply half an hour after the owner", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-30 * time.Minute) })},
+		{"a reply when the owner's pause is zero", aReply(func(in *GateInput) { in.OwnerWroteAt, in.OwnerPause = in.Now, 0 })},
+		{"an exclamation mark that commands nothing", aReply(func(in *GateInput) { in.Body = "!!! 20 % off" })},
+		{"the longest text", aReply(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody) })},
+		{"several lines", aReply(func(in *GateInput) { in.Body = "Monday:\n\t9:00" })},
+		{"a family of emoji, which holds joiners", aReply(func(in *GateInput) { in.Body = "👨‍👩‍👧 welcome" })},
+		{"a notice into the admin room", aNotice(nil)},
+		{"a message into the admin room while everything is paused", aNotice(func(in *GateInput) { in.PausedAll = true })},
+		{"an answer in the admin room about a bridge's command", aNotice(func(in *GateInput) { in.Body, in.MsgType = "!wa login", "m.text" })},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Gate(test.in)
+			require.True(t, got.Allow, "%s: %s", got.Code, got.Why)
+			require.Equal(t, CodeAllowed, got.Code)
+			require.NotEmpty(t, got.Why)
+		})
+	}
+}
+
+func TestGateDenies(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		in   GateInput
+		code Code
+	}{
+		{"what says nothing about itself", GateInput{}, CodeUnknownPurpose},
+		{"a purpose that is not known", aReply(func(in *GateInput) { in.Purpose = "advertisement" }), CodeUnknownPurpose},
+		{"a contact's text in the admin room", aNotice(func(in *GateInput) { in.Purpose = PurposeReply }), CodeUnknownPurpose},
+		{"an admin notice in a contact's chat", aReply(func(in *GateInput) { in.Purpose = PurposeNotice }), CodeUnknownPurpose},
+		{"a space", aReply(func(in *GateInput) { in.Kind = KindSpace }), CodeNoChat},
+		{"a note to oneself", aReply(func(in *GateInput) { in.Kind = KindSelf }), CodeNoChat},
+		{"a kind that is not known", aReply(func(in *GateInput) { in.Kind = "" }), CodeNoChat},
+		{"the bot in a contact's chat", aReply(func(in *GateInput) { in.As = AsBot }), CodeWrongSender},
+		{"nobody in a contact's chat", aReply(func(in *GateInput) { in.As = "" }), CodeWrongSender},
+		{"the owner's voice in the admin room", aNotice(func(in *GateInput) { in.As = AsOwner }), CodeWrongSender},
+		{"a chat without a room", aReply(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
+		{"an admin room that is gone", aNotice(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
+		{"a room that was replaced", aReply(func(in *GateInput) { in.Tombstoned = true }), CodeTombstoned},
+		{"a room no bridge made", aReply(func(in *GateInput) { in.Verified = false }), CodeUnverified},
+		{"an encrypted room", aReply(func(in *GateInput) { in.Encryption = EncryptionYes }), CodeEncrypted},
+		{"an encrypted admin room", aNotice(func(in *GateInput) { in.Encryption = EncryptionYes }), CodeEncrypted},
+		{"a room that may be encrypted", aReply(func(in *GateInput) { in.Encryption = EncryptionUnknown }), CodeEncryptionUnknown},
+		{"a room nothing is known about", aReply(func(in *GateInput) { in.Encryption = "" }), CodeEncryptionUnknown},
+		{"an off chat", aReply(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
+		{"a draft into an off chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeDraft, ModeOff }), CodeOff},
+		{"an operator's reply into an off chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeOperator, ModeOff }), CodeOff},
+		{"a mode that is not known", aReply(func(in *GateInput) { in.Mode = "loud" }), CodeOff},
+		{"a reply into a silent chat", aReply(func(in *GateInput) { in.Mode = ModeSilent }), CodeSilent},
+		{"a greeting into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeGreeting, ModeSilent }), CodeSilent},
+		{"a hand-over into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeHandover, ModeSilent }), CodeSilent},
+		{"a personal chat where nobody called", aReply(func(in *GateInput) { in.Mode = ModePersonal }), CodeNotAddressed},
+		{"a group where nobody called", aReply(func(in *GateInput) { in.Kind = KindGroup }), CodeNotAddressed},
+		{"a reply while everything is paused", aReply(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
+		{"an operator's reply while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeOperator, true }), CodePausedAll},
+		{"a draft while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeDraft, true }), CodePausedAll},
+		{"a reply while the chat is paused", aReply(func(in *GateInput) { in.PausedChat = true }), CodePausedChat},
+		{"a reply while the owner writes", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerHere},
+		{"a hand-over while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeHandover, in.Now }), CodeOwnerHere},
+		{"the eleventh reply of a minute", aReply(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
+		{"the hundred-and-first reply of a day", aReply(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
+		{"a second hand-over past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeHandover, 101 }), CodeCapDay},
+		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
+		{"a reply without a source", aReply(func(in *GateInput) { in.HasSpan = false }), CodeNoSource},
+		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
+		{"an empty text", aReply(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
+		{"an empty text into the admin room", aNotice(func(in *GateInput) { in.Body = "" }), CodeEmpty},
+		{"a text too long by one", aReply(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody+1) }), CodeTooLong},
+		{"a NUL", aReply(func(in *GateInput) { in.Body = "a\x00b" }), CodeControl},
+		{"an escape sequence into the admin room", aNotice(func(in *GateInput) { in.Body = "\x1b[2J" }), CodeControl},
+		{"a turned direction of writing", aReply(func(in *GateInput) { in.Body = "pay \u202e001" }), CodeControl},
+		{"broken UTF-8", aReply(func(in *GateInput) { in.Body = "caf\xe9" }), CodeControl},
+		{"a bridge's command", aReply(func(in *GateInput) { in.Body = "!wa logout" }), CodeBridgeCommand},
+		{"a bridge's command behind blanks", aReply(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeBridgeCommand},
+		{"a bridge's own prefix", aReply(func(in *GateInput) { in.Body, in.BridgePrefix = "WA: logout", "wa:" }), CodeBridgeCommand},
+		{"a draft that is a bridge's command", aReply(func(in *GateInput) { in.Purpose, in.Body = PurposeDraft, "!tg login" }), CodeBridgeCommand},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Gate(test.in)
+			require.False(t, got.Allow)
+			require.Equal(t, test.code, got.Code)
+			require.NotEmpty(t, got.Why)
+		})
+	}
+}
+
+func TestGateSaysTheNumbers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		in  GateInput
+		why string
+	}{
+		{aReply(nil), "The chat is business, you were away (last wrote 3 h ago), a quoted source stands behind it."},
+		{aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
+		{aReply(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this very text."},
+		{aReply(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},
+		{aNotice(nil), "It goes to the admin room."},
+		{aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-40 * time.Second) }), "You wrote here 40 s ago; I stay quiet for 30 min after that."},
+		{aReply(func(in *GateInput) { in.Sent.Minute = 10 }), "I already sent 10 texts to this chat within a minute; 10 are allowed."},
+		{aReply(func(in *GateInput) { in.Sent.Day = 100 }), "I already sent 100 texts to this chat within a day; 100 are allowed."},
+		{aReply(func(in *GateInput) { in.Body = strings.Repeat("a", 60001) }), "The text has 60001 bytes; 60000 go into one message."},
+		{aReply(func(in *GateInput) { in.Encryption = EncryptionYes }), "The room is encrypted, and I cannot send encrypted messages yet."},
+	}
+	for _, test := range tests {
+		require.Equal(t, test.why, Gate(test.in).Why)
+	}
+}
+
+// TestGateNeverAllowsWhatItMustNot tries random inputs and looks only at what must never happen.
+func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	allowed := 0
+	for range 50_000 {
+		in := randomGateInput(rng)
+		got := Gate(in)
+		require.NotEmpty(t, got.Code, "%+v", in)
+		require.NotEmpty(t, got.Why, "%+v", in)
+		if !got.Allow {
+			continue
+		}
+		allowed++
+		require.Equal(t, EncryptionNo, in.Encryption, "%+v", in)
+		require.True(t, in.HasRoom && !in.Tombstoned, "%+v", in)
+		require.NotEmpty(t, strings.TrimSpace(in.Body), "%+v", in)
+		if in.Kind == KindAdmin {
+			require.Equal(t, AsBot, in.As, "%+v", in)
+			continue
+		}
+		require.True(t, in.Kind == KindDM || in.Kind == KindGroup, "%+v", in)
+		require.Equal(t, AsOwner, in.As, "%+v", in)
+		require.True(t, in.Verified && !in.PausedAll, "%+v", in)
+		require.True(t, in.Mode.Valid() && in.Mode != ModeOff, "%+v", in)
+		require.Equal(t, "m.text", in.MsgType, "%+v", in)
+		require.NotContains(t, in.Body, "!wa", "%+v", in)
+		if in.Purpose != PurposeReply && in.Purpose != PurposeGreeting && in.Purpose != PurposeHandover {
+			continue
+		}
+		require.NotEqual(t, ModeSilent, in.Mode, "%+v", in)
+		require.False(t, in.PausedChat, "%+v", in)
+		require.True(t, in.Addressed || (in.Mode == ModeBusiness && in.Kind == KindDM), "%+v", in)
+		require.True(t, in.HasSpan || in.Purpose != PurposeReply, "%+v", in)
+		if in.OwnerPause > 0 && !in.OwnerWroteAt.IsZero() {
+			require.GreaterOrEqual(t, in.Now.Sub(in.OwnerWroteAt), in.OwnerPause, "%+v", in)
+		}
+	}
+	require.Greater(t, allowed, 1000, "the inputs must reach the sends")
+}
+
+func randomGateInput(rng *rand.Rand) GateInput {
+	now := time.Unix(1_795_000_000+rng.Int64N(1e6), 0)
+	return GateInput{
+		Purpose:    oneOf(rng, PurposeReply, PurposeGreeting, PurposeHandover, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
+		As:         oneOf(rng, AsOwner, AsBot, ""),
+		Mode:       oneOf(rng, ModeBusiness, ModePersonal, ModeSilent, ModeOff, "", "loud"),
+		Kind:       oneOf(rng, KindDM, KindGroup, KindSpace, KindSelf, KindAdmin, ""),
+		Encryption: oneOf(rng, EncryptionNo, EncryptionYes, EncryptionUnknown, ""),
+		HasRoom:    rng.IntN(8) > 0, Tombstoned: rng.IntN(8) == 0, Verified: rng.IntN(8) > 0,
+		Now: now, Presence: randomPresence(rng, now),
+		Addressed: rng.IntN(2) == 0, HasSpan: rng.IntN(4) > 0,
+		Sent: oneOf(rng, Rate{}, Rate{Minute: 10}, Rate{Day: 100}), SendCap: oneOf(rng, Rate{Minute: 10, Day: 100}, Rate{}),
+		MsgType: oneOf(rng, "m.text", "m.notice", ""),
+		Body:    oneOf(rng, "[Nora] We open at nine.", "", " ", "!wa logout", "\u200b!wa logout", "a\x00"),
+	}
+}

@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// The phrases below are compared with whole words, in lower case, with accents as written here (both spellings are listed
+// where people drop them) but without combining marks. They are meant to be boring: a phrase is here only if it can hardly
+// mean anything else.
+const (
+	greetingPhrases = `
+hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings|how are you
+thanks|thank you|thx|ty|many thanks|thanks a lot|thank you so much|thank you very much|thanks for your help|thank you for your help|thanks for everything|cheers|bye|goodbye|good night|see you|have a nice day
+hallo|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend|gute nacht|wie geht's|wie geht es dir|wie geht es ihnen
+danke|dankeschön|danke schön|danke sehr|vielen dank|vielen lieben dank|besten dank|herzlichen dank|tschüss|tschüß|auf wiedersehen|schönen tag noch
+bonjour|bonsoir|salut|coucou|bonne journée|bonne soirée|bonne nuit|ça va|ca va|comment allez-vous|merci|merci beaucoup|merci bien|mille mercis|au revoir|à bientôt
+hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas|qué tal|que tal|cómo estás|como estas|gracias|muchas gracias|mil gracias|adiós|adios|hasta luego
+olá|ola|oi|bom dia|boa tarde|boa noite|tudo bem|obrigado|obrigada|muito obrigado|muito obrigada|valeu|tchau|até logo|até mais
+ciao|buongiorno|buon giorno|buonasera|buona sera|salve|buona giornata|buonanotte|come stai|come va|grazie|grazie mille|molte grazie|mille grazie|arrivederci
+hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag|hoe gaat het|bedankt|dank je|dank je wel|dankjewel|dank u|dank u wel|hartelijk dank|tot ziens|doei
+привет|здравствуй|здравствуйте|доброе утро|добрый день|добрый вечер|доброй ночи|приветствую|как дела|спасибо|большое спасибо|спасибо большое|благодарю|до свидания|пока
+مرحبا|أهلا|اهلا|أهلا وسهلا|اهلا وسهلا|السلام عليكم|السلام عليكم ورحمة الله وبركاته|وعليكم السلام|صباح الخير|مساء الخير|كيف حالك|شكرا|شكرا جزيلا|مع السلامة
+cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|dziękuję|dziekuje|dzięki|dzieki|merhaba|selam|günaydın|iyi günler|iyi akşamlar|teşekkürler|teşekkür ederim|sağ ol`
+
+	// acknowledgements say that nothing is open. "Yes" and "no" are not among them: they answer a question.
+	acknowledgements = `
+ok|okay|oki|k|okey|alright|all right|got it|great|perfect|super|cool|nice|awesome|understood|noted|fine
+alles klar|in ordnung|passt|gut|sehr gut|prima|toll|verstanden|perfekt|d'accord|parfait|très bien|tres bien|entendu|génial
+vale|de acuerdo|perfecto|muy bien|genial|entendido|perfeito|certo|beleza|entendi|ótimo|va bene|perfetto|capito|ottimo|d'accordo
+oké|prima zo|begrepen|goed|хорошо|понял|поняла|понятно|отлично|ладно|ок|تمام|حسنا|ممتاز|dobrze|super|tamam`
+
+	// fillers may stand in a greeting or an acknowledgement but make none by themselves.
+	fillers = `there|all|everyone|everybody|team|guys|sir|madam|dear|again|and|you|too|und|nochmal|et|y|e|en|и|و`
+
+	humanPhrases = `
+talk to a human|talk to human|speak to a human|speak with a human|talk with a human|chat with a human|talk to a person|speak to a person|speak with a person|talk to a real person|speak to a real person|speak with a real person
+talk to someone|speak to someone|speak with someone|talk to an agent|speak to an agent|speak with an agent|talk to a representative|speak to a representative|human agent|human please|real human|an actual human|an actual person|talk to your manager|speak to a manager|speak to the manager
+mit einem menschen sprechen|mit einem menschen reden|mit einem mitarbeiter sprechen|mit einer mitarbeiterin sprechen|mit einer person sprechen|mit jemandem sprechen|mit jemandem reden|mit einem echten menschen|echter mensch|echten menschen|einen menschen sprechen|einen mitarbeiter sprechen|menschlichen mitarbeiter
+parler à un humain|parler a un humain|parler avec un humain|parler à une personne|parler a une personne|parler à quelqu'un|parler a quelqu'un|parler avec quelqu'un|parler à un conseiller|parler à un agent|une vraie personne|un vrai humain
+hablar con una persona|hablar con un humano|hablar con alguien|hablar con un agente|hablar con una persona real|una persona real|un humano de verdad|hablar con un asesor
+falar com uma pessoa|falar com um humano|falar com alguém|falar com alguem|falar com um atendente|falar com atendente|uma pessoa real|atendente humano
+parlare con una persona|parlare con un umano|parlare con qualcuno|parlare con un operatore|una persona vera|una persona reale|operatore umano
+met een mens praten|met een mens spreken|een mens spreken|met iemand spreken|met iemand praten|iemand spreken|met een medewerker spreken|een medewerker spreken|echt persoon|echte persoon|echt mens
+поговорить с человеком|говорить с человеком|позовите человека|живой человек|живого человека|живым человеком|соедините с оператором|позовите оператора|поговорить с оператором
+التحدث مع شخص|التحدث إلى شخص|التحدث الى شخص|التحدث مع انسان|التحدث مع إنسان|التحدث مع موظف|اتكلم مع شخص|أتكلم مع شخص|شخص حقيقي|موظف حقيقي
+rozmawiać z człowiekiem|porozmawiać z człowiekiem|z konsultantem|gerçek bir insan|bir insanla konuşmak|müşteri temsilcisi`
+
+	// humanAlone asks for a person only when it is the whole message.
+	humanAlone = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
+
+	stopPhrases = `
+stop|stop it|please stop|stop please|stop writing|stop writing me|stop messaging me|stop texting me|unsubscribe|leave me alone|don't write me|do not write me|don't write to me|do not contact me
+stopp|hör auf|hören sie auf|aufhören|abmelden|lass mich in ruhe|lassen sie mich in ruhe|schreib mir nicht mehr|schreiben sie mir nicht mehr
+arrête|arrêtez|arrete|arretez|arrêtez de m'écrire|désabonner|laissez-moi tranquille|basta|ya basta|no me escribas|no me escribas más|no me escriba más|deja de escribirme
+pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smettetela|fermati|non scrivermi più|hou op|stop ermee|niet meer schrijven|laat me met rust
+стоп|хватит|отпишись|перестань|перестаньте|не пишите мне|не пиши мне|отписаться|توقف|قف|كفى|لا تراسلني|przestań|dur|yazma`
+
+	// intentRunes bounds how much of a message is looked at: nobody asks for a person after ten pages.
+	intentRunes = 4000
+	// greetingWords bounds a greeting, shortBytes any intent that must be the whole message: what is longer says something.
+	greetingWords = 12
+	shortBytes    = 400
+)
+
+// IsGreeting reports whether the whole message is a greeting or thanks, in any of a dozen languages; emoji, punctuation and
+// the given names (the assistant's, the owner's) do not count against it.
+func IsGreeting(text string, names ...string) bool {
+	return madeOf(text, names, greetingPhrases, acknowledgements)
+}
+
+// IsAcknowledgement reports whether the whole message only says that nothing is open: "ok", "alles klar", "perfect". With a
+// question mark it is a question.
+func IsAcknowledgement(text string, names ...string) bool {
+	return !strings.ContainsAny(text, "?؟？") && madeOf(text, names, acknowledgements, "")
+}
+
+// WantsHuman reports whether the message asks for a person instead of the assistant.
+func WantsHuman(text string) bool {
+	words := strings.Join(intentWords(text), " ")
+	if slices.Contains(phrases(humanAlone), words) {
+		return true
+	}
+	padded := " " + words + " "
+	for _, phrase := range phrases(humanPhrases) {
+		if strings.Contains(padded, " "+phrase+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// IsStop reports whether the whole message asks to be left alone.
+func IsStop(text string) bool {
+	return len(text) <= shortBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
+}
+
+// madeOf reports whether the words of text are nothing but phrases of needed (at least one), phrases of allowed, fillers and
+// names.
+func madeOf(text string, names []string, needed, allowed string) bool {
+	if len(text) > shortBytes {
+		return false
+	}
+	words := intentWords(text)
+	if len(words) == 0 || len(words) > greetingWords {
+		return false
+	}
+	must := phrases(needed)
+	may := append(phrases(allowed), phrases(fillers)...)
+	for _, name := range names {
+		may = append(may, strings.Join(intentWords(name), " "))
+	}
+	found := false
+	for len(words) > 0 {
+		if n := longestPhrase(words, must); n > 0 {
+			words, found = words[n:], true
+			continue
+		}
+		n := longestPhrase(words, may)
+		if n == 0 {
+			return false
+		}
+		words = words[n:]
+	}
+	return found
+}
+
+// longestPhrase gives the number of words that the longest matching phrase takes from the start; 0 when none does.
+func longestPhrase(words, list []string) int {
+	longest := 0
+	for n := 1; n <= len(words); n++ {
+		if slices.Contains(list, strings.Join(words[:n], " ")) {
+			longest = n
+		}
+	}
+	return longest
+}
+
+func phrases(table string) []string {
+	return strings.FieldsFunc(table, func(r rune) bool { return r == '|' || r == '\n' })
+}
+
+// intentWords splits a message into lower-case words without punctuation, emoji and combining marks. Letters that are drawn
+// out ("heyyy") are cut to one.
+func intentWords(text string) []string {
+	runes := make([]rune, 0, min(len(text), intentRunes))
+	for _, r := range text {
+		if len(runes) == intentRunes {
+			break
+		}
+		switch r = unicode.ToLower(r); {
+		case isInvisible(r), unicode.IsMark(r):
+			continue
+		case r == '’':
+			r = '\''
+		case !isWord(r) && r != '\'' && r != '-':
+			r = ' '
+		}
+		runes = append(runes, r)
+	}
+	words := strings.Fields(string(shortenRuns(runes)))
+	for i, word := range words {
+		words[i] = strings.Trim(word, "'-")
+	}
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
+}
+
+// shortenRuns cuts three or more of the same letter in a row to one.
+func shortenRuns(runes []rune) []rune {
+	out := runes[:0]
+	for start := 0; start < len(runes); {
+		end := start + 1
+		for end < len(runes) && runes[end] == runes[start] {
+			end++
+		}
+		if end-start >= 3 {
+			out = append(out, runes[start])
+		} else {
+			out = append(out, runes[start:end]...)
+		}
+		start = end
+	}
+	return out
+}

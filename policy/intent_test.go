@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestIsGreeting(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Hi", "Hello!", "hey there 👋", "Heyyyy!!!", "Good morning", "Hi, how are you?", "Thanks!", "thank you so much 🙏🏽❤️",
+		"Hi Nora!", "Thanks Nora, bye", "ok thanks", "Hi team, good morning", "Thank you for your help.",
+		"Hallo", "Guten Morgen!", "Grüß Gott", "Moin moin", "Vielen lieben Dank 😊", "Danke schön", "Hallo, wie geht’s?",
+		"Bonjour", "Merci beaucoup !", "Salut, ça va ?", "Bonsoir et merci",
+		"¡Hola!", "Buenos días", "buenas tardes, qué tal?", "Muchas gracias", "buenos di\u0301as",
+		"Olá", "Bom dia, tudo bem?", "Muito obrigada!",
+		"Ciao", "Buongiorno", "Grazie mille",
+		"Hoi", "Goedemorgen", "Dank je wel!", "Привет", "Добрый день!", "Спасибо большое", "Здравствуйте",
+		"مرحبا", "السلام عليكم", "شكراً جزيلاً", "صباح الخير 🌞",
+		"Cześć", "Dzień dobry", "Merhaba", "Teşekkürler",
+	} {
+		require.True(t, IsGreeting(text, "Nora"), text)
+	}
+	for _, text := range []string{
+		"", "   ", "👍", "ok", "Nora", "Hi, do you deliver on Sundays?", "Hello, I want a refund", "Thanks, but when?", "What are your opening hours?",
+		"Hi 5", "good", "morning", "Danke, aber wann?", "Hola, ¿cuánto cuesta?", "Bonjour, je voudrais commander", "hi hi hi hi hi hi hi hi hi hi hi hi hi",
+		"this is a hill", "Hi Tom", "Привет, сколько стоит?", "مرحبا كم السعر", "so much", "thank god it is friday",
+	} {
+		require.False(t, IsGreeting(text, "Nora"), text)
+	}
+	require.False(t, IsGreeting("Hi Nora"), "a name that was not given is a word like any other")
+}
+
+func TestIsAcknowledgement(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام", "ok Nora"} {
+		require.True(t, IsAcknowledgement(text, "Nora"), text)
+	}
+	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks", "ok thanks", "all good things", "perfect time"} {
+		require.False(t, IsAcknowledgement(text, "Nora"), text)
+	}
+}
+
+func TestWantsHuman(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Can I talk to a human?", "I want to SPEAK TO A PERSON!!", "human", "Agent.", "human please", "please let me speak with someone",
+		"Ich möchte mit einem Menschen sprechen", "Kann ich bitte mit jemandem reden?", "Mitarbeiter!", "Ist da ein echter Mensch?",
+		"Je veux parler à un humain", "Puis-je parler à quelqu’un ?", "Quiero hablar con una persona", "¿Puedo hablar con alguien?",
+		"Quero falar com um atendente", "Vorrei parlare con un operatore", "Kan ik met een medewerker spreken?", "Ik wil een mens spreken",
+		"Позовите человека", "хочу поговорить с человеком", "أريد التحدث مع شخص", "Chcę rozmawiać z człowiekiem",
+		strings.Repeat("so it goes. ", 100) + "let me talk to a human",
+	} {
+		require.True(t, WantsHuman(text), text)
+	}
+	for _, text := range []string{
+		"", "Is it safe for humans?", "human resources", "What does your agent cost?", "Do you sell to a person?", "operator manual",
+		"Wie viele Mitarbeiter haben Sie?", "Combien coûte un humain ?", "talk to a humanist", "When can I pick it up?",
+	} {
+		require.False(t, WantsHuman(text), text)
+	}
+}
+
+func TestIsStop(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!", "non scrivermi più", "Стоп", "توقف", "don’t write me"} {
+		require.True(t, IsStop(text), text)
+	}
+	for _, text := range []string{"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop", "nicht aufhören"} {
+		require.False(t, IsStop(text), text)
+	}
+}
+
+func TestIntentsLookAtABoundedPart(t *testing.T) {
+	t.Parallel()
+	require.False(t, WantsHuman(strings.Repeat("word ", intentRunes)+"talk to a human"))
+	require.True(t, WantsHuman("talk to a human "+strings.Repeat("word ", intentRunes)))
+}
+
+func FuzzIntent(f *testing.F) {
+	f.Add("Hi Nora!", "Nora")
+	f.Add("ok 👍", "")
+	f.Add("\xff\x00 stop", "\xff")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		if IsStop(text) || WantsHuman(text) {
+			require.NotEmpty(t, intentWords(text))
+		}
+		if IsGreeting(text, name) {
+			require.False(t, IsAcknowledgement(text, name) && !IsGreeting(text), "thanks are no mere ok")
+			require.True(t, hasWords(text))
+		}
+	})
+}
+
+func BenchmarkIntents(b *testing.B) {
+	text := strings.Repeat("Where is my parcel, it should have come on Monday? ", 100)
+	for b.Loop() {
+		IsGreeting(text, "Nora")
+		IsAcknowledgement(text, "Nora")
+		IsStop(text)
+		WantsHuman(text)
+	}
+}

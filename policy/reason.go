@@ -1,0 +1,153 @@
+package policy
+
+// Code names the reason of a decision. Codes are stored and shown, so they keep their spelling for ever.
+type Code string
+
+// The reasons of Admit and Gate.
+const (
+	// Admit: something is done.
+	CodeAnswer     Code = "answer"
+	CodeCommand    Code = "command"
+	CodeKeyword    Code = "keyword"
+	CodeWantsHuman Code = "wants_human"
+
+	// Admit: stored or ignored without an answer.
+	CodeStale         Code = "stale"
+	CodeBackfill      Code = "backfill"
+	CodeEdited        Code = "edited"
+	CodeNoText        Code = "no_text"
+	CodeAskedToStop   Code = "asked_to_stop"
+	CodeAcknowledged  Code = "acknowledged"
+	CodeFlood         Code = "flood"
+	CodeOwnerWrote    Code = "owner_wrote"
+	CodeOperatorWrote Code = "operator_wrote"
+	CodeEcho          Code = "echo"
+	CodeBot           Code = "bot"
+	CodeBridgeBot     Code = "bridge_bot"
+	CodeUnknownAuthor Code = "unknown_author"
+	CodeNotAllowed    Code = "not_allowed"
+
+	// Both: the chat is not one to speak in, now or ever.
+	CodeNoChat       Code = "no_chat"
+	CodeOff          Code = "off"
+	CodeSilent       Code = "silent"
+	CodeNotAddressed Code = "not_addressed"
+	CodePausedAll    Code = "paused_all"
+	CodePausedChat   Code = "paused_chat"
+	CodeOwnerHere    Code = "owner_here"
+	CodeCapMinute    Code = "cap_minute"
+	CodeCapDay       Code = "cap_day"
+
+	// Gate: the room or the text cannot be sent to.
+	CodeAllowed           Code = "allowed"
+	CodeUnknownPurpose    Code = "unknown_purpose"
+	CodeWrongSender       Code = "wrong_sender"
+	CodeNoRoom            Code = "no_room"
+	CodeTombstoned        Code = "tombstoned"
+	CodeUnverified        Code = "unverified"
+	CodeEncrypted         Code = "encrypted"
+	CodeEncryptionUnknown Code = "encryption_unknown"
+	CodeNoSource          Code = "no_source"
+	CodeNotice            Code = "notice"
+	CodeEmpty             Code = "empty"
+	CodeTooLong           Code = "too_long"
+	CodeControl           Code = "control_characters"
+	CodeBridgeCommand     Code = "bridge_command"
+)
+
+// Sentence says the reason to a person, without the numbers of the case at hand. It is empty for a code that is not known.
+func (c Code) Sentence() string {
+	switch c {
+	case CodeAnswer:
+		return "It was a fresh question in a chat I answer."
+	case CodeCommand:
+		return "It was written in the admin room."
+	case CodeKeyword:
+		return "A keyword hands over to a person."
+	case CodeWantsHuman:
+		return "It asks for a person."
+	case CodeStale:
+		return "It was too old when it arrived."
+	case CodeBackfill:
+		return "It is history that was brought in later."
+	case CodeEdited:
+		return "It only changes an earlier message."
+	case CodeNoText:
+		return "It has no words I could answer."
+	case CodeAskedToStop:
+		return "It asks me to stop writing."
+	case CodeAcknowledged:
+		return "It only says that all is well."
+	case CodeFlood:
+		return "Too many messages from one contact."
+	case CodeOwnerWrote:
+		return "You wrote it yourself."
+	case CodeOperatorWrote:
+		return "One of your operators wrote it."
+	case CodeEcho:
+		return "I wrote it myself."
+	case CodeBot:
+		return "Another bot wrote it."
+	case CodeBridgeBot:
+		return "The bridge wrote it, not a person."
+	case CodeUnknownAuthor:
+		return "I could not tell who wrote it."
+	case CodeNotAllowed:
+		return "Only you and your operators command me."
+	default:
+		return c.gateSentence()
+	}
+}
+
+func (c Code) gateSentence() string {
+	switch c {
+	case CodeNoChat:
+		return "This kind of room is never listened to or written in."
+	case CodeOff:
+		return "The chat is off."
+	case CodeSilent:
+		return "The chat is silent."
+	case CodeNotAddressed:
+		return "Nobody called me by my name."
+	case CodePausedAll:
+		return "Everything is paused; /resume ends it."
+	case CodePausedChat:
+		return "This chat is paused; /resume ends it."
+	case CodeOwnerHere:
+		return "You were writing here yourself."
+	case CodeCapMinute:
+		return "I already answered often enough within a minute."
+	case CodeCapDay:
+		return "I already answered often enough within a day."
+	case CodeAllowed:
+		return "Nothing spoke against it."
+	case CodeUnknownPurpose:
+		return "I could not tell what this text is for."
+	case CodeWrongSender:
+		return "It would have gone out under the wrong name."
+	case CodeNoRoom:
+		return "The chat has no room at the moment."
+	case CodeTombstoned:
+		return "The room was replaced by another one."
+	case CodeUnverified:
+		return "I could not verify that the bridge made this room."
+	case CodeEncrypted:
+		return "The room is encrypted, and I cannot send encrypted messages yet."
+	case CodeEncryptionUnknown:
+		return "I do not know whether the room is encrypted, so I send nothing in plain text."
+	case CodeNoSource:
+		return "No quoted source stands behind the answer."
+	case CodeNotice:
+		return "Bridges drop notices; it must be plain text."
+	case CodeEmpty:
+		return "There was nothing to send."
+	case CodeTooLong:
+		return "The text is too long for one message."
+	case CodeControl:
+		return "The text has broken or invisible control characters."
+	case CodeBridgeCommand:
+		return "The bridge would take the text for a command."
+	default:
+		return ""
+	}
+}
