@@ -1,0 +1,129 @@
+package demonet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// Client steers a network in another process.
+type Client struct {
+	// URL is the address of the control interface, without a slash at its end.
+	URL string
+}
+
+// Line is one message as the caller gives it. Only Text is required.
+type Line struct {
+	// Sender is a contact's id. Defaults to the contact with the chat's id.
+	Sender string
+	// SenderName names the sender anew. Defaults to the name so far.
+	SenderName string
+	Text       string
+	// Time is when it was said. Defaults to now.
+	Time time.Time
+	// OnPhone makes it the owner's, typed on the phone; Sender is ignored.
+	OnPhone bool
+}
+
+func (l Line) request(chat string) sayRequest {
+	return sayRequest{Chat: chat, Sender: l.Sender, Name: l.SenderName, Text: l.Text, Time: l.Time, Me: l.OnPhone}
+}
+
+// Say says a line and returns where it went, when the homeserver has it.
+func (c Client) Say(ctx context.Context, chat string, line Line) (Said, error) {
+	var said Said
+	err := c.post(ctx, "/say", line.request(chat), &said)
+	return said, err
+}
+
+// Edit replaces the text of a message, given its id on the network.
+func (c Client) Edit(ctx context.Context, chat, message, text string) error {
+	return c.post(ctx, "/edit", changeRequest{Chat: chat, Message: message, Text: text}, &empty{})
+}
+
+// Delete takes a message back, given its id on the network.
+func (c Client) Delete(ctx context.Context, chat, message string) error {
+	return c.post(ctx, "/delete", changeRequest{Chat: chat, Message: message}, &empty{})
+}
+
+// SetChat adds or changes a chat, whose portal then exists.
+func (c Client) SetChat(ctx context.Context, chat string, kind Kind, name string, members ...Contact) error {
+	return c.post(ctx, "/chat", chatRequest{ID: chat, Kind: kind, Name: name, Members: members}, &empty{})
+}
+
+// Rename changes a contact's name.
+func (c Client) Rename(ctx context.Context, contact Contact) error {
+	return c.post(ctx, "/rename", contact, &empty{})
+}
+
+// Backfill opens a portal that did not exist with lines of the past, oldest
+// first, each with its Time, as a bridge does after a login.
+func (c Client) Backfill(ctx context.Context, chat string, lines []Line) error {
+	request := backfillRequest{Chat: chat}
+	for _, line := range lines {
+		request.Messages = append(request.Messages, line.request(chat))
+	}
+	return c.post(ctx, "/backfill", request, &empty{})
+}
+
+// Fail makes the network refuse, or again accept, what comes for a chat.
+func (c Client) Fail(ctx context.Context, chat string, on bool) error {
+	return c.post(ctx, "/fail", failRequest{Chat: chat, On: on}, &empty{})
+}
+
+// Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.
+func (c Client) Delivered(ctx context.Context, chat string) ([]Delivery, error) {
+	var delivered []Delivery
+	err := c.get(ctx, "/delivered", chat, &delivered)
+	return delivered, err
+}
+
+// Room is a chat's portal; "" when it has none.
+func (c Client) Room(ctx context.Context, chat string) (id.RoomID, error) {
+	var response roomResponse
+	err := c.get(ctx, "/room", chat, &response)
+	return response.Room, err
+}
+
+func (c Client) post(ctx context.Context, path string, request, response any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	return c.do(req, response)
+}
+
+func (c Client) get(ctx context.Context, path, chat string, response any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path+"?chat="+url.QueryEscape(chat), http.NoBody)
+	if err != nil {
+		return err
+	}
+	return c.do(req, response)
+}
+
+func (c Client) do(req *http.Request, response any) error {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s: %s: %s", req.Method, req.URL.Path, resp.Status, bytes.TrimSpace(body))
+	}
+	return json.Unmarshal(body, response)
+}

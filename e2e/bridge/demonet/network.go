@@ -1,0 +1,257 @@
+// Package demonet is a made-up chat network for tests and the demo: contacts
+// that can be made to speak, deliveries that can be read, and failures on
+// demand. The bridge in the folder above carries it to Matrix; Client steers it
+// over HTTP from another process.
+package demonet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrNoID is returned for a chat or a contact without an id.
+var ErrNoID = errors.New("a chat and a contact need an id")
+
+// Self is the owner's own user id on the network.
+const Self = "self"
+
+// ErrRefused is what Deliver returns in a chat that was told to fail.
+var ErrRefused = errors.New("the network refused the message")
+
+// Kind is the kind of a chat.
+type Kind string
+
+const (
+	// DM is a chat with one contact.
+	DM Kind = "dm"
+	// Group is a chat with several.
+	Group Kind = "group"
+	// Status is the broadcast in which contacts post for everybody.
+	Status Kind = "status"
+)
+
+// Contact is somebody on the network.
+type Contact struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Chat is a conversation on the network.
+type Chat struct {
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Name is empty in a DM: those are called as the contact is.
+	Name string `json:"name,omitempty"`
+	// Members are contact ids, without Self.
+	Members []string `json:"members"`
+}
+
+// Message is something said on the network.
+type Message struct {
+	ID   string `json:"id"`
+	Chat string `json:"chat"`
+	// Sender is a contact's id, or Self for what the owner types on the phone.
+	Sender string    `json:"sender"`
+	Text   string    `json:"text"`
+	Time   time.Time `json:"time"`
+}
+
+// Delivery is a message that came from Matrix and reached the network.
+type Delivery struct {
+	Chat    string    `json:"chat"`
+	Text    string    `json:"text"`
+	EventID string    `json:"event_id"`
+	Time    time.Time `json:"time"`
+}
+
+// Network is the state of the network. It is kept in a file, so that the bridge
+// can restart as a real network would not notice.
+type Network struct {
+	path string
+
+	mu sync.Mutex
+	networkState
+}
+
+type networkState struct {
+	LastID     int                  `json:"last_id"`
+	Names      map[string]string    `json:"names"` // contact id -> name
+	Chats      map[string]Chat      `json:"chats"`
+	History    map[string][]Message `json:"history"` // chat id -> said before the bridge saw the chat
+	Deliveries []Delivery           `json:"deliveries"`
+	Failing    map[string]bool      `json:"failing"` // chat ids
+}
+
+// Open reads the network's state from path; no file is an empty network.
+func Open(path string) (*Network, error) {
+	n := &Network{path: path, networkState: networkState{
+		Names: map[string]string{Self: "Me"}, Chats: map[string]Chat{},
+		History: map[string][]Message{}, Failing: map[string]bool{},
+	}}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return n, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &n.networkState); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return n, nil
+}
+
+// save writes the state; mu is held.
+func (n *Network) save() error {
+	data, err := json.Marshal(&n.networkState)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(n.path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(n.path+".new", n.path)
+}
+
+// SetChat adds or changes a chat and names its members.
+func (n *Network) SetChat(chat Chat, members []Contact) error {
+	if chat.ID == "" || slices.ContainsFunc(members, func(c Contact) bool { return c.ID == "" }) {
+		return ErrNoID
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	chat.Members = nil
+	for _, member := range members {
+		n.name(member)
+		chat.Members = append(chat.Members, member.ID)
+	}
+	n.Chats[chat.ID] = chat
+	return n.save()
+}
+
+// Rename changes a contact's name.
+func (n *Network) Rename(contact Contact) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Names[contact.ID] = contact.Name
+	return n.save()
+}
+
+// Say gives a message its id. An unknown chat becomes a DM with its sender (or,
+// when the owner speaks first, with a contact named as the chat), an unknown
+// sender in a known chat becomes a member.
+func (n *Network) Say(message Message, senderName string) (Message, error) {
+	if message.Chat == "" || message.Sender == "" {
+		return Message{}, ErrNoID
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	chat, known := n.Chats[message.Chat]
+	if !known {
+		chat = Chat{ID: message.Chat, Kind: DM}
+	}
+	contact := message.Sender
+	if contact == Self {
+		contact = message.Chat
+	} else {
+		n.name(Contact{ID: contact, Name: senderName})
+	}
+	if !known || message.Sender != Self && !slices.Contains(chat.Members, contact) {
+		n.name(Contact{ID: contact})
+		chat.Members = append(chat.Members, contact)
+	}
+	n.Chats[chat.ID] = chat
+	n.LastID++
+	message.ID = fmt.Sprintf("m%d", n.LastID)
+	if message.Time.IsZero() {
+		message.Time = time.Now()
+	}
+	return message, n.save()
+}
+
+// AddHistory adds messages, oldest first, that were said before the bridge came,
+// by members of the chat.
+func (n *Network) AddHistory(chat string, messages []Message) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, message := range messages {
+		n.LastID++
+		message.ID, message.Chat = fmt.Sprintf("m%d", n.LastID), chat
+		n.History[chat] = append(n.History[chat], message)
+	}
+	return n.save()
+}
+
+// SetFailing makes the network refuse, or again accept, what comes for a chat.
+func (n *Network) SetFailing(chat string, on bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Failing[chat] = on
+	return n.save()
+}
+
+// Deliver takes a message from Matrix and returns its id on the network. It
+// returns ErrRefused in a failing chat.
+func (n *Network) Deliver(delivery Delivery) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Failing[delivery.Chat] {
+		return "", ErrRefused
+	}
+	n.LastID++
+	delivery.Time = time.Now()
+	n.Deliveries = append(n.Deliveries, delivery)
+	return fmt.Sprintf("m%d", n.LastID), n.save()
+}
+
+// Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.
+func (n *Network) Delivered(chat string) []Delivery {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delivered := []Delivery{}
+	for _, delivery := range n.Deliveries {
+		if chat == "" || delivery.Chat == chat {
+			delivered = append(delivered, delivery)
+		}
+	}
+	return delivered
+}
+
+// Chat returns a chat and whether it exists.
+func (n *Network) Chat(id string) (Chat, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	chat, ok := n.Chats[id]
+	chat.Members = slices.Clone(chat.Members)
+	return chat, ok
+}
+
+// Earlier returns a chat's history.
+func (n *Network) Earlier(chat string) []Message {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.History[chat])
+}
+
+// NameOf returns a contact's name.
+func (n *Network) NameOf(contact string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.Names[contact]
+}
+
+// name records a contact; without a name it is called as its id; mu is held.
+func (n *Network) name(contact Contact) {
+	if contact.Name == "" {
+		if n.Names[contact.ID] != "" {
+			return
+		}
+		contact.Name = strings.ToUpper(contact.ID[:1]) + contact.ID[1:]
+	}
+	n.Names[contact.ID] = contact.Name
+}

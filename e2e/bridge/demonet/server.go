@@ -1,0 +1,163 @@
+package demonet
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// Bridge carries what happens on the network to Matrix. Every method returns
+// when Matrix has it.
+type Bridge interface {
+	// Bring puts a message into its portal, which it makes if needed.
+	Bring(ctx context.Context, message Message) (Said, error)
+	// Edit replaces a message's text.
+	Edit(ctx context.Context, chat, message, text string) error
+	// Delete takes a message back.
+	Delete(ctx context.Context, chat, message string) error
+	// Open makes a chat's portal with its history, or brings it up to date.
+	Open(ctx context.Context, chat string) error
+	// Renamed tells that a contact has a new name.
+	Renamed(ctx context.Context, contact string) error
+	// Room is a chat's portal; "" when it has none.
+	Room(ctx context.Context, chat string) (id.RoomID, error)
+}
+
+// Said is where a message went.
+type Said struct {
+	// Message is its id on the network.
+	Message string     `json:"message"`
+	Room    id.RoomID  `json:"room_id"`
+	Event   id.EventID `json:"event_id"`
+}
+
+type sayRequest struct {
+	Chat   string    `json:"chat"`
+	Sender string    `json:"sender"` // empty: the contact named as the chat
+	Name   string    `json:"name"`   // of the sender; empty: unchanged
+	Text   string    `json:"text"`
+	Time   time.Time `json:"ts"` // zero: now
+	Me     bool      `json:"me"` // the owner speaks, on the phone
+}
+
+func (r sayRequest) message() Message {
+	sender := r.Sender
+	if r.Me {
+		sender = Self
+	} else if sender == "" {
+		sender = r.Chat
+	}
+	return Message{Chat: r.Chat, Sender: sender, Text: r.Text, Time: r.Time}
+}
+
+type chatRequest struct {
+	ID      string    `json:"id"`
+	Kind    Kind      `json:"kind"`
+	Name    string    `json:"name"`
+	Members []Contact `json:"members"`
+}
+
+type changeRequest struct {
+	Chat    string `json:"chat"`
+	Message string `json:"message"`
+	Text    string `json:"text"`
+}
+
+type backfillRequest struct {
+	Chat     string       `json:"chat"`
+	Messages []sayRequest `json:"messages"`
+}
+
+type failRequest struct {
+	Chat string `json:"chat"`
+	On   bool   `json:"on"`
+}
+
+type roomResponse struct {
+	Room id.RoomID `json:"room_id"`
+}
+
+type empty struct{}
+
+// NewHandler serves the control interface that Client speaks.
+func NewHandler(network *Network, bridge Bridge) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /say", handle(func(ctx context.Context, r sayRequest) (Said, error) {
+		message, err := network.Say(r.message(), r.Name)
+		if err != nil {
+			return Said{}, err
+		}
+		return bridge.Bring(ctx, message)
+	}))
+	mux.Handle("POST /edit", handle(func(ctx context.Context, r changeRequest) (empty, error) {
+		return empty{}, bridge.Edit(ctx, r.Chat, r.Message, r.Text)
+	}))
+	mux.Handle("POST /delete", handle(func(ctx context.Context, r changeRequest) (empty, error) {
+		return empty{}, bridge.Delete(ctx, r.Chat, r.Message)
+	}))
+	mux.Handle("POST /chat", handle(func(ctx context.Context, r chatRequest) (empty, error) {
+		if err := network.SetChat(Chat{ID: r.ID, Kind: r.Kind, Name: r.Name}, r.Members); err != nil {
+			return empty{}, err
+		}
+		return empty{}, bridge.Open(ctx, r.ID)
+	}))
+	mux.Handle("POST /rename", handle(func(ctx context.Context, r Contact) (empty, error) {
+		if err := network.Rename(r); err != nil {
+			return empty{}, err
+		}
+		return empty{}, bridge.Renamed(ctx, r.ID)
+	}))
+	mux.Handle("POST /backfill", handle(func(ctx context.Context, r backfillRequest) (empty, error) {
+		var messages []Message
+		for _, said := range r.Messages {
+			said.Chat = r.Chat
+			messages = append(messages, said.message())
+		}
+		if _, known := network.Chat(r.Chat); !known {
+			if err := network.SetChat(Chat{ID: r.Chat, Kind: DM}, []Contact{{ID: r.Chat}}); err != nil {
+				return empty{}, err
+			}
+		}
+		if err := network.AddHistory(r.Chat, messages); err != nil {
+			return empty{}, err
+		}
+		return empty{}, bridge.Open(ctx, r.Chat)
+	}))
+	mux.Handle("POST /fail", handle(func(_ context.Context, r failRequest) (empty, error) {
+		return empty{}, network.SetFailing(r.Chat, r.On)
+	}))
+	mux.HandleFunc("GET /delivered", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, network.Delivered(r.URL.Query().Get("chat")), nil)
+	})
+	mux.HandleFunc("GET /room", func(w http.ResponseWriter, r *http.Request) {
+		room, err := bridge.Room(r.Context(), r.URL.Query().Get("chat"))
+		answer(w, roomResponse{room}, err)
+	})
+	return mux
+}
+
+func handle[Request, Response any](do func(context.Context, Request) (Response, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request Request
+		decoder := json.NewDecoder(r.Body)
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		response, err := do(r.Context(), request)
+		answer(w, response, err)
+	})
+}
+
+func answer[Response any](w http.ResponseWriter, response Response, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(response) // the caller has gone
+}

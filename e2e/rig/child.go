@@ -1,0 +1,104 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// startTimeout bounds the start of one program, on a busy machine too.
+const startTimeout = 60 * time.Second
+
+// child is a program that dies with us.
+type child struct {
+	cmd  *exec.Cmd
+	log  string        // path of what it printed
+	done chan struct{} // closed at its end; err is set before
+	err  error
+}
+
+// startChild starts argv in dir. What it prints is added to the file log; env is
+// added to our environment.
+func startChild(log, dir string, env []string, argv ...string) (*child, error) {
+	output, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = output, output
+	// A group of its own, or Ctrl-C in a terminal would end it before we do.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	c := &child{cmd: cmd, log: log, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The signal comes when the thread that started the child ends, so this
+		// one stays with it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			c.err = cmd.Wait()
+			close(c.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	return c, nil
+}
+
+// stop sends sig, waits for the end, and kills after a grace of 30 s. An ended
+// child is no error.
+func (c *child) stop(sig syscall.Signal) error {
+	if err := c.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-time.After(30 * time.Second):
+	}
+	err := c.cmd.Process.Kill()
+	<-c.done
+	return errors.Join(fmt.Errorf("stop %s: it ignored %s and was killed", c.cmd.Path, sig), err)
+}
+
+// until asks ready about every 20 ms until it says so, the child has ended or
+// ctx is done.
+func (c *child) until(ctx context.Context, ready func(context.Context) error) error {
+	for {
+		last := ready(ctx)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-c.done:
+			return fmt.Errorf("%s ended (%v), see %s", c.cmd.Path, c.err, c.log)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w (last: %w)", c.cmd.Path, ctx.Err(), last)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// build compiles one of this module's commands into the rig's folder.
+func (r *Rig) build(ctx context.Context, pkg string) (string, error) {
+	binary := filepath.Join(r.Dir, "bin", path.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "goolm", "-o", binary, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
+	}
+	r.step("built %s", pkg)
+	return binary, nil
+}

@@ -1,0 +1,113 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Multis is one run of the multis program.
+type Multis struct {
+	// Log is the path of what it printed.
+	Log string
+
+	child *child
+}
+
+// StartMultis runs `multis run` with a configuration and returns when it is
+// ready. It is built from this module once per rig. Every call is a process of
+// its own with its own log, so several may run at once. What multis writes
+// beside its configuration lands in the folder multis of Dir. env ("KEY=value")
+// is added to our environment.
+func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*Multis, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ready, err := readyURL(config)
+	if err != nil {
+		return nil, fmt.Errorf("read multis' configuration: %w", err)
+	}
+	m, err := r.launch(ctx, config, env)
+	if err != nil {
+		return nil, err
+	}
+	err = m.child.until(ctx, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return errors.New(resp.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, m.Kill())
+	}
+	return m, nil
+}
+
+// launch writes the configuration and starts the process.
+func (r *Rig) launch(ctx context.Context, config []byte, env []string) (*Multis, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.multisBinary == "" {
+		binary, err := r.build(ctx, "multis/cmd/multis")
+		if err != nil {
+			return nil, err
+		}
+		r.multisBinary = binary
+	}
+	dir := filepath.Join(r.Dir, "multis")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	run := len(r.multis) + 1
+	path := filepath.Join(dir, fmt.Sprintf("config-%d.yaml", run))
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		return nil, err
+	}
+	log := filepath.Join(r.Dir, fmt.Sprintf("multis-%d.log", run))
+	child, err := startChild(log, dir, env, r.multisBinary, "run", "-c", path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Multis{Log: log, child: child}
+	r.multis = append(r.multis, m)
+	return m, nil
+}
+
+// Kill crashes multis (SIGKILL) and returns when it is gone.
+func (m *Multis) Kill() error { return m.child.stop(syscall.SIGKILL) }
+
+// Term ends multis cleanly (SIGTERM) and returns when it is gone. An ended one
+// is no error.
+func (m *Multis) Term() error { return m.child.stop(syscall.SIGTERM) }
+
+// Ended is closed when the process has ended, by itself or not.
+func (m *Multis) Ended() <-chan struct{} { return m.child.done }
+
+func readyURL(config []byte) (string, error) {
+	var parsed struct {
+		AppService struct {
+			Port int `yaml:"port"`
+		} `yaml:"appservice"`
+	}
+	if err := yaml.Unmarshal(config, &parsed); err != nil {
+		return "", err
+	}
+	if parsed.AppService.Port == 0 {
+		return "", errors.New("appservice.port is missing")
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/_matrix/mau/ready", parsed.AppService.Port), nil
+}

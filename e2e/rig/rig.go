@@ -1,0 +1,161 @@
+// Package rig puts a whole world around multis: a real Synapse and Postgres
+// (deploy/devstack), a real bridge to a made-up network (e2e/bridge), the owner
+// with a Matrix client, and multis itself as a process that can be killed. The
+// end-to-end tests and the demo are written against it.
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/id"
+
+	"multis/deploy/devstack"
+	"multis/e2e/bridge/demonet"
+)
+
+const (
+	// OwnerID is the owner's Matrix id, known before anything runs.
+	OwnerID id.UserID = "@owner:" + devstack.Domain
+	// OwnerPassword logs the owner in, in Element too.
+	OwnerPassword = "owner"
+	// BridgeBotID is the bridge's bot.
+	BridgeBotID id.UserID = "@demobot:" + devstack.Domain
+)
+
+// Options say what the world is made of.
+type Options struct {
+	// Dir is an empty folder for all data and logs. Required; it stays.
+	Dir string
+	// Out gets the progress, one line a step. Defaults to none.
+	Out io.Writer
+	// Registrations are those of the services under test. Synapse reads them
+	// only when it starts, so they come before everything; devstack.FreePorts
+	// finds the ports to put into them.
+	Registrations [][]byte
+}
+
+// Rig is a running world without multis; see StartMultis.
+type Rig struct {
+	Dir string
+	// Stack is Synapse and Postgres, to stop, start and make databases in.
+	Stack *devstack.Stack
+	// Network is everything that the shorthands Say, OwnerOnPhone and Delivered
+	// cannot do: groups, failures, edits, history.
+	Network demonet.Client
+	// Owner is the owner's client, logged in with the password as Element is.
+	Owner *mautrix.Client
+
+	out          io.Writer
+	started      time.Time
+	bridgeBinary string
+	bridgeConfig string
+	bridge       *child // nil while stopped
+
+	mu           sync.Mutex
+	multisBinary string
+	multis       []*Multis // all ever started
+}
+
+// Start brings the world up. The caller must Stop it.
+func Start(ctx context.Context, opts Options) (*Rig, error) {
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rig{Dir: dir, out: opts.Out, started: time.Now()}
+	if r.out == nil {
+		r.out = io.Discard
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := r.start(ctx, opts.Registrations); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+func (r *Rig) start(ctx context.Context, registrations [][]byte) error {
+	root, err := devstack.Prepare(ctx, r.out)
+	if err != nil {
+		return err
+	}
+	ports, err := devstack.FreePorts(2)
+	if err != nil {
+		return err
+	}
+	setup := newBridgeSetup(r.Dir, ports[0], ports[1])
+	ours, err := setup.registrations()
+	if err != nil {
+		return fmt.Errorf("register the bridge: %w", err)
+	}
+	r.Stack, err = devstack.Start(ctx, devstack.Options{
+		Root: root, Dir: filepath.Join(r.Dir, "stack"), Registrations: append(ours, registrations...),
+	})
+	if err != nil {
+		return err
+	}
+	r.step("Synapse answers at %s", r.Stack.HomeserverURL)
+	if err := r.makeOwner(ctx); err != nil {
+		return err
+	}
+	if err := r.prepareBridge(ctx, setup); err != nil {
+		return err
+	}
+	if err := r.StartBridge(ctx); err != nil {
+		return err
+	}
+	r.step("the bridge to the made-up network is up")
+	return nil
+}
+
+func (r *Rig) makeOwner(ctx context.Context) error {
+	if _, err := r.Stack.RegisterUser(ctx, OwnerID.Localpart(), OwnerPassword); err != nil {
+		return err
+	}
+	client, err := mautrix.NewClient(r.Stack.HomeserverURL, "", "")
+	if err != nil {
+		return err
+	}
+	_, err = client.Login(ctx, &mautrix.ReqLogin{
+		Type:                     mautrix.AuthTypePassword,
+		Identifier:               mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: string(OwnerID)},
+		Password:                 OwnerPassword,
+		InitialDeviceDisplayName: "Element of the owner",
+		StoreCredentials:         true,
+	})
+	if err != nil {
+		return fmt.Errorf("log the owner in: %w", err)
+	}
+	r.Owner = client
+	return nil
+}
+
+// Stop ends everything, multis first. It may be called twice.
+func (r *Rig) Stop() error {
+	r.mu.Lock()
+	multis := r.multis
+	r.mu.Unlock()
+	var errs []error
+	for _, m := range multis {
+		errs = append(errs, m.Term())
+	}
+	errs = append(errs, r.StopBridge())
+	if r.Stack != nil {
+		errs = append(errs, r.Stack.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// step tells the progress, in the form in which devstack does.
+func (r *Rig) step(format string, args ...any) {
+	fmt.Fprintf(r.out, "[%3.0f s] %s\n", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
+}
