@@ -1,0 +1,199 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+)
+
+// ErrOverBudget is what every refusal for money is (errors.Is); it comes as an *OverBudget. No call was made: answer
+// without a model.
+var ErrOverBudget = errors.New("the budget is used up")
+
+// ErrNoPrice is returned by Budgeted and Open for a model that may cost money nobody can count.
+var ErrNoPrice = errors.New("the model has no price, and only a local one may go without")
+
+// OverBudget is returned by a model whose next call could exceed a cap.
+type OverBudget struct {
+	Model string
+	Cap   string // "day" or "chat"
+	First bool   // the first refusal by this cap today: the one to tell the owner about
+}
+
+// Error names the cap.
+func (e *OverBudget) Error() string {
+	if e.Cap == "chat" {
+		return e.Model + ": today's budget of this chat is used up"
+	}
+	return e.Model + ": today's budget is used up"
+}
+
+// Unwrap makes it an ErrOverBudget.
+func (e *OverBudget) Unwrap() error { return ErrOverBudget }
+
+// Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
+// zero value is no price.
+type Price struct {
+	In, Out int64
+}
+
+// Cost is what these tokens cost in millionths of the currency, rounded up.
+func (p Price) Cost(u Usage) int64 {
+	return (u.In*p.In + u.Out*p.Out + 999_999) / 1_000_000
+}
+
+// Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
+type Spend struct {
+	Day     string // "2006-01-02" in the owner's time zone
+	Chat    int64  // zero: no chat, so no chat's cap
+	Purpose string
+	Model   string
+	Amount  int64 // the most it can cost
+	DayCap  int64 // the most all calls of the day may cost together
+	ChatCap int64 // the most the chat's calls of the day may cost together
+}
+
+// Reservation is a ledger's answer. With Refused set nothing was reserved and the call must not be made.
+type Reservation struct {
+	ID      int64
+	Refused string // the cap that stands against it, "day" or "chat"; "" when the money is set aside
+	First   bool   // the first refusal by that cap on that day
+}
+
+// Settlement is what a call did cost.
+type Settlement struct {
+	Amount  int64 // millionths of the currency
+	In, Out int64 // tokens, zero when unknown
+}
+
+// Ledger keeps the money. Reserve must be durable before it returns: a reservation that is never settled, because the
+// process died, counts in full for its day.
+type Ledger interface {
+	Reserve(ctx context.Context, s Spend) (Reservation, error)
+	Settle(ctx context.Context, id int64, s Settlement) error
+}
+
+// Budget is what a model's calls are paid from. The caps' zero value allows only calls that cost nothing.
+type Budget struct {
+	Ledger  Ledger
+	Price   Price         // a model without one is refused, unless it is local
+	Local   bool          // a model of the owner's own, which may cost nothing
+	DayCap  int64         // for all calls of a day, in millionths of the currency
+	ChatCap int64         // for the calls of a day in one chat
+	Today   func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
+}
+
+// settleTimeout bounds the settling of a call, which goes on when the caller has given up.
+const settleTimeout = 10 * time.Second
+
+// Budgeted wraps a model so that the worst case of each call is set aside before it and settled after it. It returns
+// ErrNoPrice when the price is unknown, in whole or in part.
+func Budgeted(m Model, b Budget) (Model, error) {
+	if least := min(b.Price.In, b.Price.Out); least < 0 || (least == 0 && !b.Local) {
+		return nil, fmt.Errorf("%s: %w", m.Name(), ErrNoPrice)
+	}
+	return budgeted{Model: m, Budget: b}, nil
+}
+
+type budgeted struct {
+	Model
+	Budget
+}
+
+// Stream calls the model, or yields an *OverBudget and calls nobody.
+func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		if r.MaxTokens <= 0 {
+			r.MaxTokens = DefaultMaxTokens
+		}
+		worst := m.Price.Cost(mostTokens(r))
+		res, err := m.Ledger.Reserve(ctx, Spend{
+			Day: m.Today(), Chat: r.Chat, Purpose: r.Purpose, Model: m.Name(),
+			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
+		})
+		if err != nil {
+			yield(Delta{}, fmt.Errorf("reserve the cost of a call of %s: %w", m.Name(), err))
+			return
+		}
+		if res.Refused != "" {
+			yield(Delta{}, &OverBudget{Model: m.Name(), Cap: res.Refused, First: res.First})
+			return
+		}
+		// Whatever ends this call early, a reader that leaves or a panic, leaves it paid in full.
+		bill := Settlement{Amount: worst}
+		defer func() { m.settle(ctx, res.ID, bill) }()
+		bill = m.call(ctx, r, bill, yield)
+	}
+}
+
+// call passes the model's answer on and returns what it cost: the worst case unless it is certain that it was less.
+func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield func(Delta, error) bool) Settlement {
+	var used Usage
+	begun := false
+	for d, err := range m.Model.Stream(ctx, r) {
+		if err != nil {
+			var e *Error
+			if !begun && errors.As(err, &e) && e.unpaid() {
+				worst = Settlement{}
+			}
+			yield(Delta{}, err)
+			return worst
+		}
+		begun = begun || d.Text != ""
+		if d.Usage != (Usage{}) {
+			used = d.Usage
+		}
+		if !yield(d, nil) {
+			return worst
+		}
+	}
+	if !believable(used, begun) {
+		return worst
+	}
+	return Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out}
+}
+
+// believable tells whether a provider's count can be one: some leave it out, or send zeros.
+func believable(u Usage, spoke bool) bool {
+	const most = 1_000_000_000
+	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke)
+}
+
+// settle books what the call cost. When it cannot, the reservation stands in full, so that nothing is lost but money
+// that could still have been spent today.
+func (m budgeted) settle(ctx context.Context, id int64, s Settlement) {
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if err := m.Ledger.Settle(done, id, s); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation", id).Msg("Model call left unsettled, it counts in full")
+	}
+}
+
+// Tokens that a provider adds to a request: the frame of each message, and its own instructions.
+const (
+	messageFrame = 16
+	requestFrame = 256
+)
+
+// mostTokens is the most a request can use. Tokens are made of bytes, so no text has more of them than bytes. That is
+// three to four times what English takes; but names, numbers and other scripts come close, and a cap is a cap.
+func mostTokens(r Request) Usage {
+	in := requestFrame + messageFrame + textBytes(r.System)
+	for _, m := range r.Messages {
+		in += messageFrame + textBytes(m.Text)
+	}
+	return Usage{In: in, Out: int64(r.MaxTokens)}
+}
+
+// textBytes is how many bytes of text the provider gets, where JSON turns each stray byte into a three-byte mark.
+func textBytes(s string) int64 {
+	if utf8.ValidString(s) {
+		return int64(len(s))
+	}
+	return 3 * int64(len(s))
+}

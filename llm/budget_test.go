@@ -1,0 +1,202 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// book is a ledger of one day in memory.
+type book struct {
+	spends  []Spend
+	settled map[int64]Settlement
+	refuse  Reservation
+	err     error
+}
+
+func (b *book) Reserve(_ context.Context, s Spend) (Reservation, error) {
+	if b.err != nil || b.refuse.Refused != "" {
+		return b.refuse, b.err
+	}
+	b.spends = append(b.spends, s)
+	return Reservation{ID: int64(len(b.spends))}, nil
+}
+
+func (b *book) Settle(ctx context.Context, id int64, s Settlement) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if b.settled == nil {
+		b.settled = map[int64]Settlement{}
+	}
+	b.settled[id] = s
+	return nil
+}
+
+// budgetedBy wraps a model at one and two currency units for a million tokens.
+func budgetedBy(t *testing.T, b *book, m Model) Model {
+	t.Helper()
+	wrapped, err := Budgeted(m, Budget{
+		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, DayCap: 900, ChatCap: 90,
+		Today: func() string { return "2026-11-20" },
+	})
+	require.NoError(t, err)
+	return wrapped
+}
+
+// The worst case of asks("hi") with 100 tokens of answer: the frames and two bytes, and twice the answer.
+const worst = requestFrame + 2*messageFrame + 2 + 200
+
+func hundred() Request {
+	r := asks("hi")
+	r.MaxTokens, r.Chat = 100, 7
+	return r
+}
+
+func TestBudgetReservesTheWorstCase(t *testing.T) {
+	t.Parallel()
+	b := &book{}
+	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(text("yes"), stop(), usage(10, 3)))), hundred())
+	require.NoError(t, err)
+	require.Equal(t, []Spend{{
+		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worst, DayCap: 900, ChatCap: 90,
+	}}, b.spends)
+}
+
+func TestBudgetSettlesWhatIsCertain(t *testing.T) {
+	t.Parallel()
+	full := Settlement{Amount: worst}
+	for name, c := range map[string]struct {
+		steps []step
+		want  Settlement
+	}{
+		"the usage that was reported":               {one(text("yes"), stop(), usage(10, 3)), Settlement{Amount: 16, In: 10, Out: 3}},
+		"more than the worst case, when it was so":  {one(text("yes"), stop(), usage(1000, 3)), Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"an empty answer":                           {one(stop(), usage(10, 0)), Settlement{Amount: 10, In: 10}},
+		"no usage in full":                          {one(text("yes"), stop()), full},
+		"usage of nothing in full":                  {one(text("yes"), stop(), usage(10, 0)), full},
+		"usage beyond belief in full":               {one(text("yes"), stop(), usage(1<<62, 1)), full},
+		"a wrong key at nothing":                    {one(because(ReasonKey)), Settlement{}},
+		"nobody there at nothing":                   {one(because(ReasonUnreachable)), Settlement{}},
+		"too many requests at nothing":              {one(because(ReasonLimit)), Settlement{}},
+		"a broken server in full":                   {one(because(ReasonServer)), full},
+		"a timeout in full":                         {one(because(ReasonTimeout)), full},
+		"a cut answer in full, whatever it counted": {one(text("ye"), usage(10, 1), because(ReasonCut)), full},
+		"a refusal after words in full":             {one(text("ye"), because(ReasonLimit)), full},
+		"an error of another kind in full":          {one(fails(context.Canceled)), full},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &book{}
+			_, err := Complete(t.Context(), budgetedBy(t, b, calls(c.steps)), hundred())
+			require.Equal(t, c.steps[len(c.steps)-1].err, err)
+			require.Equal(t, map[int64]Settlement{1: c.want}, b.settled)
+		})
+	}
+}
+
+func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
+	t.Parallel()
+	b := &book{}
+	for range budgetedBy(t, b, calls(one(text("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
+		break
+	}
+	require.Equal(t, map[int64]Settlement{1: {Amount: worst}}, b.settled)
+}
+
+func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &book{}
+	for _, err := range budgetedBy(t, b, calls(one(text("yes"), fails(context.Canceled)))).Stream(ctx, hundred()) {
+		cancel()
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	}
+	require.Equal(t, map[int64]Settlement{1: {Amount: worst}}, b.settled)
+}
+
+func TestBudgetRefusesWithoutACall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refuse Reservation
+		says   string
+	}{
+		"the day's cap":  {Reservation{Refused: "day", First: true}, "test/model: today's budget is used up"},
+		"the chat's cap": {Reservation{Refused: "chat"}, "test/model: today's budget of this chat is used up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := calls(one(text("yes"), stop()))
+			m, _ := patient(budgetedBy(t, &book{refuse: c.refuse}, s))
+			_, err := Complete(t.Context(), m, hundred())
+			require.ErrorIs(t, err, ErrOverBudget)
+			require.EqualError(t, err, c.says)
+			var over *OverBudget
+			require.ErrorAs(t, err, &over)
+			require.Equal(t, c.refuse.First, over.First)
+			require.Equal(t, c.refuse.Refused, over.Cap)
+			require.Zero(t, s.made)
+		})
+	}
+}
+
+func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("database is gone")
+	s := calls(one(text("yes"), stop()))
+	_, err := Complete(t.Context(), budgetedBy(t, &book{err: gone}, s), hundred())
+	require.ErrorIs(t, err, gone)
+	require.Zero(t, s.made)
+}
+
+func TestEachAttemptIsPaidFor(t *testing.T) {
+	t.Parallel()
+	b := &book{}
+	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonLimit)), one(text("yes"), stop(), usage(10, 3)))))
+	_, err := Complete(t.Context(), m, hundred())
+	require.NoError(t, err)
+	require.Equal(t, map[int64]Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
+}
+
+func TestMostTokensIsAtLeastAByteEach(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request Request
+		in, out int64
+	}{
+		"an empty request":  {Request{MaxTokens: 5}, requestFrame + messageFrame, 5},
+		"instructions":      {Request{System: "be kind"}, requestFrame + messageFrame + 7, 0},
+		"all messages":      {Request{Messages: append(user("ab"), user("cde")...)}, requestFrame + 3*messageFrame + 5, 0},
+		"other scripts":     {Request{Messages: user("日本")}, requestFrame + 2*messageFrame + 6, 0},
+		"broken characters": {Request{Messages: user("\xff\xfe")}, requestFrame + 2*messageFrame + 6, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, Usage{In: c.in, Out: c.out}, mostTokens(c.request))
+		})
+	}
+}
+
+func TestARequestWithoutALimitGetsOne(t *testing.T) {
+	t.Parallel()
+	b := &book{}
+	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(stop()))), asks(strings.Repeat("x", 2)))
+	require.NoError(t, err)
+	require.EqualValues(t, worst-200+2*DefaultMaxTokens, b.spends[0].Amount)
+}
+
+func TestCostIsRoundedUp(t *testing.T) {
+	t.Parallel()
+	price := Price{In: 150_000, Out: 600_000}
+	require.EqualValues(t, 0, price.Cost(Usage{}))
+	require.EqualValues(t, 1, price.Cost(Usage{In: 1}))
+	require.EqualValues(t, 750_000, price.Cost(Usage{In: 1_000_000, Out: 1_000_000}))
+	require.EqualValues(t, 2, price.Cost(Usage{In: 6, Out: 1}))
+	require.EqualValues(t, 3, price.Cost(Usage{In: 20}))
+}

@@ -1,0 +1,287 @@
+package llm
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+)
+
+const secret = "sk-very-secret"
+
+// connect returns the bare model of a scripted server.
+func connect(t *testing.T, script llmtest.Script) (*openAI, *llmtest.Server) {
+	t.Helper()
+	s := llmtest.Start(t, script)
+	return newOpenAI(Config{Model: "openai/test-1", BaseURL: s.URL, APIKey: secret, Timeout: time.Minute}), s
+}
+
+// replies is a script of fixed replies, the last one for all further requests.
+func replies(list ...llmtest.Reply) llmtest.Script {
+	turn := make(chan int, 1)
+	turn <- 0
+	return func(context.Context, llmtest.Request) llmtest.Reply {
+		n := <-turn
+		turn <- n + 1
+		return list[min(n, len(list)-1)]
+	}
+}
+
+func TestOpenAISendsTheRequest(t *testing.T) {
+	t.Parallel()
+	m, s := connect(t, llmtest.Say("On Sunday, from nine."))
+	res, err := Complete(t.Context(), m, Request{
+		System:    "Be brief.",
+		Messages:  []Message{{RoleUser, "Hello"}, {RoleAssistant, "Hi"}, {RoleUser, "When?"}},
+		MaxTokens: 50, Temperature: 0.2, JSON: true,
+	})
+	require.NoError(t, err)
+	require.Equal(t, "On Sunday, from nine.", res.Text)
+	require.Equal(t, StopEnd, res.Stop)
+	require.Equal(t, Usage{In: 5, Out: 5}, res.Usage)
+	require.Equal(t, []llmtest.Request{{
+		Key: secret, Model: "test-1", System: "Be brief.",
+		Messages:  []llmtest.Message{{Role: "user", Text: "Hello"}, {Role: "assistant", Text: "Hi"}, {Role: "user", Text: "When?"}},
+		MaxTokens: 50, Temperature: 0.2, JSON: true, WantsUsage: true,
+	}}, s.Requests())
+}
+
+func TestOpenAIStreamsPieceByPiece(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, llmtest.Say("a long enough answer"))
+	var pieces []string
+	for d, err := range m.Stream(t.Context(), asks("hi")) {
+		require.NoError(t, err)
+		require.NotEqual(t, Delta{}, d)
+		if d.Text != "" {
+			pieces = append(pieces, d.Text)
+		}
+	}
+	require.Greater(t, len(pieces), 1)
+	require.Equal(t, "a long enough answer", strings.Join(pieces, ""))
+}
+
+func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-for-somebody-else")
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+	s := llmtest.Start(t, llmtest.Say("yes"))
+	_, err := Complete(t.Context(), newOpenAI(Config{Model: "openai/test-1", BaseURL: s.URL, Timeout: time.Minute}), asks("hi"))
+	require.NoError(t, err)
+	require.Empty(t, s.Requests()[0].Key)
+}
+
+func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
+	t.Parallel()
+	for wire, want := range map[string]Stop{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter, "something_new": StopEnd} {
+		t.Run(wire, func(t *testing.T) {
+			t.Parallel()
+			m, _ := connect(t, replies(llmtest.Reply{Text: "yes", Stop: wire}))
+			res, err := Complete(t.Context(), m, asks("hi"))
+			require.NoError(t, err)
+			require.Equal(t, want, res.Stop)
+		})
+	}
+}
+
+func TestOpenAIWithoutUsage(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, replies(llmtest.Reply{Text: "yes", NoUsage: true}))
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, Response{Text: "yes", Stop: StopEnd}, res)
+}
+
+func TestOpenAIErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reply llmtest.Reply
+		want  Error
+		says  string
+	}{
+		"a wrong key": {
+			llmtest.Reply{Status: 401, Code: "invalid_api_key", Message: "Incorrect API key provided: " + secret},
+			Error{Reason: ReasonKey, Status: 401, Code: "invalid_api_key"},
+			"openai/test-1: the key was refused, check api_key (HTTP 401, invalid_api_key)",
+		},
+		"an unknown model": {
+			llmtest.Reply{Status: 404, Code: "model_not_found"}, Error{Reason: ReasonModel, Status: 404, Code: "model_not_found"},
+			"openai/test-1: model or address unknown, check the model's name and base_url (HTTP 404, model_not_found)",
+		},
+		"too many requests": {
+			llmtest.Reply{Status: 429, RetryAfter: "7"},
+			Error{Reason: ReasonLimit, Status: 429, Code: "invalid_request_error", RetryAfter: 7 * time.Second},
+			"openai/test-1: too many requests (HTTP 429, invalid_request_error), try again in 7s",
+		},
+		"no credit": {
+			llmtest.Reply{Status: 429, Code: "insufficient_quota"}, Error{Reason: ReasonQuota, Status: 429, Code: "insufficient_quota"}, "no credit",
+		},
+		"a prompt that is too long": {
+			llmtest.Reply{Status: 400, Code: "context_length_exceeded", Message: "Your prompt was: hi"},
+			Error{Reason: ReasonRequest, Status: 400, Code: "context_length_exceeded"}, "refused",
+		},
+		"a code that may be a secret": {
+			llmtest.Reply{Status: 401, Code: secret}, Error{Reason: ReasonKey, Status: 401, Code: "invalid_request_error"}, "refused",
+		},
+		"a broken server":         {llmtest.Reply{Status: 500}, Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"}, "problem"},
+		"a proxy's page":          {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"}, Error{Reason: ReasonServer, Status: 502}, "problem"},
+		"an error of one word":    {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"}, Error{Reason: ReasonModel, Status: 404}, "unknown"},
+		"an endless error":        {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400}, "refused"},
+		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonReply}, "makes no sense"},
+		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonReply}, "makes no sense"},
+		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonReply}, "makes no sense"},
+		"an error in the stream":  {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer}, "problem"},
+		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonCut}, "cut off"},
+		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonCut}, "cut off"},
+		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonReply}, "makes no sense"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, s := connect(t, replies(c.reply))
+			_, err := Complete(t.Context(), m, asks("hi"))
+			c.want.Model = "openai/test-1"
+			require.Equal(t, &c.want, err)
+			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), secret)
+			require.Len(t, s.Requests(), 1)
+		})
+	}
+}
+
+func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, replies(llmtest.Reply{Text: "0123456789ab", Cut: true}))
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonCut}, err)
+	require.Equal(t, "012345", res.Text)
+}
+
+func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]llmtest.Script{
+		"before its answer": func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
+			<-ctx.Done()
+			return llmtest.Reply{}
+		},
+		"within its answer": replies(llmtest.Reply{Text: "0123456789ab", Hang: true}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, _ := connect(t, script)
+			m.timeout = 100 * time.Millisecond
+			_, err := Complete(t.Context(), m, asks("hi"))
+			require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonTimeout}, err)
+		})
+	}
+}
+
+func TestOpenAIEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m, _ := connect(t, replies(llmtest.Reply{Text: "0123456789ab", Hang: true}))
+	var last error
+	for d, err := range m.Stream(ctx, asks("hi")) {
+		if d.Text != "" {
+			cancel()
+		}
+		last = err
+	}
+	require.ErrorIs(t, last, context.Canceled)
+}
+
+func TestOpenAIEndsTheCallWhenTheReaderLeaves(t *testing.T) {
+	t.Parallel()
+	left := make(chan struct{})
+	m, _ := connect(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
+		go func() {
+			<-ctx.Done()
+			close(left)
+		}()
+		return llmtest.Reply{Text: "0123456789ab", Hang: true}
+	})
+	for _, err := range m.Stream(t.Context(), asks("hi")) {
+		require.NoError(t, err)
+		break
+	}
+	<-left
+}
+
+func TestOpenAINobodyThere(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	free := l.Addr().String()
+	require.NoError(t, l.Close())
+	plain := llmtest.Start(t, llmtest.Say("yes"))
+	for name, address := range map[string]string{
+		"a closed port":   "http://" + free + "/v1",
+		"an unknown host": "http://nobody.invalid/v1",
+		"a plain server":  strings.Replace(plain.URL, "http:", "https:", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newOpenAI(Config{Model: "openai/test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute})
+			_, err := Complete(t.Context(), m, asks("hi"))
+			require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonUnreachable}, err)
+		})
+	}
+}
+
+func TestOpenAIFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	other := llmtest.Start(t, llmtest.Say("yes"))
+	moved := httptest.NewServer(http.RedirectHandler(other.URL+"/chat/completions", http.StatusTemporaryRedirect))
+	t.Cleanup(moved.Close)
+	_, err := Complete(t.Context(), newOpenAI(Config{Model: "openai/test-1", BaseURL: moved.URL, Timeout: time.Minute}), asks("hi"))
+	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonModel, Status: 307}, err)
+	require.Empty(t, other.Requests())
+}
+
+func TestOpenAILearnsWhatAServerDoesNotUnderstand(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		complaint  string
+		understood func(llmtest.Request) bool
+	}{
+		"the limit's older name": {
+			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+			func(r llmtest.Request) bool { return r.NewerLimit },
+		},
+		"usage":       {"Unrecognized request argument: stream_options", func(r llmtest.Request) bool { return !r.WantsUsage }},
+		"temperature": {"Unsupported value: 'temperature' does not support 0.5", func(r llmtest.Request) bool { return r.Temperature == 0 }},
+		"JSON":        {"'response_format.type' must be 'text'", func(r llmtest.Request) bool { return !r.JSON }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, s := connect(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+				if !c.understood(r) {
+					return llmtest.Reply{Status: 400, Message: c.complaint}
+				}
+				return llmtest.Reply{Text: "yes"}
+			})
+			for range 2 {
+				_, err := Complete(t.Context(), m, Request{Messages: user("hi"), MaxTokens: 50, Temperature: 0.5, JSON: true})
+				require.NoError(t, err)
+			}
+			require.Len(t, s.Requests(), 3, "one refusal, then it knows")
+			for _, r := range s.Requests() {
+				require.Equal(t, 50, r.MaxTokens, "the limit is never dropped")
+			}
+		})
+	}
+}
+
+func TestOpenAIGivesUpWhenNoDialectHelps(t *testing.T) {
+	t.Parallel()
+	m, s := connect(t, replies(llmtest.Reply{Status: 400, Message: "temperature is wrong, and max_completion_tokens too"}))
+	_, err := Complete(t.Context(), m, Request{Messages: user("hi"), Temperature: 0.5})
+	require.Equal(t, ReasonRequest, reasonOf(err))
+	require.Len(t, s.Requests(), 2)
+}

@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// patient retries without waiting and keeps how long it would have waited.
+func patient(m Model) (retrying, *[]time.Duration) {
+	waits := &[]time.Duration{}
+	return retrying{Model: m, pause: func(_ context.Context, d time.Duration) error {
+		*waits = append(*waits, d)
+		return nil
+	}}, waits
+}
+
+func TestRetryOnlyWhatMayPass(t *testing.T) {
+	t.Parallel()
+	for reason, made := range map[Reason]int{
+		ReasonLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonCut: 3,
+		ReasonKey: 1, ReasonModel: 1, ReasonRequest: 1, ReasonQuota: 1, ReasonReply: 1,
+	} {
+		t.Run(string(reason), func(t *testing.T) {
+			t.Parallel()
+			s := calls(one(because(reason)))
+			m, waits := patient(s)
+			_, err := Complete(t.Context(), m, asks("hi"))
+			require.Equal(t, reason, reasonOf(err))
+			require.Equal(t, made, s.made)
+			require.Len(t, *waits, made-1)
+		})
+	}
+}
+
+func TestRetryWaitsLongerEachTime(t *testing.T) {
+	t.Parallel()
+	m, waits := patient(calls(one(because(ReasonServer))))
+	_, err := Complete(t.Context(), m, asks("hi"))
+	require.Error(t, err)
+	require.GreaterOrEqual(t, (*waits)[0], firstBackoff)
+	require.Less(t, (*waits)[0], 2*firstBackoff)
+	require.GreaterOrEqual(t, (*waits)[1], 2*firstBackoff)
+}
+
+func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
+	t.Parallel()
+	s := calls(one(because(ReasonServer)), one(text("yes"), stop()))
+	m, _ := patient(s)
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "yes", res.Text)
+	require.Equal(t, 2, s.made)
+}
+
+func TestRetryNeverRepeatsWords(t *testing.T) {
+	t.Parallel()
+	s := calls(one(text("ye"), because(ReasonCut)), one(text("yes"), stop()))
+	m, _ := patient(s)
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.Equal(t, ReasonCut, reasonOf(err))
+	require.Equal(t, "ye", res.Text)
+	require.Equal(t, 1, s.made)
+}
+
+func TestRetryDoesAsTheProviderAsks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asked time.Duration
+		waits []time.Duration
+	}{
+		"a short wait is waited out":                     {asked: 7 * time.Second, waits: []time.Duration{7 * time.Second, 7 * time.Second}},
+		"a long wait is left to whoever made the call":   {asked: time.Hour, waits: []time.Duration{}},
+		"the longest wait that is waited out right here": {asked: longestPause, waits: []time.Duration{longestPause, longestPause}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, waits := patient(calls(one(fails(&Error{Reason: ReasonLimit, RetryAfter: c.asked}))))
+			_, err := Complete(t.Context(), m, asks("hi"))
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.asked, e.RetryAfter)
+			require.Equal(t, c.waits, *waits)
+		})
+	}
+}
+
+func TestRetryEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := calls(one(because(ReasonServer)))
+	_, err := Complete(ctx, retrying{Model: s, pause: sleep}, asks("hi"))
+	require.Equal(t, ReasonServer, reasonOf(err))
+	require.Equal(t, 1, s.made)
+}
+
+func TestRetryLetsTheReaderLeave(t *testing.T) {
+	t.Parallel()
+	s := calls(one(text("a"), text("b"), because(ReasonServer)))
+	m, _ := patient(s)
+	for d, err := range m.Stream(t.Context(), asks("hi")) {
+		require.NoError(t, err)
+		require.Equal(t, "a", d.Text)
+		break
+	}
+	require.Equal(t, 1, s.made)
+}
