@@ -67,6 +67,12 @@ func IsLater(err error) bool {
 // Final marks err as one that no further attempt mends.
 func Final(err error) error { return river.JobCancel(err) }
 
+// IsFinal tells whether err was marked by Final.
+func IsFinal(err error) bool {
+	var cancel *river.JobCancelError
+	return errors.As(err, &cancel)
+}
+
 // Handlers are the parts of the program that do the work.
 type Handlers struct {
 	Turn     Turner

@@ -55,6 +55,7 @@ create table messages (
     kind        text not null, -- text, notice, image, voice, file, reaction, encrypted, ...
     body        text not null,
     relates_to  text not null default '', -- the event a reaction or reply points to
+    attachment  jsonb,
     parked      jsonb,         -- the encrypted content, until a key comes
     ts          timestamptz not null,
     received_at timestamptz not null default now(),

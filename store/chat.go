@@ -35,6 +35,15 @@ type Chat struct {
 	LastMessageAt *time.Time
 }
 
+// ModeIn is the mode in force for the chat.
+func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
+	mode, _ := d.Mode(c.Mode, c.Kind, c.Protocol)
+	return mode
+}
+
+// Usable tells whether something can be sent and received there.
+func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
+
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
 	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at`
 
@@ -125,6 +134,19 @@ const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $
 // SetMode sets a chat's mode by hand.
 func SetMode(ctx context.Context, tx Tx, chat int64, mode policy.Mode) error {
 	return exec(ctx, tx, "set mode", setModeSQL, chat, mode)
+}
+
+// Why a chat cannot be used.
+const (
+	ClosedTombstone = "the room was replaced by another"
+	ClosedLeft      = "you left the room"
+)
+
+const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"
+
+// MarkEncrypted notes that a room is encrypted, which is for ever.
+func MarkEncrypted(ctx context.Context, tx Tx, chat int64) error {
+	return exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
 }
 
 const closeChatSQL = "update chats set closed_why = $2 where id = $1"

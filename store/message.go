@@ -23,6 +23,8 @@ type Message struct {
 	Kind      string
 	Body      string
 	RelatesTo id.EventID
+	// Attachment is the file a message carries; nil for none.
+	Attachment *Attachment
 	// Parked is the ciphertext of a message that could not be read yet.
 	Parked     json.RawMessage
 	At         time.Time // the event's own time
@@ -36,7 +38,15 @@ type Message struct {
 	OutboxID   *uuid.UUID
 }
 
-const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.parked, m.ts, m.received_at, m.edited_at,
+// Attachment is a file on the homeserver.
+type Attachment struct {
+	URL  id.ContentURIString `json:"url"`
+	Name string              `json:"name"`
+	MIME string              `json:"mime,omitempty"`
+	Size int                 `json:"size,omitempty"` // bytes, as the sender said; 0 when unknown
+}
+
+const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id`
 
 const markSeenSQL = "insert into seen_events (event_id) select unnest($1::text[]) on conflict do nothing returning event_id"
@@ -59,8 +69,8 @@ func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]b
 }
 
 const insertMessageSQL = `with one as (
-		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, parked, ts, action, code, reason)
-		values (@chat, @event, @author, @sender, @kind, @body, @relates, @parked, @at, @action, @code, @reason) returning id),
+		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, ts, action, code, reason)
+		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @at, @action, @code, @reason) returning id),
 	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction')
 	select id from one`
 
@@ -69,7 +79,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	var row int64
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": m.RelatesTo,
-		"parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"attachment": m.Attachment, "parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
 	}).Scan(&row)
 	if err != nil {
 		return 0, fmt.Errorf("store message: %w", err)
@@ -89,7 +99,7 @@ func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sende
 	return tag.RowsAffected() == 1, nil
 }
 
-const redactMessageSQL = `update messages set body = '', parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+const redactMessageSQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
 	action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null`
 
 // RedactMessage empties a message; one that still waited for an answer gets none. False: there is no such message.

@@ -15,10 +15,12 @@ type Setting string
 
 // The settings and what they hold.
 const (
-	SettingOwnerDevice Setting = "owner_device" // id.DeviceID of the owner's masqueraded device
+	SettingOwnerDevice Setting = "owner_device" // the owner's masqueraded device
+	SettingBotDevice   Setting = "bot_device"   // the bot's device
 	SettingSince       Setting = "since"        // string: where the owner's sync stands
 	SettingPause       Setting = "pause"        // Pause: everything is silent
 	SettingWelcomed    Setting = "welcomed"     // bool: the first message was shown
+	SettingName        Setting = "name"         // string: what the assistant is called, instead of what config.yaml says
 )
 
 // Pause says since when nothing is sent to anybody.
@@ -53,6 +55,13 @@ func PutSetting(ctx context.Context, db DB, key Setting, value any) error {
 		return fmt.Errorf("write setting %s: %w", key, err)
 	}
 	return exec(ctx, db, "write setting "+string(key), putSettingSQL, key, raw)
+}
+
+// AssistantName is what the assistant is called: the name set in the admin room, else configured.
+func AssistantName(ctx context.Context, db DB, configured string) (string, error) {
+	name := configured
+	_, err := GetSetting(ctx, db, SettingName, &name)
+	return name, err
 }
 
 const dropSettingSQL = "delete from settings where key = $1"

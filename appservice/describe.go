@@ -1,0 +1,214 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Describer finds out what rooms are.
+type Describer struct {
+	inbox *Inbox
+	hs    *Homeserver
+}
+
+// NewDescriber makes a describer.
+func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{inbox: inbox, hs: hs} }
+
+// Describe reads a room's state as the owner and writes the chat's row, or forgets the room if it is none of ours. The
+// events that waited for it are then fetched and taken in.
+func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
+	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
+	if err != nil {
+		return err
+	}
+	state, err := d.hs.owner.State(ctx, room)
+	switch {
+	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
+		return d.forget(ctx, room, waiting, store.ClosedLeft)
+	case err != nil:
+		return explain("read the state of a room", err)
+	}
+	chat, ok, err := d.chatOf(ctx, room, flat(state))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
+	}
+	if err := d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		chat, err = store.UpsertChat(ctx, tx, chat)
+		return err
+	}); err != nil {
+		return err
+	}
+	d.inbox.ignored.remove(room)
+	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
+		if err := d.takeIn(ctx, room, waiting); err != nil {
+			return err
+		}
+	}
+	return d.dropPending(ctx, room, waiting)
+}
+
+// chatOf turns a room's state into a chat. False: the room is none of ours.
+func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
+	rules := d.inbox.rules
+	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
+	if ok {
+		return store.Chat{
+			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name,
+			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal),
+		}, true, nil
+	}
+	join, ok := adminRoom(state, rules)
+	if !ok {
+		return store.Chat{}, false, nil
+	}
+	if join {
+		if _, err := d.hs.bot.JoinRoomByID(ctx, room); err != nil {
+			return store.Chat{}, false, explain("join the owner's room", err)
+		}
+	}
+	return adminChat(room, encryptionOf(state)), true, nil
+}
+
+func closedWhy(p bridgebridge.Portal) string {
+	if p.Tombstoned {
+		return store.ClosedTombstone
+	}
+	return ""
+}
+
+// adminChat is the row of a room from which multis is administered.
+func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
+	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: enc}
+}
+
+// adminRoom tells whether a room is the owner's conversation with the bot: nobody is in it but the owner, the bot and the
+// operators. join says that the owner's invitation is still to be accepted.
+func adminRoom(state []*event.Event, rules Rules) (join, ok bool) {
+	var owner, bot event.Membership
+	for _, evt := range state {
+		if evt.Type != event.StateMember || evt.StateKey == nil {
+			continue
+		}
+		membership := evt.Content.AsMember().Membership
+		if membership != event.MembershipJoin && membership != event.MembershipInvite {
+			continue
+		}
+		switch who := id.UserID(*evt.StateKey); {
+		case who == rules.Owner:
+			owner = membership
+		case who == rules.Bot:
+			bot = membership
+			join = membership == event.MembershipInvite
+			if join && evt.Sender != rules.Owner {
+				return false, false
+			}
+		case !isOperator(rules, who):
+			return false, false
+		}
+	}
+	return join, owner == event.MembershipJoin && bot != ""
+}
+
+func isOperator(rules Rules, who id.UserID) bool {
+	for _, op := range rules.Operators {
+		if op == who {
+			return true
+		}
+	}
+	return false
+}
+
+func encryptionOf(state []*event.Event) policy.Encryption {
+	for _, evt := range state {
+		if evt.Type == event.StateEncryption {
+			return policy.EncryptionYes
+		}
+	}
+	return policy.EncryptionNo
+}
+
+// forget drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
+func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
+	d.inbox.ignored.add(room)
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})
+		if err != nil {
+			return err
+		}
+		if chat, known := chats[room]; known {
+			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
+				return err
+			}
+			d.inbox.ignored.remove(room)
+		}
+		return store.DropPending(ctx, tx, room, waiting)
+	})
+}
+
+// takeIn fetches events by id and hands them to the inbox. One that cannot be had any more is left out.
+func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+	events := make([]*event.Event, 0, len(ids))
+	for _, e := range ids {
+		evt, err := d.hs.owner.GetEvent(ctx, room, e)
+		switch {
+		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
+			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("An event that waited is gone")
+			continue
+		case err != nil:
+			return fmt.Errorf("fetch a waiting event: %w", err)
+		}
+		events = append(events, evt)
+	}
+	return d.inbox.Receive(ctx, events, "")
+}
+
+func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
+}
+
+// Survey asks for a description of every room that the owner is in and nobody has described yet.
+func (d *Describer) Survey(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*requestTime)
+	defer cancel()
+	joined, err := d.hs.owner.JoinedRooms(ctx)
+	if err != nil {
+		return explain("list the owner's rooms", err)
+	}
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		known, err := store.ChatsByRoom(ctx, tx, joined.JoinedRooms)
+		if err != nil {
+			return err
+		}
+		var ask []jobs.Args
+		for _, room := range joined.JoinedRooms {
+			if _, ok := known[room]; !ok {
+				ask = append(ask, jobs.DescribeArgs{Room: room})
+			}
+		}
+		return jobs.Enqueue(ctx, tx, ask...)
+	})
+}
+
+func flat(state mautrix.RoomStateMap) []*event.Event {
+	var all []*event.Event
+	for _, byKey := range state {
+		for _, evt := range byKey {
+			all = append(all, evt)
+		}
+	}
+	return all
+}

@@ -1,0 +1,284 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/util/random"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Access says how to reach the homeserver.
+type Access struct {
+	URL          string
+	AppserviceID string
+	Token        string // as_token: full power over the owner's account
+	Owner, Bot   id.UserID
+	BotName      string // display name
+}
+
+// Homeserver is the one client: as the owner on a device of multis' own, and as the bot.
+type Homeserver struct {
+	access Access
+	store  *store.Store
+	owner  *client
+	bot    *client
+}
+
+// client acts as one user on a device of its own.
+type client struct {
+	*mautrix.Client
+	setting store.Setting
+	made    atomic.Pointer[time.Time] // when the device was made
+}
+
+// requestTime bounds every request but the long poll.
+const requestTime = 30 * time.Second
+
+// NewHomeserver makes the clients. Start makes them usable.
+func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
+	act := func(user id.UserID, device store.Setting) (*client, error) {
+		c, err := mautrix.NewClient(a.URL, user, a.Token)
+		if err != nil {
+			return nil, fmt.Errorf("homeserver.address %s: %w", a.URL, err)
+		}
+		c.SetAppServiceUserID = true
+		c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context
+		c.ResponseSizeLimit = 256 << 20
+		return &client{Client: c, setting: device}, nil
+	}
+	owner, err := act(a.Owner, store.SettingOwnerDevice)
+	if err != nil {
+		return nil, err
+	}
+	bot, err := act(a.Bot, store.SettingBotDevice)
+	if err != nil {
+		return nil, err
+	}
+	return &Homeserver{access: a, store: st, owner: owner, bot: bot}, nil
+}
+
+// Start makes the bot's account and the owner's device, if they are missing, and has the homeserver send what it kept for us.
+func (h *Homeserver) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
+	defer cancel()
+	if err := h.registerBot(ctx); err != nil {
+		return err
+	}
+	if who, err := h.owner.Whoami(ctx); err != nil {
+		return explain("act as "+h.access.Owner.String(), err)
+	} else if who.UserID != h.access.Owner {
+		return fmt.Errorf("the homeserver takes us for %s instead of %s", who.UserID, h.access.Owner)
+	}
+	return h.ensureDevices(ctx)
+}
+
+// Ping has the homeserver call us, which also makes it send at once what it kept while we were away.
+func (h *Homeserver) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	if _, err := h.bot.AppservicePing(ctx, h.access.AppserviceID, "start"); err != nil {
+		return fmt.Errorf("the homeserver cannot reach us: %w; check appservice.address in config.yaml against the url in the registration", err)
+	}
+	return nil
+}
+
+func (h *Homeserver) registerBot(ctx context.Context) error {
+	local, _, err := h.access.Bot.Parse()
+	if err != nil {
+		return fmt.Errorf("bot %s: %w", h.access.Bot, err)
+	}
+	_, err = h.bot.MakeFullRequest(ctx, mautrix.FullRequest{
+		Method: http.MethodPost, URL: h.bot.BuildURL(mautrix.ClientURLPath{"v3", "register"}),
+		RequestJSON: struct {
+			Type         string `json:"type"`
+			Username     string `json:"username"`
+			InhibitLogin bool   `json:"inhibit_login"`
+		}{"m.login.application_service", local, true},
+	})
+	switch {
+	case errors.Is(err, mautrix.MUserInUse):
+		return nil
+	case err != nil:
+		return explain("make the account of "+h.access.Bot.String(), err)
+	}
+	if err := h.bot.SetDisplayName(ctx, h.access.BotName); err != nil {
+		return explain("name the bot", err)
+	}
+	return nil
+}
+
+// device is a device of multis' own, as it is stored.
+type device struct {
+	ID   id.DeviceID `json:"id"`
+	Made time.Time   `json:"made"`
+}
+
+// ensureDevices gives both clients a device: with it, a send that is repeated stays one event even when the homeserver
+// restarts in between.
+func (h *Homeserver) ensureDevices(ctx context.Context) error {
+	for _, c := range []*client{h.owner, h.bot} {
+		if err := h.ensureDevice(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Homeserver) ensureDevice(ctx context.Context, c *client) error {
+	var d device
+	known, err := store.GetSetting(ctx, h.store.DB(), c.setting, &d)
+	if err != nil {
+		return err
+	}
+	if !known {
+		d = device{ID: id.DeviceID("MULTIS_" + random.String(8)), Made: time.Now()}
+		// Stored first: a crash in between leaves a name without a device, and the next start makes it.
+		if err := store.PutSetting(ctx, h.store.DB(), c.setting, d); err != nil {
+			return err
+		}
+	}
+	if err := c.CreateDeviceMSC4190(ctx, d.ID, "multis"); err != nil {
+		return explain("make a device for "+c.UserID.String(), err)
+	}
+	c.made.Store(&d.Made)
+	return nil
+}
+
+// replaceDevice makes a new device after somebody deleted ours.
+func (h *Homeserver) replaceDevice(ctx context.Context, c *client) error {
+	zerolog.Ctx(ctx).Warn().Stringer("user_id", c.UserID).Msg("Our device was deleted; making another")
+	if err := store.DropSetting(ctx, h.store.DB(), c.setting); err != nil {
+		return err
+	}
+	c.DeviceID, c.SetAppServiceDeviceID = "", false
+	return h.ensureDevice(ctx, c)
+}
+
+// txnMemory is how long the homeserver surely knows a transaction id again; after that we look for the event ourselves.
+const txnMemory = 12 * time.Hour
+
+// Send puts an outbox row into a room and returns the event it became: the same one however often it is tried. An error
+// that jobs.IsFinal knows means that the homeserver will never take it.
+func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	c := h.as(o.SendAs)
+	if made := c.made.Load(); time.Since(o.CreatedAt) > txnMemory || (made != nil && o.CreatedAt.Before(*made)) {
+		if sent, err := find(ctx, c, room, o.ID.String()); sent != "" || err != nil {
+			return sent, err
+		}
+	}
+	resp, err := c.SendMessageEvent(ctx, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, o.Content,
+		mautrix.ReqSendEvent{TransactionID: o.ID.String(), DontEncrypt: true})
+	switch {
+	case err == nil:
+		return resp.EventID, nil
+	case isLostDevice(err):
+		return "", errors.Join(explain("send", err), h.replaceDevice(ctx, c))
+	case isFinal(err):
+		return "", jobs.Final(explain("send", err))
+	default:
+		return "", explain("send", err)
+	}
+}
+
+// isFinal tells whether the homeserver judged the request itself: another try gets the same answer.
+func isFinal(err error) bool {
+	var failed mautrix.HTTPError
+	if !errors.As(err, &failed) || failed.Response == nil {
+		return false
+	}
+	switch status := failed.Response.StatusCode; status {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	default:
+		return status >= 400 && status < 500
+	}
+}
+
+// find looks through the newest messages of a room for the event that carries an outbox key. Empty: there is none.
+func find(ctx context.Context, c *client, room id.RoomID, key string) (id.EventID, error) {
+	from := ""
+	for range 10 {
+		page, err := c.Messages(ctx, room, from, "", mautrix.DirectionBackward, nil, 100)
+		if err != nil {
+			return "", explain("look for a message of ours", err)
+		}
+		for _, evt := range page.Chunk {
+			if found, ok := bridgebridge.OutboxKey(evt); ok && found == key && evt.Sender == c.UserID {
+				return evt.ID, nil
+			}
+		}
+		if page.End == "" || len(page.Chunk) == 0 {
+			return "", nil
+		}
+		from = page.End
+	}
+	return "", nil
+}
+
+// Download fetches a file that was sent in the admin room, at most max bytes. Larger ones are ErrTooLarge.
+func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
+	defer cancel()
+	uri, err := file.URL.Parse()
+	if err != nil {
+		return nil, fmt.Errorf("address of the file: %w", err)
+	}
+	resp, err := h.bot.Download(ctx, uri)
+	if err != nil {
+		return nil, explain("download the file", err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, max+1))
+	if err != nil {
+		return nil, fmt.Errorf("download the file: %w", err)
+	}
+	if int64(len(data)) > max {
+		return nil, ErrTooLarge
+	}
+	return data, nil
+}
+
+// ErrTooLarge is returned by Download for a file over the limit.
+var ErrTooLarge = errors.New("the file is too large")
+
+func (h *Homeserver) as(who policy.SendAs) *client {
+	if who == policy.AsOwner {
+		return h.owner
+	}
+	return h.bot
+}
+
+// isLostDevice tells whether the owner deleted our device. The code's prefix is not stable yet.
+func isLostDevice(err error) bool {
+	var resp mautrix.RespError
+	return errors.As(err, &resp) && strings.HasSuffix(resp.ErrCode, "M_UNKNOWN_DEVICE")
+}
+
+// explain adds what to do to the errors that a wrong installation gives.
+func explain(what string, err error) error {
+	switch {
+	case errors.Is(err, mautrix.MUnknownToken):
+		return fmt.Errorf("%s: %w; the homeserver does not know our as_token: add registration.yaml to app_service_config_files in homeserver.yaml and restart Synapse", what, err)
+	case errors.Is(err, mautrix.MExclusive), errors.Is(err, mautrix.MForbidden):
+		return fmt.Errorf("%s: %w; the registration does not cover it: write it again with multis -g and restart Synapse", what, err)
+	default:
+		return fmt.Errorf("%s: %w", what, err)
+	}
+}

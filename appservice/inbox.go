@@ -1,0 +1,265 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Rules are what the inbox knows from the configuration.
+type Rules struct {
+	Owner     id.UserID
+	Bot       id.UserID
+	Operators []id.UserID
+	// Name is what the assistant is called unless the owner renamed it.
+	Name     string
+	Defaults policy.Defaults
+	// MaxAge is how old a message may be to get an answer.
+	MaxAge     time.Duration
+	OwnerPause time.Duration
+	Keywords   []string
+	StoreCap   policy.Rate
+	SendCap    policy.Rate
+}
+
+// Inbox takes events in, whichever door they came through: each once, in one transaction, with the job it asks for.
+type Inbox struct {
+	store *store.Store
+	rules Rules
+	// ignored are rooms that were looked at and are none of ours. In memory only: nothing of them is stored.
+	ignored *roomSet
+	now     func() time.Time
+}
+
+// NewInbox makes an inbox.
+func NewInbox(st *store.Store, rules Rules) *Inbox {
+	return &Inbox{store: st, rules: rules, ignored: newRoomSet(), now: time.Now}
+}
+
+// Receive stores what is kept of events and the jobs they ask for. When it returns nil, all of it is committed; since, if
+// not empty, is the sync position that they bring us to and is committed with them.
+func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
+	events = in.relevant(events)
+	if len(events) == 0 && since == "" {
+		return nil
+	}
+	return in.store.InTx(ctx, func(tx store.Tx) error {
+		if since != "" {
+			if err := store.PutSetting(ctx, tx, store.SettingSince, since); err != nil {
+				return err
+			}
+		}
+		if len(events) == 0 {
+			return nil
+		}
+		return in.receive(ctx, tx, events)
+	})
+}
+
+// relevant leaves out the rooms that are none of ours, unless an event may change that.
+func (in *Inbox) relevant(events []*event.Event) []*event.Event {
+	kept := make([]*event.Event, 0, len(events))
+	for _, evt := range events {
+		evt.Type.Class = event.MessageEventType
+		if evt.StateKey != nil {
+			evt.Type.Class = event.StateEventType
+		}
+		if changesRoom(evt, in.rules) {
+			in.ignored.remove(evt.RoomID)
+		}
+		if !in.ignored.has(evt.RoomID) {
+			kept = append(kept, evt)
+		}
+	}
+	return kept
+}
+
+// changesRoom tells whether an event can turn a room that was none of ours into a chat.
+func changesRoom(evt *event.Event, rules Rules) bool {
+	switch evt.Type.Type {
+	case event.StateBridge.Type, event.StateHalfShotBridge.Type:
+		return evt.StateKey != nil
+	case event.StateMember.Type:
+		return evt.StateKey != nil && (*evt.StateKey == rules.Owner.String() || *evt.StateKey == rules.Bot.String())
+	default:
+		return false
+	}
+}
+
+// mode is the mode in force for a chat.
+func (in *Inbox) mode(c store.Chat) policy.Mode { return c.ModeIn(in.rules.Defaults) }
+
+// batch is what is known about the events of one transaction.
+type batch struct {
+	in    *Inbox
+	tx    store.Tx
+	chats map[id.RoomID]store.Chat
+	fresh map[id.EventID]bool
+	own   map[id.EventID]bool
+	jobs  []jobs.Args
+	asked map[jobs.Args]bool
+}
+
+func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event) error {
+	b := &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}}
+	if err := b.look(ctx, events); err != nil {
+		return err
+	}
+	for _, evt := range events {
+		chat, known := b.chats[evt.RoomID]
+		if !known {
+			if err := b.park(ctx, evt); err != nil {
+				return err
+			}
+			continue
+		}
+		if in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
+			// Nothing of an off room is written but the chat's own row.
+			if evt.StateKey != nil {
+				if err := b.takeState(ctx, chat, evt); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if !b.fresh[evt.ID] {
+			continue
+		}
+		b.fresh[evt.ID] = false // the same event twice in one transaction
+		if err := b.take(ctx, chat, evt); err != nil {
+			return fmt.Errorf("take in %s: %w", evt.ID, err)
+		}
+	}
+	return jobs.Enqueue(ctx, tx, b.jobs...)
+}
+
+// look reads what the whole batch needs in three queries.
+func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
+	var rooms []id.RoomID
+	for _, evt := range events {
+		rooms = append(rooms, evt.RoomID)
+	}
+	if b.chats, err = store.ChatsByRoom(ctx, b.tx, rooms); err != nil {
+		return err
+	}
+	var ids []id.EventID
+	var seen []store.Seen
+	for _, evt := range events {
+		chat, known := b.chats[evt.RoomID]
+		if !known || (chat.Kind != policy.KindAdmin && b.in.mode(chat) == policy.ModeOff) {
+			continue
+		}
+		ids = append(ids, evt.ID)
+		if evt.Sender == b.in.rules.Owner || evt.Sender == b.in.rules.Bot {
+			key, _ := bridgebridge.OutboxKey(evt)
+			seen = append(seen, store.Seen{Event: evt.ID, Key: key, Room: evt.RoomID})
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if b.fresh, err = store.MarkSeen(ctx, b.tx, ids); err != nil {
+		return err
+	}
+	if len(seen) > 0 {
+		b.own, err = store.OwnEvents(ctx, b.tx, seen)
+	}
+	return err
+}
+
+// park keeps the ids of a room that nobody has described yet, and asks for its description.
+func (b *batch) park(ctx context.Context, evt *event.Event) error {
+	b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+	return store.AddPending(ctx, b.tx, evt.RoomID, evt.ID)
+}
+
+// enqueue asks for a job once per transaction.
+func (b *batch) enqueue(args jobs.Args) {
+	if !b.asked[args] {
+		b.asked[args] = true
+		b.jobs = append(b.jobs, args)
+	}
+}
+
+// take stores one event of a chat that is listened to.
+func (b *batch) take(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	if evt.StateKey != nil {
+		return b.takeState(ctx, chat, evt)
+	}
+	switch evt.Type.Type {
+	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type:
+		return b.takeMessage(ctx, chat, evt)
+	case event.EventReaction.Type:
+		return b.takeReaction(ctx, chat, evt)
+	case event.EventRedaction.Type:
+		return b.takeRedaction(ctx, chat, evt)
+	case event.BeeperMessageStatus.Type:
+		return b.takeStatus(ctx, chat, evt)
+	default:
+		return nil
+	}
+}
+
+// takeStatus notes that something we sent was delivered, or was not.
+func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	status, ok := bridgebridge.DeliveryStatus(evt, chat.BridgeBot)
+	if !ok {
+		return nil
+	}
+	out, err := store.OutByEvent(ctx, b.tx, status.EventID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && out.ChatID != chat.ID) {
+		return nil // the owner's own message, or somebody else's business
+	}
+	if err != nil {
+		return err
+	}
+	switch status.State {
+	case bridgebridge.Delivered:
+		return store.DeliverOut(ctx, b.tx, out.ID, time.UnixMilli(evt.Timestamp))
+	case bridgebridge.Failed:
+		failed, err := store.FailOut(ctx, b.tx, out.ID, status.Why)
+		if failed {
+			b.enqueue(jobs.UndeliveredArgs{Out: out.ID})
+		}
+		return err
+	default:
+		return nil
+	}
+}
+
+// takeRedaction empties the message that was deleted.
+func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	target := evt.Redacts
+	if target == "" {
+		if c, ok := parsed[event.RedactionEventContent](ctx, evt); ok {
+			target = c.Redacts
+		}
+	}
+	if target == "" {
+		return nil
+	}
+	_, err := store.RedactMessage(ctx, b.tx, chat.ID, target, time.UnixMilli(evt.Timestamp))
+	return err
+}
+
+// parsed reads an event's content as a T. False: it is not one.
+func parsed[T any](ctx context.Context, evt *event.Event) (*T, bool) {
+	if evt.Content.Parsed == nil {
+		if err := evt.Content.ParseRaw(evt.Type); err != nil {
+			zerolog.Ctx(ctx).Debug().Err(err).Stringer("event_id", evt.ID).Msg("Cannot read the content of an event")
+			return nil, false
+		}
+	}
+	c, ok := evt.Content.Parsed.(*T)
+	return c, ok
+}

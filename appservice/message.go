@@ -1,0 +1,211 @@
+package appservice
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// takeMessage stores a message with what is decided about it.
+func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	author := b.author(chat, evt)
+	if author == policy.AuthorBridgeBot {
+		return b.takeStatus(ctx, chat, evt) // an error notice, or chatter of the bridge
+	}
+	if err := b.noteOwn(ctx, chat, evt, author); err != nil {
+		return err
+	}
+	msg := bridgebridge.ReadMessage(evt)
+	at := time.UnixMilli(evt.Timestamp)
+	if msg.Replaces != "" {
+		if _, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, at); err != nil {
+			return err
+		}
+		return nil // an edit of a message that still waits is what gets answered; any other changes the record only
+	}
+	if author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone {
+		if err := b.ownerWrote(ctx, chat, at); err != nil {
+			return err
+		}
+	}
+	decision, err := b.admit(ctx, chat, author, msg, at)
+	if err != nil || decision.Action == policy.ActionIgnore {
+		return err
+	}
+	row := store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo,
+		At: at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
+	}
+	if evt.Type.Type == event.EventEncrypted.Type {
+		row.Parked = evt.Content.VeryRaw
+	}
+	if msg.File != nil {
+		row.Attachment = msg.File
+	}
+	message, err := store.InsertMessage(ctx, b.tx, row)
+	if err != nil {
+		return err
+	}
+	b.follow(chat, message, decision)
+	return nil
+}
+
+// follow asks for the job that a decision needs.
+func (b *batch) follow(chat store.Chat, message int64, decision policy.Admission) {
+	switch decision.Action {
+	case policy.ActionAnswer, policy.ActionHandoff:
+		b.enqueue(jobs.TurnArgs{Chat: chat.ID})
+	case policy.ActionCommand:
+		b.enqueue(jobs.CommandArgs{Message: message})
+	}
+	if decision.Code == policy.CodeStale {
+		b.enqueue(jobs.DigestArgs{})
+	}
+}
+
+// author tells who wrote an event, by Matrix ids alone.
+func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
+	return bridgebridge.Classify(evt, bridgebridge.Senders{
+		Owner: b.in.rules.Owner, Bot: b.in.rules.Bot, Operators: b.in.rules.Operators,
+		BridgeBot: chat.BridgeBot, SelfGhost: chat.SelfGhost, Ours: b.own[evt.ID],
+	})
+}
+
+// noteOwn records the event of something we sent, when it comes back before the answer to the request did.
+func (b *batch) noteOwn(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author) error {
+	if !b.own[evt.ID] || (author != policy.AuthorMultisOwner && author != policy.AuthorMultisBot) {
+		return nil
+	}
+	key, _ := bridgebridge.OutboxKey(evt)
+	out, err := uuid.Parse(key)
+	if err != nil {
+		return nil // known by its event id already
+	}
+	return store.MarkSent(ctx, b.tx, out, evt.ID, evt.RoomID)
+}
+
+// ownerWrote holds the assistant back where the owner took over, and counts the chat as taken care of.
+func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) error {
+	if chat.Kind == policy.KindAdmin {
+		return nil
+	}
+	if err := store.OwnerWrote(ctx, b.tx, chat.ID, at); err != nil {
+		return err
+	}
+	if chat.OwnerLastAt == nil || chat.OwnerLastAt.Before(at) {
+		chat.OwnerLastAt = &at
+		b.chats[*chat.RoomID] = chat // what follows in this transaction sees it
+	}
+	return store.CloseEscalation(ctx, b.tx, chat.ID)
+}
+
+// admit asks the policy what to do with a message.
+func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
+	now := b.in.now()
+	name, err := store.AssistantName(ctx, b.tx, b.in.rules.Name)
+	if err != nil {
+		return policy.Admission{}, err
+	}
+	input := policy.AdmitInput{
+		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: name, Text: msg.Words(), Notice: msg.Notice,
+		SentAt: at, Now: now, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
+		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
+	}
+	if chat.Kind == policy.KindAdmin {
+		return policy.Admit(input), nil
+	}
+	if input.Presence, err = b.in.presence(ctx, b.tx, chat, now); err != nil {
+		return policy.Admission{}, err
+	}
+	if author == policy.AuthorContact {
+		minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
+		if input.Stored.Minute, input.Stored.Day, err = store.CountContact(ctx, b.tx, chat.ID, minute, day); err != nil {
+			return policy.Admission{}, err
+		}
+		if input.Sent.Minute, input.Sent.Day, err = store.CountOut(ctx, b.tx, chat.ID, minute, day, uuid.Nil); err != nil {
+			return policy.Admission{}, err
+		}
+	}
+	decision := policy.Admit(input)
+	if msg.Kind == bridgebridge.Encrypted && decision.Code == policy.CodeNoText {
+		decision.Code, decision.Why = policy.CodeEncrypted, "It is encrypted, and I cannot read encrypted messages yet."
+	}
+	return decision, nil
+}
+
+// presence is what keeps the assistant quiet in a chat now.
+func (in *Inbox) presence(ctx context.Context, db store.DB, chat store.Chat, now time.Time) (policy.Presence, error) {
+	return store.PresenceIn(ctx, db, chat, in.mode(chat), in.rules.OwnerPause, now)
+}
+
+// takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.
+func (b *batch) takeReaction(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	author := b.author(chat, evt)
+	if chat.Kind != policy.KindAdmin || (author != policy.AuthorOwnerClient && author != policy.AuthorOperator) {
+		return nil
+	}
+	c, ok := parsed[event.ReactionEventContent](ctx, evt)
+	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
+		return nil
+	}
+	message, err := store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
+		RelatesTo: c.RelatesTo.EventID, At: time.UnixMilli(evt.Timestamp), Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
+	})
+	if err != nil {
+		return err
+	}
+	b.enqueue(jobs.CommandArgs{Message: message})
+	return nil
+}
+
+// takeState follows what happens to a room. What can be read off the event is written at once; what needs the whole
+// state is left to a description.
+func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	if chat.Kind == policy.KindAdmin {
+		return b.takeAdminState(ctx, chat, evt)
+	}
+	switch evt.Type.Type {
+	case event.StateEncryption.Type:
+		if err := store.MarkEncrypted(ctx, b.tx, chat.ID); err != nil {
+			return err
+		}
+		chat.Encrypted = policy.EncryptionYes
+		b.chats[evt.RoomID] = chat
+	case event.StateTombstone.Type:
+		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
+	case event.StateMember.Type:
+		who := id.UserID(*evt.StateKey)
+		if who != b.in.rules.Owner && who != chat.Contact && who != chat.BridgeBot {
+			return nil
+		}
+		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+	case event.StateBridge.Type, event.StateHalfShotBridge.Type, event.StateRoomName.Type, event.StatePowerLevels.Type:
+		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+	}
+	return nil
+}
+
+// takeAdminState closes an admin room that the owner left; another is made at the next start.
+func (b *batch) takeAdminState(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	switch evt.Type.Type {
+	case event.StateTombstone.Type:
+		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
+	case event.StateEncryption.Type:
+		return store.MarkEncrypted(ctx, b.tx, chat.ID)
+	case event.StateMember.Type:
+		c, ok := parsed[event.MemberEventContent](ctx, evt)
+		if ok && *evt.StateKey == b.in.rules.Owner.String() && (c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan) {
+			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedLeft)
+		}
+	}
+	return nil
+}

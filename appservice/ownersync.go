@@ -1,0 +1,182 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// OwnerSync is the second door: a long poll as the owner's device. The homeserver forgets what it was about to push when
+// it restarts, so this door is the complete one and the push only makes things quick.
+type OwnerSync struct {
+	inbox     *Inbox
+	hs        *Homeserver
+	describer *Describer
+}
+
+// NewOwnerSync makes the second door.
+func NewOwnerSync(inbox *Inbox, hs *Homeserver, d *Describer) *OwnerSync {
+	return &OwnerSync{inbox: inbox, hs: hs, describer: d}
+}
+
+const (
+	pollTime = 30 * time.Second
+	lockTime = 2 * time.Second // between two tries to become the one process that syncs
+	retryMax = 30 * time.Second
+	gapPages = 200 // of 100 events each, for one room
+)
+
+// syncFilter leaves out everything but timelines. Events of left rooms come too, so that the owner's leaving is seen.
+const syncFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"include_leave":true,` +
+	`"account_data":{"not_types":["*"]},"ephemeral":{"not_types":["*"]},"state":{"not_types":["*"]},"timeline":{"limit":50}}}`
+
+// Run syncs until ctx ends. Of several processes one does; when it dies another takes over.
+func (s *OwnerSync) Run(ctx context.Context) error {
+	log := zerolog.Ctx(ctx)
+	for ctx.Err() == nil {
+		lock, err := s.inbox.store.TryLock(ctx, store.LockSync, 0)
+		if err != nil {
+			log.Warn().Err(err).Msg("Cannot take the lock of the owner's sync")
+		}
+		if lock == nil {
+			sleep(ctx, lockTime)
+			continue
+		}
+		s.loop(ctx, lock)
+		lock.Release(ctx)
+	}
+	return nil
+}
+
+// loop polls while the lock is held.
+func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock) {
+	log := zerolog.Ctx(ctx)
+	wait := time.Second
+	for ctx.Err() == nil && lock.Alive(ctx) {
+		err := s.step(ctx)
+		if err == nil {
+			wait = time.Second
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		log.Warn().Err(err).Msg("The owner's sync failed; trying again")
+		sleep(ctx, wait)
+		wait = min(2*wait, retryMax)
+	}
+}
+
+// step makes one poll and takes in what it brought.
+func (s *OwnerSync) step(ctx context.Context) error {
+	var since string
+	known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
+	if err != nil {
+		return err
+	}
+	timeout := int(pollTime.Milliseconds())
+	if !known {
+		timeout = 0
+	}
+	resp, err := s.hs.owner.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	if err != nil {
+		if isLostDevice(err) {
+			return errors.Join(explain("sync", err), s.hs.replaceDevice(ctx, s.hs.owner))
+		}
+		return explain("sync", err)
+	}
+	if !known {
+		// Nothing is missed: the rooms are surveyed after this position was stored.
+		if err := s.inbox.Receive(ctx, nil, resp.NextBatch); err != nil {
+			return err
+		}
+		return s.describer.Survey(ctx)
+	}
+	events, err := s.collect(ctx, resp, since)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(events, 100) {
+		if err := s.inbox.Receive(ctx, part, ""); err != nil {
+			return err
+		}
+	}
+	return s.inbox.Receive(ctx, nil, resp.NextBatch)
+}
+
+// collect lists a poll's events, each room's oldest first, with those that the homeserver left out because there were too many.
+func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since string) ([]*event.Event, error) {
+	var events []*event.Event
+	add := func(room id.RoomID, timeline mautrix.SyncTimeline) error {
+		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool { return changesRoom(e, s.inbox.rules) }) {
+			return nil
+		}
+		if timeline.Limited && timeline.PrevBatch != "" {
+			gap, err := s.gap(ctx, room, timeline.PrevBatch, since)
+			if err != nil {
+				return err
+			}
+			events = append(events, gap...)
+		}
+		for _, evt := range timeline.Events {
+			evt.RoomID = room // a sync names the room once, not in each event
+			events = append(events, evt)
+		}
+		return nil
+	}
+	for room, joined := range resp.Rooms.Join {
+		if err := add(room, joined.Timeline); err != nil {
+			return nil, err
+		}
+	}
+	for room, left := range resp.Rooms.Leave {
+		if err := add(room, left.Timeline); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// gap fetches what lies between two positions of a room, oldest first. Of a room that is off, nothing.
+func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
+	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), []id.RoomID{room})
+	if err != nil {
+		return nil, err
+	}
+	if chat, known := chats[room]; known && chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff {
+		return nil, nil
+	}
+	var events []*event.Event
+	for range gapPages {
+		page, err := s.hs.owner.Messages(ctx, room, from, since, mautrix.DirectionBackward, nil, 100)
+		if errors.Is(err, mautrix.MForbidden) {
+			break // the owner left meanwhile
+		}
+		if err != nil {
+			return nil, explain("fetch missed messages", err)
+		}
+		events = append(events, page.Chunk...)
+		if page.End == "" || len(page.Chunk) == 0 {
+			break
+		}
+		from = page.End
+	}
+	slices.Reverse(events)
+	return events, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

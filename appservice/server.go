@@ -1,0 +1,140 @@
+// Package appservice is Matrix in and out: the two doors through which events come, and the one client through which
+// they go. It knows rooms, senders and encryption, and nothing of what is answered.
+package appservice
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/event"
+)
+
+// maxTransaction is the largest transaction taken, in bytes. Synapse sends at most 100 events of 64 KiB and their unsigned parts.
+const maxTransaction = 64 << 20
+
+// Server answers the homeserver. It holds no state but whether multis is ready.
+type Server struct {
+	inbox   *Inbox
+	hsToken string
+	ready   atomic.Bool
+}
+
+// NewServer makes the handler of the homeserver's requests, which carry hsToken.
+func NewServer(inbox *Inbox, hsToken string) *Server {
+	return &Server{inbox: inbox, hsToken: hsToken}
+}
+
+// SetReady makes /_matrix/mau/ready say that the start is over.
+func (s *Server) SetReady() { s.ready.Store(true) }
+
+// Handler is the root of the appservice's HTTP interface.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("PUT /_matrix/app/v1/transactions/{txn}", s.authorised(s.transaction))
+	mux.Handle("POST /_matrix/app/v1/ping", s.authorised(func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) }))
+	mux.Handle("GET /_matrix/app/v1/users/{user}", s.authorised(notHere))
+	mux.Handle("GET /_matrix/app/v1/rooms/{alias}", s.authorised(notHere))
+	mux.HandleFunc("GET /_matrix/mau/live", func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) })
+	mux.HandleFunc("GET /_matrix/mau/ready", s.readiness)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, "M_UNRECOGNIZED", "multis does not answer this path")
+	})
+	return mux
+}
+
+// authorised lets only the homeserver through. The comparison takes the same time whatever is sent.
+func (s *Server) authorised(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch {
+		case !found || token == "":
+			fail(w, http.StatusUnauthorized, "M_MISSING_TOKEN", "the request carries no hs_token")
+		case subtle.ConstantTimeCompare([]byte(token), []byte(s.hsToken)) != 1:
+			fail(w, http.StatusForbidden, "M_FORBIDDEN", "the hs_token is wrong: config.yaml and the homeserver's registration differ")
+		default:
+			next(w, r)
+		}
+	})
+}
+
+// transaction takes events in. It answers 200 only after what is kept of them is committed: everything else makes the
+// homeserver send them again.
+func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTransaction))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		fail(w, http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "a transaction may have 64 MiB")
+		return
+	case err != nil:
+		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the body broke off")
+		return
+	}
+	events, err := parseTransaction(r.Context(), body)
+	if err != nil {
+		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the transaction is not JSON")
+		return
+	}
+	if err := s.inbox.Receive(r.Context(), events, ""); err != nil {
+		zerolog.Ctx(r.Context()).Err(err).Int("events", len(events)).Msg("Cannot store a transaction; the homeserver will send it again")
+		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")
+		return
+	}
+	respond(w, http.StatusOK, struct{}{})
+}
+
+// parseTransaction reads the events one by one: one that is malformed is left out, for it would hold up all others for ever.
+func parseTransaction(ctx context.Context, body []byte) ([]*event.Event, error) {
+	var txn struct {
+		Events []json.RawMessage `json:"events"`
+	}
+	if err := json.Unmarshal(body, &txn); err != nil {
+		return nil, err
+	}
+	events := make([]*event.Event, 0, len(txn.Events))
+	for _, raw := range txn.Events {
+		var evt event.Event
+		if err := json.Unmarshal(raw, &evt); err != nil || evt.ID == "" || evt.RoomID == "" || evt.Sender == "" {
+			zerolog.Ctx(ctx).Warn().AnErr("cause", err).Msg("Left out a malformed event")
+			continue
+		}
+		events = append(events, &evt)
+	}
+	return events, nil
+}
+
+// readiness is 200 once the start is over and while the database answers.
+func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if !s.ready.Load() || s.inbox.store.Pool().Ping(ctx) != nil {
+		respond(w, http.StatusInternalServerError, struct{}{})
+		return
+	}
+	respond(w, http.StatusOK, struct{}{})
+}
+
+func notHere(w http.ResponseWriter, _ *http.Request) {
+	fail(w, http.StatusNotFound, "M_NOT_FOUND", "multis makes no users or aliases on demand")
+}
+
+func fail(w http.ResponseWriter, status int, code, text string) {
+	respond(w, status, struct {
+		Code string `json:"errcode"`
+		Text string `json:"error"`
+	}{code, text})
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}

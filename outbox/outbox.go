@@ -1,0 +1,243 @@
+// Package outbox is the only way out. Queue writes an event with the gate's decision before anything is sent; Send asks
+// the gate again and sends it.
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Key is the field of an event's content that names the outbox row it came from.
+const Key = "ai.multis.out"
+
+// Rules are what the gate needs from the configuration.
+type Rules struct {
+	Defaults   policy.Defaults
+	OwnerPause time.Duration
+	SendCap    policy.Rate
+	// Name is what the assistant is called unless the owner renamed it. It marks what is said in the owner's name: "[Nora] ...".
+	Name string
+	// Disclose tells by protocol whether that mark is set.
+	Disclose func(protocol string) bool
+}
+
+// Sender puts events into rooms: the homeserver, or a terminal. A repeated send of the same row gives the same event.
+type Sender interface {
+	Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
+}
+
+// Box is the outbox.
+type Box struct {
+	store  *store.Store
+	rules  Rules
+	sender Sender
+	now    func() time.Time
+}
+
+// New makes an outbox that sends through sender.
+func New(st *store.Store, rules Rules, sender Sender) *Box {
+	return &Box{store: st, rules: rules, sender: sender, now: time.Now}
+}
+
+// Letter is something to say.
+type Letter struct {
+	Chat    store.Chat
+	Purpose policy.Purpose
+	Text    string
+	HTML    string // for the admin room; empty: the text alone
+	// Wake makes the owner's phone ring. Only in the admin room; contacts' messages always do.
+	Wake      bool
+	Spans     []store.Span
+	Addressed bool
+	// React makes it a reaction with the text as its key.
+	React id.EventID
+}
+
+// content is the event's content as Matrix has it. m.mentions is left empty: nobody is pinged by what a text happens to hold.
+type content struct {
+	MsgType   string    `json:"msgtype,omitempty"`
+	Body      string    `json:"body,omitempty"`
+	Format    string    `json:"format,omitempty"`
+	HTML      string    `json:"formatted_body,omitempty"`
+	Mentions  *struct{} `json:"m.mentions,omitempty"`
+	RelatesTo *relation `json:"m.relates_to,omitempty"`
+	Key       string    `json:"ai.multis.out"`
+}
+
+type relation struct {
+	Type  string     `json:"rel_type"`
+	Event id.EventID `json:"event_id"`
+	Key   string     `json:"key"`
+}
+
+// Queue writes a letter with the gate's decision and, if it may go, the job that sends it. The decision is the caller's
+// reason when it may not.
+func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
+	o, c, err := b.write(ctx, tx, l)
+	if err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
+	decision, err := b.ask(ctx, tx, l.Chat, o, c)
+	if err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
+	o.Code, o.Reason, o.State = decision.Code, decision.Why, store.OutQueued
+	if !decision.Allow {
+		o.State = store.OutDropped
+	}
+	if err := store.InsertOut(ctx, tx, o); err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
+	if decision.Allow {
+		err = jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: o.ID})
+	}
+	return o.ID, decision, err
+}
+
+// write turns a letter into an outbox row.
+func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, content, error) {
+	key, err := uuid.NewV7()
+	if err != nil {
+		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
+	}
+	c := content{Key: key.String()}
+	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed}
+	switch {
+	case l.React != "":
+		o.SendAs, o.EventType = policy.AsBot, "m.reaction"
+		c.RelatesTo = &relation{Type: "m.annotation", Event: l.React, Key: l.Text}
+	case l.Purpose == policy.PurposeNotice:
+		o.SendAs = policy.AsBot
+		c.MsgType, c.Body, c.Mentions = "m.notice", l.Text, &struct{}{}
+		if l.Wake {
+			c.MsgType = "m.text"
+		}
+		if l.HTML != "" {
+			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
+		}
+	default:
+		text, err := b.disclosed(ctx, db, l)
+		if err != nil {
+			return store.Out{}, content{}, err
+		}
+		c.MsgType, c.Body, c.Mentions = "m.text", text, &struct{}{}
+	}
+	o.Content, err = json.Marshal(c)
+	if err != nil {
+		return store.Out{}, content{}, fmt.Errorf("write event: %w", err)
+	}
+	return o, c, nil
+}
+
+// disclosed marks what the assistant says in the owner's name. What a person wrote or approved is left as it is.
+func (b *Box) disclosed(ctx context.Context, db store.DB, l Letter) (string, error) {
+	text := strings.TrimSpace(l.Text)
+	switch l.Purpose {
+	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
+		if text == "" || !b.rules.Disclose(l.Chat.Protocol) {
+			return text, nil
+		}
+		name, err := store.AssistantName(ctx, db, b.rules.Name)
+		return "[" + name + "] " + text, err
+	default:
+		return text, nil
+	}
+}
+
+// ask puts the row before the gate as things stand now.
+func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
+	now := b.now()
+	mode := chat.ModeIn(b.rules.Defaults)
+	presence, err := store.PresenceIn(ctx, db, chat, mode, b.rules.OwnerPause, now)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	in := policy.GateInput{
+		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable(),
+		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: presence,
+		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
+	}
+	if c.RelatesTo != nil {
+		in.Body = c.RelatesTo.Key
+	}
+	if in.Sent.Minute, in.Sent.Day, err = store.CountOut(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), o.ID); err != nil {
+		return policy.Decision{}, err
+	}
+	return policy.Gate(in), nil
+}
+
+// orderWait is how long a send waits for an older one of the same chat.
+const orderWait = 200 * time.Millisecond
+
+// Send asks the gate again and sends one row. It is safe to repeat.
+func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
+	o, room, err := b.check(ctx, out)
+	if err != nil || room == "" {
+		return err
+	}
+	event, err := b.sender.Send(ctx, o, room)
+	if err != nil {
+		if last || jobs.IsFinal(err) {
+			return errors.Join(jobs.Final(err), b.giveUp(ctx, o, err))
+		}
+		return err
+	}
+	return b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, event, room) })
+}
+
+// check is the gate's second word, right before the send. An empty room means that there is nothing to send.
+func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
+	err = b.store.InTx(ctx, func(tx store.Tx) error {
+		if o, err = store.LockOut(ctx, tx, out); err != nil {
+			return err
+		}
+		if o.State != store.OutQueued {
+			return nil
+		}
+		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
+			return err
+		} else if earlier {
+			return jobs.Later(orderWait)
+		}
+		chat, err := store.ShareChat(ctx, tx, o.ChatID)
+		if err != nil {
+			return err
+		}
+		var c content
+		if err := json.Unmarshal(o.Content, &c); err != nil {
+			return fmt.Errorf("read event: %w", err)
+		}
+		decision, err := b.ask(ctx, tx, chat, o, c)
+		if err != nil {
+			return err
+		}
+		if !decision.Allow {
+			return store.DropOut(ctx, tx, o.ID, decision.Code, decision.Why)
+		}
+		room = *chat.RoomID
+		return nil
+	})
+	return o, room, err
+}
+
+// giveUp notes that a row cannot be sent and has the owner told, unless it was only meant for the admin room itself.
+func (b *Box) giveUp(ctx context.Context, o store.Out, cause error) error {
+	return b.store.InTx(ctx, func(tx store.Tx) error {
+		failed, err := store.FailOut(ctx, tx, o.ID, cause.Error())
+		if err != nil || !failed || o.Purpose == policy.PurposeNotice {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: o.ID})
+	})
+}

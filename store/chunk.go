@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
+)
+
+// textConfig is Postgres' text search configuration, which cuts words to their stems and drops stop words.
+const textConfig = "english"
+
+// Chunk is one passage of a document, to be written.
+type Chunk struct {
+	Key        string // unique over all chunks; the same key keeps the chunk's id and accesses
+	Ord        int    // place in the document
+	Section    string // headings above it; empty if none
+	LineFrom   int    // first line, from 1; 0 if the source has no lines
+	LineTo     int
+	PageFrom   int // first page, from 1; 0 if the source has no pages
+	PageTo     int
+	Content    string
+	Words      string // what is searched: title, section and content as normalised words
+	Author     string // who said it, as normalised words; empty for documents
+	IsQuestion bool
+}
+
+// chunkBatch is how many chunks go to the database in one statement.
+const chunkBatch = 500
+
+const deleteOtherChunksSQL = "delete from chunks where doc_id = $1 and chunk_key <> all ($2)"
+
+const upsertChunksSQL = `with n as (
+		select * from unnest(@keys::text[], @ords::int[], @sections::text[], @line_froms::int[], @line_tos::int[], @page_froms::int[], @page_tos::int[],
+			@contents::text[], @words::text[], @authors::text[], @questions::boolean[])
+			u(key, ord, section, line_from, line_to, page_from, page_to, content, words, author, is_question)
+	), written as (
+		insert into chunks (chunk_key, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content)
+		select key, @doc, ord, @role, @kind, @title, section, line_from, line_to, page_from, page_to, content from n
+		on conflict (chunk_key) do update set title = excluded.title, section = excluded.section, line_from = excluded.line_from,
+			line_to = excluded.line_to, page_from = excluded.page_from, page_to = excluded.page_to, indexed_at = now()
+		returning id, chunk_key
+	)
+	insert into chunk_index (id, doc_id, ord, role, kind, n_tok, author, is_question, tsv)
+	select w.id, @doc, n.ord, @role, @kind, t.n, n.author, n.is_question, v.tsv
+	from n join written w on w.chunk_key = n.key, to_tsvector(@config::text::regconfig, n.words) v(tsv),
+		lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t
+	on conflict (id) do update set n_tok = excluded.n_tok, author = excluded.author, is_question = excluded.is_question, tsv = excluded.tsv`
+
+// replaceChunks leaves doc with exactly these chunks.
+func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) error {
+	if err := exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, column(chunks, func(c Chunk) string { return c.Key })); err != nil {
+		return err
+	}
+	for batch := range slices.Chunk(chunks, chunkBatch) {
+		err := exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
+			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name, "config": textConfig,
+			"keys":       column(batch, func(c Chunk) string { return c.Key }),
+			"ords":       column(batch, func(c Chunk) int { return c.Ord }),
+			"sections":   column(batch, func(c Chunk) string { return c.Section }),
+			"line_froms": column(batch, func(c Chunk) int { return c.LineFrom }),
+			"line_tos":   column(batch, func(c Chunk) int { return c.LineTo }),
+			"page_froms": column(batch, func(c Chunk) int { return c.PageFrom }),
+			"page_tos":   column(batch, func(c Chunk) int { return c.PageTo }),
+			"contents":   column(batch, func(c Chunk) string { return c.Content }),
+			"words":      column(batch, func(c Chunk) string { return c.Words }),
+			"authors":    column(batch, func(c Chunk) string { return c.Author }),
+			"questions":  column(batch, func(c Chunk) bool { return c.IsQuestion }),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column takes one field of each row, as an array for the database.
+func column[Row, T any](rows []Row, field func(Row) T) []T {
+	values := make([]T, len(rows))
+	for i, row := range rows {
+		values[i] = field(row)
+	}
+	return values
+}
+
+// wordCountsSQL counts the chunks of one document that hold a word, under its role and under '*'.
+const wordCountsSQL = `select r.role, w.word, count(*)::int as n from chunk_index i, lateral (values (i.role), ('*')) r(role),
+	unnest(tsvector_to_array(i.tsv)) w(word) where i.doc_id = $1 group by 1, 2`
+
+const countTermsSQL = "insert into term_stats (role, word, ndoc) " + wordCountsSQL + ` order by 1, 2
+	on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
+
+// A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted.
+const uncountTermsSQL = "with gone as (" + wordCountsSQL + `), dead as (
+		delete from term_stats t using gone g where t.role = g.role and t.word = g.word and t.ndoc <= g.n
+	)
+	update term_stats t set ndoc = t.ndoc - g.n from gone g where t.role = g.role and t.word = g.word and t.ndoc > g.n`
+
+const sizeCorpusSQL = `insert into corpus_stats (role, chunks, words)
+	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1
+	on conflict (role) do update set chunks = corpus_stats.chunks + excluded.chunks, words = corpus_stats.words + excluded.words`
+
+const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
+
+// countTerms adds the words of a document as it stands to the counts, or takes them out again, as termsSQL says.
+func countTerms(ctx context.Context, tx Tx, docID int64, termsSQL string) error {
+	sign := 1
+	if termsSQL == uncountTermsSQL {
+		sign = -1
+	}
+	if err := exec(ctx, tx, "count words", termsSQL, docID); err != nil {
+		return err
+	}
+	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docID, sign); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
+}
+
+// ChunkText is a chunk as it is read and quoted.
+type ChunkText struct {
+	ID         int64
+	DocID      int64
+	Ord        int
+	Role       policy.Role
+	Kind       Kind
+	Title      string // the document's name
+	Section    string
+	LineFrom   int
+	LineTo     int
+	PageFrom   int
+	PageTo     int
+	Content    string
+	Indexed    time.Time
+	Activation float64 // how present it is now; 0 if never accessed
+}
+
+const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
+	activation(access_count, first_accessed, recent_accesses) from chunks where role = any ($1)`
+
+// ChunkTexts reads chunks by id, those that scope may see, in no particular order.
+func ChunkTexts(ctx context.Context, tx Tx, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+	return chunkTexts(ctx, tx, chunkTextSQL+" and id = any ($2)", scope.Roles(), ids)
+}
+
+// RecentChunks reads the chunks of the given kinds that were indexed last, the newest first.
+func RecentChunks(ctx context.Context, tx Tx, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
+	return chunkTexts(ctx, tx, chunkTextSQL+" and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3", scope.Roles(), kinds, limit)
+}
+
+func chunkTexts(ctx context.Context, tx Tx, sql string, args ...any) ([]ChunkText, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	texts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ChunkText])
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return texts, nil
+}
+
+// Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.
+const recordAccessSQL = `with locked as (select id from chunks where id = any ($2) and role = any ($1) order by id for update),
+	counted as (
+		select id, access_count + 1 as n, coalesce(first_accessed, now()) as first, (now() || recent_accesses)[1:8] as recent
+		from chunks where id in (select id from locked)
+	)
+	update chunks c set access_count = n, first_accessed = first, last_accessed = now(), recent_accesses = recent,
+		activation = activation(n, first, recent) from counted where c.id = counted.id`
+
+// RecordAccess notes that chunks were used now. Chunks that scope may not see are left alone.
+func RecordAccess(ctx context.Context, tx Tx, scope policy.Scope, ids []int64) error {
+	return exec(ctx, tx, "record access", recordAccessSQL, scope.Roles(), ids)
+}

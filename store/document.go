@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
+)
+
+// Kind says what a document and its chunks are.
+type Kind string
+
+// The kinds of documents.
+const (
+	KindKnowledge    Kind = "kb"   // a file or a page
+	KindConversation Kind = "conv" // what was remembered of a chat
+)
+
+// Document is a file that was indexed, or the stream of conversation chunks of one chat.
+type Document struct {
+	ID      int64
+	Origin  string // unique: a path, an address, or the name
+	Name    string
+	Role    policy.Role
+	Kind    Kind
+	Element string // md, txt, chat
+	Size    int64  // bytes of the source
+	Hash    string // the same hash means that nothing has to be done
+	Chunks  int
+	Indexed time.Time
+}
+
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at"
+
+const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
+
+// DocumentByOrigin returns one document, or ErrNotFound.
+func DocumentByOrigin(ctx context.Context, db DB, origin string) (Document, error) {
+	docs, err := documents(ctx, db, documentByOriginSQL, origin)
+	if err == nil && len(docs) == 0 {
+		return Document{}, ErrNotFound
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	return docs[0], nil
+}
+
+const biggestDocumentsSQL = "select " + documentColumns + " from documents where role = any ($1) order by chunks desc, size desc, origin limit $2"
+
+// BiggestDocuments lists the documents that scope may see, those with the most chunks first.
+func BiggestDocuments(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Document, error) {
+	return documents(ctx, db, biggestDocumentsSQL, scope.Roles(), limit)
+}
+
+func documents(ctx context.Context, db DB, sql string, args ...any) ([]Document, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	docs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Document])
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	return docs, nil
+}
+
+// DocumentGroup counts the documents of one kind, element and role.
+type DocumentGroup struct {
+	Kind        Kind
+	Element     string
+	Role        policy.Role
+	Documents   int
+	Chunks      int
+	LastIndexed time.Time
+}
+
+const documentGroupsSQL = `select kind, element, role, count(*), sum(chunks), max(indexed_at) from documents where role = any ($1)
+	group by kind, element, role order by kind desc, role desc, element`
+
+// DocumentGroups counts the documents that scope may see.
+func DocumentGroups(ctx context.Context, db DB, scope policy.Scope) ([]DocumentGroup, error) {
+	rows, err := db.Query(ctx, documentGroupsSQL, scope.Roles())
+	if err != nil {
+		return nil, fmt.Errorf("count documents: %w", err)
+	}
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[DocumentGroup])
+	if err != nil {
+		return nil, fmt.Errorf("count documents: %w", err)
+	}
+	return groups, nil
+}
+
+// Writers of the search tables take turns, because each of them changes the counts of the same common words.
+const lockCorpusSQL = "select from corpus_stats where role = '*' for update"
+
+const upsertDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks)
+	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks)
+	on conflict (origin) do update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
+		hash = excluded.hash, chunks = excluded.chunks, indexed_at = now()
+	returning id`
+
+// ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
+// does nothing, when role and hash are what they were. A document that was there in another role is gone from that role.
+// The transaction's scope must hold the document's role.
+func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
+	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
+		return false, fmt.Errorf("wait for other writers: %w", err)
+	}
+	old, err := DocumentByOrigin(ctx, tx, doc.Origin)
+	switch {
+	case errors.Is(err, ErrNotFound):
+	case err != nil:
+		return false, err
+	case old.Role == doc.Role && old.Hash == doc.Hash:
+		return false, nil
+	default:
+		if err := countTerms(ctx, tx, old.ID, uncountTermsSQL); err != nil {
+			return false, err
+		}
+		if old.Role != doc.Role {
+			if err := exec(ctx, tx, "delete document", deleteDocumentSQL, old.ID); err != nil {
+				return false, err
+			}
+		}
+	}
+	err = tx.QueryRow(ctx, upsertDocumentSQL, pgx.NamedArgs{
+		"origin": doc.Origin, "name": doc.Name, "role": doc.Role, "kind": doc.Kind, "element": doc.Element, "size": doc.Size,
+		"hash": doc.Hash, "chunks": len(chunks),
+	}).Scan(&doc.ID)
+	if err != nil {
+		return false, fmt.Errorf("write document: %w", err)
+	}
+	if err := replaceChunks(ctx, tx, doc, chunks); err != nil {
+		return false, err
+	}
+	return true, countTerms(ctx, tx, doc.ID, countTermsSQL)
+}
+
+const deleteDocumentSQL = "delete from documents where id = $1"
+
+// RemoveDocument deletes a document with its chunks and takes its words out of the counts. ErrNotFound when it is not there.
+func RemoveDocument(ctx context.Context, tx Tx, origin string) error {
+	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
+		return fmt.Errorf("wait for other writers: %w", err)
+	}
+	doc, err := DocumentByOrigin(ctx, tx, origin)
+	if err != nil {
+		return err
+	}
+	if err := countTerms(ctx, tx, doc.ID, uncountTermsSQL); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "delete document", deleteDocumentSQL, doc.ID)
+}
