@@ -1,9 +1,7 @@
 package config
 
-import "strings"
-
-// check looks at what must hold between keys. A key that is missing or wrong in itself has been reported already and
-// holds its default here, so it is passed over.
+// check looks at what must hold between keys. A key that is missing or wrong by itself holds its default
+// here, which may be empty.
 func (c *Config) check(r *reader) {
 	c.checkPeople(r)
 	c.checkTokens(r)
@@ -49,7 +47,7 @@ func (c *Config) checkTokens(r *reader) {
 
 // checkModel refuses a paid model without its prices, because then no budget could hold.
 func (c *Config) checkModel(r *reader) {
-	if !strings.HasPrefix(c.LLM.Model, "openai/") || c.LLM.Local {
+	if c.LLM.Model == NoModel || c.LLM.Local {
 		return
 	}
 	const fix = "is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing"

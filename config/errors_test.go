@@ -182,6 +182,10 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "chats:\n  burst_max: 2s\n",
 			want: `config.yaml:11: chats.burst_max: is shorter than burst_quiet; write at least 4s`,
 		},
+		"a burst that is never quiet, by default": {
+			add:  "chats:\n  networks: {signal: {mode: off}}\n  burst_quiet: 16s\n",
+			want: `config.yaml:10: chats.burst_max: is shorter than burst_quiet; write at least 16s`,
+		},
 		"an amount with too many decimals": {
 			add:  "budget: {per_day: 0.0000001}\n",
 			want: `config.yaml:10: budget.per_day: "0.0000001" is not an amount of money; write it like 2.50, with at most 6 decimals`,
@@ -232,7 +236,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a name of one letter": {
 			add:  "name: N\n",
-			want: `config.yaml:10: name: has 1 characters; write 2 to 100`,
+			want: `config.yaml:10: name: is 1 characters long; write 2 to 100`,
 		},
 		"a name over two lines": {
 			add:  "name: \"No\\nra\"\n",
@@ -240,7 +244,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a greeting that is a speech": {
 			add:  "business: {greeting: " + strings.Repeat("ha", 300) + "}\n",
-			want: `config.yaml:10: business.greeting: has 600 characters; write at most 500`,
+			want: `config.yaml:10: business.greeting: is 600 characters long; write at most 500`,
 		},
 		"an empty greeting": {
 			add:  "business: {greeting: \" \"}\n",
@@ -257,6 +261,18 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		"a paid model without the price of its answers": {
 			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: 1}\n",
 			want: `config.yaml:13: llm.prices.output_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
+		},
+		"a price that is none": {
+			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: cheap, output_per_mtok: 2}\n",
+			want: `config.yaml:13: llm.prices.input_per_mtok: "cheap" is not an amount of money; write it like 2.50, with at most 6 decimals`,
+		},
+		"a paid model without the price of its questions": {
+			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {output_per_mtok: 2}\n",
+			want: `config.yaml:13: llm.prices.input_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
+		},
+		"a key of many letters and lines": {
+			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, budget, chats, business, documents, logging`,
 		},
 		"OpenAI without a key": {
 			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",
@@ -310,10 +326,6 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			swap: [2]string{"as-secret", "*secret"},
 			want: `config.yaml:1: is not YAML: a value begins with *; put it in quotes`,
 		},
-		"a file that is not a section at all": {
-			swap: [2]string{least, "hello\n"},
-			want: "config.yaml:1: is a single value; write a section of \"key: value\" lines",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -327,9 +339,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			require.Error(t, err)
 			lines := strings.Split(err.Error(), "\n")
 			require.Equal(t, c.want, lines[0])
-			if name != "a file that is not a section at all" {
-				require.Len(t, lines, 1, "one mistake, one line")
-			}
+			require.Len(t, lines, 1, "one mistake, one line")
 		})
 	}
 }
@@ -349,6 +359,25 @@ func TestAllMistakesAreToldAtOnceInTheOrderOfTheFile(t *testing.T) {
 /etc/multis.yaml:2: owner: "me" is not a Matrix id; write it like "@you:example.com"
 /etc/multis.yaml:4: chats.profil: unknown key; did you mean "profile"?
 /etc/multis.yaml:5: chats.burst_max: is shorter than burst_quiet; write at least 4s`)
+}
+
+func TestAFileWithoutASectionLacksEverything(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ data, first string }{
+		"one word":   {"hello\n", `config.yaml:1: is a single value; write a section of "key: value" lines`},
+		"nothing":    {"", "config.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com"},
+		"a comment":  {"# later\n", "config.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com"},
+		"null alone": {"~\n", "config.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("config.yaml", []byte(c.data), noEnv)
+			require.Error(t, err)
+			first, rest, _ := strings.Cut(err.Error(), "\n")
+			require.Equal(t, c.first, first)
+			require.Contains(t, rest, "config.yaml:1: owner: is missing")
+		})
+	}
 }
 
 func TestAnUnreadableSecretFileIsExplainedWithoutItsPath(t *testing.T) {

@@ -53,8 +53,8 @@ func fill(name string, data []byte) ([]byte, error) {
 	} {
 		// Parsed again for each key: the value before it may stand in the same line and has moved this one.
 		var doc yaml.Node
-		if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
-			return data, nil //nolint:nilerr // what is not YAML stays as it is, because Parse explains it better
+		if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+			return data, nil // not YAML, which Parse explains better
 		}
 		node := lookup(lookup(doc.Content[0], "appservice"), fresh.key)
 		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {

@@ -2,16 +2,11 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"gopkg.in/yaml.v3"
 )
@@ -33,11 +28,6 @@ type place struct {
 	variable string
 }
 
-type problem struct {
-	line int
-	text string
-}
-
 func newReader(file string, c *Config) *reader {
 	r := &reader{
 		config:   c,
@@ -56,7 +46,9 @@ func (r *reader) add(fields []field) {
 		r.known[f.key] = f
 		r.order = append(r.order, f.key)
 		for section := parent(f.key); section != ""; section = parent(section) {
-			r.sections[section] = 0
+			if _, seen := r.sections[section]; !seen {
+				r.sections[section] = 0
+			}
 		}
 	}
 }
@@ -230,65 +222,6 @@ func (r *reader) missing() {
 	}
 }
 
-// report adds one problem, in one line whatever the key looks like.
-func (r *reader) report(at place, key, what string) {
-	where := fmt.Sprintf("%s:%d", r.file, at.line)
-	if at.variable != "" {
-		where = "environment " + at.variable
-	}
-	if key != "" {
-		where += ": " + shorten(key)
-	}
-	r.problems = append(r.problems, problem{at.line, oneLine(where + ": " + what)})
-}
-
-// complain reports a problem with a key that has been set, at the place that set it.
-func (r *reader) complain(key, what string) {
-	at, ok := r.source[key]
-	if !ok {
-		at, ok = r.source[key+fileSuffix]
-	}
-	if !ok {
-		at.line = max(r.sections[parent(key)], 1)
-	}
-	r.report(at, key, what)
-}
-
-// err joins the problems in the order of the file; those of the environment come first.
-func (r *reader) err() error {
-	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
-	var lines []error
-	for _, p := range r.problems {
-		lines = append(lines, errors.New(p.text))
-	}
-	return errors.Join(lines...)
-}
-
-var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
-
-// broken reports text that is not YAML, with the usual reason for it where there is one.
-func (r *reader) broken(err error) {
-	at, what := place{line: 1}, err.Error()
-	if m := yamlError.FindStringSubmatch(what); m != nil {
-		what = m[2]
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			at.line = n
-		}
-	}
-	fix := "look for a missing colon, quote or wrong indentation in this line or the next"
-	switch {
-	case strings.Contains(what, "tab character"):
-		fix = "indent by spaces, in this line or the next"
-	case strings.Contains(what, "cannot start any token"):
-		fix = "a value that begins with @ or a special character needs quotes, and lines are indented by spaces, not tabs"
-	case strings.HasPrefix(what, "unknown anchor"): // would quote the value, and that may be a secret
-		what, fix = "a value begins with *", "put it in quotes"
-	case strings.Contains(what, "mapping values are not allowed"):
-		fix = "a value that holds \": \" needs quotes, and keys of one section start in the same column"
-	}
-	r.report(at, "", "is not YAML: "+what+"; "+fix)
-}
-
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
 func kindOf(node *yaml.Node) string {
@@ -316,20 +249,3 @@ func parent(key string) string { return key[:max(strings.LastIndexByte(key, '.')
 
 // last is the name of a key inside its section.
 func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
-
-func shorten(s string) string {
-	const most = 120
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
-
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
-}

@@ -24,7 +24,7 @@ import (
 func textUpTo(most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if n := utf8.RuneCountInString(s); n > most {
-			return "", fmt.Errorf("has %d characters; write at most %d", n, most)
+			return "", fmt.Errorf("is %d characters long; write at most %d", n, most)
 		}
 		if strings.TrimSpace(s) == "" {
 			return "", errors.New("is empty; write a text, or leave the key out")
@@ -36,7 +36,7 @@ func textUpTo(most int) func(string) (string, error) {
 func lineOf(least, most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if n := utf8.RuneCountInString(s); n < least || n > most {
-			return "", fmt.Errorf("has %d characters; write %d to %d", n, least, most)
+			return "", fmt.Errorf("is %d characters long; write %d to %d", n, least, most)
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")
