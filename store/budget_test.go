@@ -1,0 +1,234 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+	"multis/store/storetest"
+)
+
+const day = "2026-11-20"
+
+// spend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
+func spend(amount int64) store.Spend {
+	return store.Spend{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
+}
+
+func reserve(t *testing.T, s *store.Store, sp store.Spend) store.Reservation {
+	t.Helper()
+	res, err := s.Reserve(t.Context(), sp)
+	require.NoError(t, err)
+	return res
+}
+
+func spent(t *testing.T, s *store.Store, day string, chat int64) int64 {
+	t.Helper()
+	amount, err := store.Spent(t.Context(), s.DB(), day, chat)
+	require.NoError(t, err)
+	return amount
+}
+
+func TestReserveStopsAtEachCap(t *testing.T) {
+	t.Parallel()
+	otherChat := func(amount int64) store.Spend { sp := spend(amount); sp.Chat = 8; return sp }
+	noChat := func(amount int64) store.Spend { sp := spend(amount); sp.Chat = 0; return sp }
+	otherDay := func(amount int64) store.Spend { sp := spend(amount); sp.Day = "2026-11-21"; return sp }
+	noCaps := func(amount int64) store.Spend { sp := spend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
+	for name, c := range map[string]struct {
+		before []store.Spend
+		asks   store.Spend
+		want   string
+	}{
+		"the chat's cap can be used up":             {nil, spend(60), ""},
+		"more than the chat's cap cannot":           {nil, spend(61), store.CapChat},
+		"a little too much for the chat's rest":     {[]store.Spend{spend(50)}, spend(11), store.CapChat},
+		"another chat has a cap of its own":         {[]store.Spend{spend(60)}, otherChat(40), ""},
+		"but all chats share the day's":             {[]store.Spend{spend(60)}, otherChat(41), store.CapDay},
+		"what belongs to no chat has the day's cap": {nil, noChat(100), ""},
+		"and stops there":                           {nil, noChat(101), store.CapDay},
+		"the next day is a new one":                 {[]store.Spend{spend(60)}, otherDay(60), ""},
+		"without caps nothing may be spent":         {nil, noCaps(1), store.CapDay},
+		"what is free passes without caps":          {nil, noCaps(0), ""},
+		"what is free passes a lowered cap":         {[]store.Spend{spend(60)}, noCaps(0), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.New(t)
+			for _, sp := range c.before {
+				require.Empty(t, reserve(t, s, sp).Refused)
+			}
+			before := spent(t, s, c.asks.Day, 0)
+			res := reserve(t, s, c.asks)
+			require.Equal(t, c.want, res.Refused)
+			if c.want != "" {
+				require.True(t, res.First)
+				require.Equal(t, before, spent(t, s, c.asks.Day, 0), "a refusal reserves nothing")
+			} else {
+				require.Equal(t, before+c.asks.Amount, spent(t, s, c.asks.Day, 0))
+			}
+		})
+	}
+}
+
+func TestReserveRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	_, err := s.Reserve(t.Context(), spend(-1))
+	require.ErrorContains(t, err, "negative")
+	bad := spend(1)
+	bad.Day = "yesterday evening"
+	_, err = s.Reserve(t.Context(), bad)
+	require.Error(t, err)
+}
+
+func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	require.True(t, reserve(t, s, spend(61)).First)
+	require.False(t, reserve(t, s, spend(61)).First)
+	other := spend(61)
+	other.Chat = 8
+	require.True(t, reserve(t, s, other).First, "each chat has a first one")
+	require.True(t, reserve(t, s, spend(101)).First, "and so has the day")
+	require.False(t, reserve(t, s, spend(101)).First)
+	next := spend(101)
+	next.Day = "2026-11-21"
+	require.True(t, reserve(t, s, next).First)
+}
+
+func TestSettleGivesTheRestBack(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	res := reserve(t, s, spend(60))
+	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 15, In: 10, Out: 3}))
+	require.EqualValues(t, 15, spent(t, s, day, 0))
+	require.EqualValues(t, 15, spent(t, s, day, 7))
+	require.Empty(t, reserve(t, s, spend(45)).Refused)
+	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
+}
+
+func TestSettleHappensOnce(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	res := reserve(t, s, spend(60))
+	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 15}))
+	require.ErrorIs(t, s.Settle(t.Context(), res.ID, store.Settlement{}), store.ErrNotFound)
+	require.ErrorIs(t, s.Settle(t.Context(), res.ID+1, store.Settlement{}), store.ErrNotFound)
+	require.EqualValues(t, 15, spent(t, s, day, 7))
+}
+
+func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	res := reserve(t, s, spend(50))
+	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 70}))
+	require.EqualValues(t, 70, spent(t, s, day, 7))
+	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
+}
+
+func TestUsageIsSummedUpByPurpose(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	for _, amount := range []int64{10, 20} {
+		res := reserve(t, s, spend(amount))
+		require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: amount / 2, In: amount, Out: 1}))
+	}
+	ask := spend(30)
+	ask.Purpose = "ask"
+	reserve(t, s, ask)
+	other := spend(5)
+	other.Day = "2026-11-19"
+	reserve(t, s, other)
+
+	list, err := store.UsageOn(t.Context(), s.DB(), day)
+	require.NoError(t, err)
+	require.Equal(t, []store.Usage{
+		{Purpose: "ask", Amount: 30, Calls: 1, Open: 1},
+		{Purpose: "reply", Amount: 15, Calls: 2, In: 30, Out: 2},
+	}, list)
+}
+
+// Many callers, in three processes as far as Postgres can tell, reserve and settle random amounts; some die in between.
+// At no moment is more committed than a cap allows, and in the end the sums are what the calls add up to.
+func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			const dayCap, chatCap, chats = 4000, 1500, 4
+			dsn := storetest.DSN(t)
+			var all sync.WaitGroup
+			for process := range uint64(3) {
+				s, err := store.Open(t.Context(), dsn)
+				require.NoError(t, err)
+				t.Cleanup(s.Close)
+				for caller := range uint64(6) {
+					r := rand.New(rand.NewPCG(seed, process*100+caller))
+					all.Go(func() {
+						for range 40 {
+							amount := r.Int64N(100)
+							res, err := s.Reserve(t.Context(), store.Spend{
+								Day: day, Chat: r.Int64N(chats), Purpose: "reply", Model: "openai/m",
+								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
+							})
+							checkCaps(t, s, dayCap, chatCap, chats)
+							if err != nil || res.Refused != "" || r.IntN(4) == 0 { // the last: the process died
+								report(t, err)
+								continue
+							}
+							report(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: r.Int64N(amount + 1)}))
+							checkCaps(t, s, dayCap, chatCap, chats)
+						}
+					})
+				}
+			}
+			all.Wait()
+
+			s, err := store.Open(t.Context(), dsn)
+			require.NoError(t, err)
+			t.Cleanup(s.Close)
+			for chat := range int64(chats) {
+				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, chat))
+			}
+			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
+			res := reserve(t, s, store.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
+			require.Equal(t, store.CapDay, res.Refused)
+			require.False(t, res.First, "the storm ran into the day's cap")
+		})
+	}
+}
+
+func report(t *testing.T, err error) {
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkCaps looks at one moment of the storm.
+func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
+	for chat := range chats {
+		limit := chatCap
+		if chat == 0 {
+			limit = dayCap
+		}
+		amount, err := store.Spent(context.WithoutCancel(t.Context()), s.DB(), day, chat)
+		report(t, err)
+		if amount > limit {
+			t.Errorf("chat %d: %d committed, cap %d", chat, amount, limit)
+		}
+	}
+}
+
+// addedUp is what single calls add up to: those of a chat, or all with chat 0.
+func addedUp(t *testing.T, s *store.Store, chat int64) (sum int64) {
+	t.Helper()
+	const sql = "select coalesce(sum(coalesce(cost, reserved)), 0)::bigint from usage where day = $1::date and $2::bigint in (0, chat_id)"
+	require.NoError(t, s.DB().QueryRow(t.Context(), sql, day, chat).Scan(&sum))
+	return sum
+}
