@@ -1,0 +1,188 @@
+package bridgebridge
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// MessageKind says what sort of message an event is.
+type MessageKind string
+
+// The kinds of messages.
+const (
+	Text      MessageKind = "text"
+	Notice    MessageKind = "notice"
+	Image     MessageKind = "image"
+	Video     MessageKind = "video"
+	Audio     MessageKind = "audio"
+	Voice     MessageKind = "voice"
+	Document  MessageKind = "file"
+	Gallery   MessageKind = "gallery"
+	Sticker   MessageKind = "sticker"
+	Location  MessageKind = "location"
+	Call      MessageKind = "call"
+	Reaction  MessageKind = "reaction"
+	Encrypted MessageKind = "encrypted"
+	Other     MessageKind = "other"
+)
+
+// Message is what an event says.
+type Message struct {
+	Kind     MessageKind
+	Text     string     // the line for the record: the words, with a placeholder for what is not words, as in "[photo] my cat"
+	Notice   bool       // an m.notice, which is how bots speak
+	ReplyTo  id.EventID // the message it replies to, or for a reaction the one it is about; empty for none
+	Replaces id.EventID // the message it is an edit of; the caller checks that both have the same sender; empty for none
+	File     *File      // the file it carries; nil for none, and for one that is encrypted
+
+	words string
+}
+
+// File is a file on the homeserver.
+type File struct {
+	URL  id.ContentURIString `json:"url"`
+	Name string              `json:"name"`
+	MIME string              `json:"mime,omitempty"`
+	Size int                 `json:"size,omitempty"` // bytes, as the sender said; 0 when unknown
+}
+
+// Words is what the author wrote: empty for a sticker, a call, a reaction, a file without a caption.
+func (m Message) Words() string { return m.words }
+
+// messageContent is what is read of a message's content.
+type messageContent struct {
+	MsgType   event.MessageType   `json:"msgtype"`
+	Body      string              `json:"body"`
+	FileName  string              `json:"filename"`
+	URL       id.ContentURIString `json:"url"`
+	Info      fileInfo            `json:"info"`
+	Voice     json.RawMessage     `json:"org.matrix.msc3245.voice"`
+	Caption   string              `json:"com.beeper.gallery.caption"`
+	Action    json.RawMessage     `json:"com.beeper.action_message"`
+	RelatesTo *event.RelatesTo    `json:"m.relates_to"`
+	New       *messageContent     `json:"m.new_content"`
+}
+
+type fileInfo struct {
+	MIME string `json:"mimetype"`
+	Size int    `json:"size"`
+}
+
+// ReadMessage reads a message, a sticker or a reaction. Of an edit it reads the new text, of a reply the text without the
+// quote that old clients put in front. An event of another type, or a broken one, gives a Message of kind Other or Encrypted
+// without words.
+func ReadMessage(evt *event.Event) Message {
+	content := decode[messageContent](evt)
+	switch evt.Type.Type {
+	case event.EventEncrypted.Type:
+		return Message{Kind: Encrypted, ReplyTo: content.RelatesTo.GetReplyTo(), Replaces: content.RelatesTo.GetReplaceID()}
+	case event.EventReaction.Type:
+		return Message{Kind: Reaction, Text: content.RelatesTo.GetAnnotationKey(), ReplyTo: content.RelatesTo.GetAnnotationID()}
+	case event.EventSticker.Type:
+		return Message{Kind: Sticker, Text: placeholder("sticker", content.Body), ReplyTo: content.RelatesTo.GetReplyTo()}
+	case event.EventMessage.Type:
+		return readContent(content)
+	default:
+		return Message{Kind: Other}
+	}
+}
+
+func readContent(content messageContent) Message {
+	replaces := content.RelatesTo.GetReplaceID()
+	if replaces != "" && content.New != nil {
+		content = *content.New
+	} else if replaces != "" {
+		content.Body = strings.TrimPrefix(content.Body, "* ")
+	}
+	msg := Message{
+		Kind: content.kind(), Notice: content.MsgType == event.MsgNotice, ReplyTo: content.RelatesTo.GetReplyTo(), Replaces: replaces,
+		words: strings.TrimSpace(content.words()), File: content.file(),
+	}
+	switch msg.Kind {
+	case Text, Notice:
+		msg.Text = msg.words
+	case Image:
+		msg.Text = placeholder("photo", msg.words)
+	case Voice:
+		msg.Text = placeholder("voice note", msg.words)
+	case Document:
+		msg.Text = placeholder("file "+content.fileName(), msg.words)
+	case Location, Call, Other:
+		msg.Text = placeholder(string(msg.Kind), content.Body)
+	default:
+		msg.Text = placeholder(string(msg.Kind), msg.words)
+	}
+	return msg
+}
+
+func (c messageContent) kind() MessageKind {
+	if len(c.Action) > 0 && string(c.Action) != "null" {
+		return Call // the one action there is: a bridge telling of a call in words of its own
+	}
+	switch c.MsgType {
+	case event.MsgText, event.MsgEmote:
+		return Text
+	case event.MsgNotice:
+		return Notice
+	case event.MsgImage:
+		return Image
+	case event.MsgVideo:
+		return Video
+	case event.MsgAudio:
+		if len(c.Voice) > 0 {
+			return Voice
+		}
+		return Audio
+	case event.MsgFile:
+		return Document
+	case event.MsgBeeperGallery:
+		return Gallery
+	case event.MsgLocation:
+		return Location
+	default:
+		return Other
+	}
+}
+
+// words is what the author typed. A file's body is its caption only when the file's name stands apart from it.
+func (c messageContent) words() string {
+	switch c.kind() {
+	case Text, Notice:
+		if c.RelatesTo.GetReplyTo() != "" {
+			return event.TrimReplyFallbackText(c.Body)
+		}
+		return c.Body
+	case Image, Video, Audio, Voice, Document:
+		if c.FileName != "" && c.FileName != c.Body {
+			return c.Body
+		}
+		return ""
+	case Gallery:
+		return c.Caption
+	default:
+		return ""
+	}
+}
+
+func (c messageContent) fileName() string { return cleanName(cmp.Or(c.FileName, c.Body)) }
+
+func (c messageContent) file() *File {
+	switch c.kind() {
+	case Image, Video, Audio, Voice, Document:
+		if c.URL == "" {
+			return nil
+		}
+		return &File{URL: c.URL, Name: c.fileName(), MIME: cleanName(c.Info.MIME), Size: max(0, c.Info.Size)}
+	default:
+		return nil
+	}
+}
+
+// placeholder stands for what is not words, with the words that came along.
+func placeholder(what, words string) string {
+	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
+}

@@ -1,0 +1,138 @@
+package bridgebridge
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadMessage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, eventType, content string
+		want                     Message
+	}{
+		{
+			"a text", "m.room.message", `{"msgtype":"m.text","body":" hello\nthere "}`,
+			Message{Kind: Text, Text: "hello\nthere", words: "hello\nthere"},
+		},
+		{
+			"an emote is a text", "m.room.message", `{"msgtype":"m.emote","body":"waves"}`,
+			Message{Kind: Text, Text: "waves", words: "waves"},
+		},
+		{
+			"a notice", "m.room.message", `{"msgtype":"m.notice","body":"I am a bot"}`,
+			Message{Kind: Notice, Notice: true, Text: "I am a bot", words: "I am a bot"},
+		},
+		{
+			"a reply loses the quote of old clients", "m.room.message",
+			`{"msgtype":"m.text","body":"> <@ana:example.org> do you deliver?\n> on Sundays?\n\nand on Mondays?","m.relates_to":{"m.in_reply_to":{"event_id":"$q"}}}`,
+			Message{Kind: Text, Text: "and on Mondays?", words: "and on Mondays?", ReplyTo: "$q"},
+		},
+		{
+			"a quote that is no reply stays", "m.room.message", `{"msgtype":"m.text","body":"> <@ana:example.org> said\n\nso"}`,
+			Message{Kind: Text, Text: "> <@ana:example.org> said\n\nso", words: "> <@ana:example.org> said\n\nso"},
+		},
+		{
+			"an edit is read by its new text", "m.room.message",
+			`{"msgtype":"m.text","body":"* at nine","m.new_content":{"msgtype":"m.text","body":"at nine"},"m.relates_to":{"rel_type":"m.replace","event_id":"$old"}}`,
+			Message{Kind: Text, Text: "at nine", words: "at nine", Replaces: "$old"},
+		},
+		{
+			"an edit without new text loses the star", "m.room.message",
+			`{"msgtype":"m.text","body":"* at nine","m.relates_to":{"rel_type":"m.replace","event_id":"$old"}}`,
+			Message{Kind: Text, Text: "at nine", words: "at nine", Replaces: "$old"},
+		},
+		{
+			"new text without an edit is no edit", "m.room.message", `{"msgtype":"m.text","body":"* one","m.new_content":{"msgtype":"m.text","body":"two"}}`,
+			Message{Kind: Text, Text: "* one", words: "* one"},
+		},
+		{
+			"a photo whose body is its file name has no words", "m.room.message",
+			`{"msgtype":"m.image","body":"IMG_1.jpg","filename":"IMG_1.jpg","url":"mxc://example.org/abc","info":{"mimetype":"image/jpeg","size":12345,"w":1,"h":1}}`,
+			Message{Kind: Image, Text: "[photo]", File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg", MIME: "image/jpeg", Size: 12345}},
+		},
+		{
+			"a photo of an old bridge has no words", "m.room.message", `{"msgtype":"m.image","body":"IMG_1.jpg","url":"mxc://example.org/abc"}`,
+			Message{Kind: Image, Text: "[photo]", File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
+		},
+		{
+			"a photo's caption is words", "m.room.message", `{"msgtype":"m.image","body":"How much is this?","filename":"IMG_1.jpg","url":"mxc://example.org/abc"}`,
+			Message{Kind: Image, Text: "[photo] How much is this?", words: "How much is this?", File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
+		},
+		{
+			"a file is named", "m.room.message", `{"msgtype":"m.file","body":"of course","filename":"price\u202elist.pdf","url":"mxc://example.org/p","info":{"mimetype":"application/pdf","size":-1}}`,
+			Message{Kind: Document, Text: "[file pricelist.pdf] of course", words: "of course", File: &File{URL: "mxc://example.org/p", Name: "pricelist.pdf", MIME: "application/pdf"}},
+		},
+		{
+			"an encrypted file cannot be fetched", "m.room.message", `{"msgtype":"m.file","body":"a.pdf","file":{"url":"mxc://example.org/p","key":{}}}`,
+			Message{Kind: Document, Text: "[file a.pdf]"},
+		},
+		{
+			"a video", "m.room.message", `{"msgtype":"m.video","body":"v.mp4"}`,
+			Message{Kind: Video, Text: "[video]"},
+		},
+		{
+			"an audio file", "m.room.message", `{"msgtype":"m.audio","body":"song.mp3"}`,
+			Message{Kind: Audio, Text: "[audio]"},
+		},
+		{
+			"a voice note", "m.room.message", `{"msgtype":"m.audio","body":"Voice message.ogg","url":"mxc://example.org/v","org.matrix.msc3245.voice":{}}`,
+			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "Voice message.ogg"}},
+		},
+		{
+			"a gallery", "m.room.message", `{"msgtype":"com.beeper.gallery","body":"2 photos","com.beeper.gallery.caption":"from Rome"}`,
+			Message{Kind: Gallery, Text: "[gallery] from Rome", words: "from Rome"},
+		},
+		{
+			"a place has no words", "m.room.message", `{"msgtype":"m.location","body":"Big Ben","geo_uri":"geo:1,2"}`,
+			Message{Kind: Location, Text: "[location] Big Ben"},
+		},
+		{
+			"a call told by the bridge has no words", "m.room.message", `{"msgtype":"m.text","body":"Incoming call","com.beeper.action_message":{"type":"call","call_type":"voice"}}`,
+			Message{Kind: Call, Text: "[call] Incoming call"},
+		},
+		{
+			"a message of a type nobody knows has no words", "m.room.message", `{"msgtype":"m.key.verification.request","body":"Please verify"}`,
+			Message{Kind: Other, Text: "[other] Please verify"},
+		},
+		{
+			"a deleted message", "m.room.message", `{}`,
+			Message{Kind: Other, Text: "[other]"},
+		},
+		{
+			"fields of the wrong type are empty", "m.room.message", `{"msgtype":"m.text","body":["x"],"m.relates_to":"$e","info":7,"m.new_content":false}`,
+			Message{Kind: Text},
+		},
+		{
+			"broken UTF-8 is replaced", "m.room.message", "{\"msgtype\":\"m.text\",\"body\":\"caf\xe9\"}",
+			Message{Kind: Text, Text: "caf\ufffd", words: "caf\ufffd"},
+		},
+		{
+			"a sticker has no words", "m.sticker", `{"body":"a dancing cat","url":"mxc://example.org/s"}`,
+			Message{Kind: Sticker, Text: "[sticker] a dancing cat"},
+		},
+		{
+			"a reaction has no words", "m.reaction", `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$q","key":"👍"}}`,
+			Message{Kind: Reaction, Text: "👍", ReplyTo: "$q"},
+		},
+		{
+			"an encrypted message", "m.room.encrypted", `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","m.relates_to":{"m.in_reply_to":{"event_id":"$q"}}}`,
+			Message{Kind: Encrypted, ReplyTo: "$q"},
+		},
+		{
+			"a call's own event is no message", "m.call.invite", `{"call_id":"1","body":"hi","msgtype":"m.text"}`,
+			Message{Kind: Other},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			evt := timelineEvent(t, test.eventType, ana, `{}`)
+			evt.Content.VeryRaw = []byte(test.content)
+			got := ReadMessage(evt)
+			require.Equal(t, test.want, got)
+			require.Equal(t, test.want.words, got.Words())
+		})
+	}
+}

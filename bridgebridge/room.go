@@ -1,0 +1,197 @@
+package bridgebridge
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// room is a room's state, by type and state key.
+type room map[string]map[string]*event.Event
+
+func newRoom(state []*event.Event) room {
+	r := room{}
+	for _, evt := range state {
+		if evt == nil || evt.StateKey == nil {
+			continue
+		}
+		if r[evt.Type.Type] == nil {
+			r[evt.Type.Type] = map[string]*event.Event{}
+		}
+		r[evt.Type.Type][*evt.StateKey] = evt
+	}
+	return r
+}
+
+func (r room) get(t event.Type) *event.Event { return r[t.Type][""] }
+
+func (r room) has(t event.Type) bool { return r.get(t) != nil }
+
+func (r room) name() string {
+	return cleanName(decode[event.RoomNameEventContent](r.get(event.StateRoomName)).Name)
+}
+
+func (r room) isSpace() bool {
+	return decode[event.CreateEventContent](r.get(event.StateCreate)).Type == event.RoomTypeSpace
+}
+
+// encryption is unknown unless the state is there as a whole, of which the create event is the sign.
+func (r room) encryption() policy.Encryption {
+	switch {
+	case r.has(event.StateEncryption):
+		return policy.EncryptionYes
+	case r.has(event.StateCreate):
+		return policy.EncryptionNo
+	default:
+		return policy.EncryptionUnknown
+	}
+}
+
+func (r room) membership(user id.UserID) event.Membership {
+	return decode[event.MemberEventContent](r[event.StateMember.Type][user.String()]).Membership
+}
+
+// people lists who is in the room, sorted by id, without the given ids and the room's own service members. As long as nobody
+// else has joined, the invited count: a bridge invites its ghosts a moment before they join.
+func (r room) people(without ...id.UserID) []Member {
+	without = append(without, decode[event.ElementFunctionalMembersContent](r.get(event.StateElementFunctionalMembers)).ServiceMembers...)
+	var joined, invited []Member
+	for key, evt := range r[event.StateMember.Type] {
+		content := decode[event.MemberEventContent](evt)
+		member := Member{ID: id.UserID(key), Name: cleanName(content.Displayname)}
+		switch {
+		case slices.Contains(without, member.ID) || member.ID.Localpart() == "":
+		case content.Membership == event.MembershipJoin:
+			joined = append(joined, member)
+		case content.Membership == event.MembershipInvite:
+			invited = append(invited, member)
+		}
+	}
+	if len(joined) == 0 {
+		joined = invited
+	}
+	slices.SortFunc(joined, func(a, b Member) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return joined
+}
+
+// bridgeClaim is what a bridge says about a room in m.bridge or uk.half-shot.bridge.
+type bridgeClaim struct {
+	BridgeBot  id.UserID    `json:"bridgebot"`
+	Protocol   claimSection `json:"protocol"`
+	Channel    claimSection `json:"channel"`
+	RoomType   string       `json:"com.beeper.room_type"`
+	RoomTypeV2 string       `json:"com.beeper.room_type.v2"`
+}
+
+type claimSection struct {
+	ID          string `json:"id"`
+	DisplayName string `json:"displayname"`
+	Receiver    string `json:"fi.mau.receiver"`
+}
+
+// bridgeClaim finds the claim to believe. Bridges use different state keys, so all are looked at. A claim is believed when
+// the bot it names sent it and has the power to set the room's state. Of several, the stable type comes first, then the
+// mightier bot, then the newer event.
+func (r room) bridgeClaim() (bridgeClaim, bool) {
+	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
+		claims := make([]*event.Event, 0, 1)
+		for _, evt := range r[eventType.Type] {
+			if r.believes(evt) {
+				claims = append(claims, evt)
+			}
+		}
+		if len(claims) > 0 {
+			return decode[bridgeClaim](slices.MinFunc(claims, r.compareClaims)), true
+		}
+	}
+	return bridgeClaim{}, false
+}
+
+func (r room) believes(evt *event.Event) bool {
+	claim := decode[bridgeClaim](evt)
+	level, needed := r.power(evt.Sender)
+	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed &&
+		isKey(claim.Protocol.ID) && isKey(claim.Channel.ID) && (claim.Channel.Receiver == "" || isKey(claim.Channel.Receiver))
+}
+
+func (r room) compareClaims(a, b *event.Event) int {
+	powerA, _ := r.power(a.Sender)
+	powerB, _ := r.power(b.Sender)
+	return cmp.Or(cmp.Compare(powerB, powerA), cmp.Compare(b.Timestamp, a.Timestamp), strings.Compare(a.GetStateKey(), b.GetStateKey()))
+}
+
+// isKey reports whether a text can be part of a chat's identity: some length, no control characters, no broken UTF-8 (which
+// decoding has turned into replacement characters, so that different ids would become the same).
+func isKey(s string) bool {
+	return s != "" && len(s) <= 512 && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
+}
+
+// creatorPower is the power of those who made a room whose version puts its makers above all numbers.
+const creatorPower = 1 << 53
+
+// powerLevels is the part of m.room.power_levels that is needed here, reading also the texts that old rooms have as levels.
+type powerLevels struct {
+	Users        map[id.UserID]level `json:"users"`
+	UsersDefault level               `json:"users_default"`
+	StateDefault *level              `json:"state_default"`
+}
+
+type level int
+
+// UnmarshalJSON reads a number, or a number in a text; anything else is 0.
+func (l *level) UnmarshalJSON(data []byte) error {
+	number, err := strconv.ParseFloat(strings.Trim(string(data), `" `), 64)
+	if err != nil || math.IsNaN(number) {
+		number = 0
+	}
+	*l = level(max(-creatorPower, min(creatorPower, number)))
+	return nil
+}
+
+// power gives a user's power and how much setting state takes. It always takes some: where everybody may set state, nobody
+// can be told from a bridge.
+func (r room) power(user id.UserID) (has, needs level) {
+	create := r.get(event.StateCreate)
+	content := decode[event.CreateEventContent](create)
+	isCreator := create != nil && create.Sender == user
+	levels := powerLevels{}
+	needs = 1
+	if evt := r.get(event.StatePowerLevels); evt != nil {
+		levels, needs = decode[powerLevels](evt), 50
+	} else if isCreator {
+		return 100, needs
+	}
+	if levels.StateDefault != nil {
+		needs = max(1, *levels.StateDefault)
+	}
+	if content.SupportsCreatorPower() && (isCreator || slices.Contains(content.AdditionalCreators, user)) {
+		return creatorPower, needs
+	}
+	if own, found := levels.Users[user]; found {
+		return own, needs
+	}
+	return levels.UsersDefault, needs
+}
+
+// decode reads an event's content as far as it fits T; what has the wrong type is left empty. A nil event gives an empty T.
+func decode[T any](evt *event.Event) T {
+	var content T
+	if evt == nil {
+		return content
+	}
+	raw := evt.Content.VeryRaw
+	if len(raw) == 0 {
+		raw, _ = json.Marshal(&evt.Content) // an event made in memory; what cannot be written is empty
+	}
+	_ = json.Unmarshal(raw, &content) // reads on past a field of the wrong type
+	return content
+}
