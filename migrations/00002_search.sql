@@ -110,18 +110,20 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Size of what the caller searches: all of it, the public part, and the numbers that word statistics refer to. The owner's
--- statistics are those of all chunks, a contact's those of its own scope, so that a ranking tells nothing of other chats.
+-- The number of passages that p_planned of search_passages runs over, and the numbers that word statistics refer to. The
+-- owner's statistics are those of all chunks, a contact's those of its own scope, so that they tell nothing of other chats.
 -- +goose StatementBegin
-create function search_corpus(out scope_chunks bigint, out public_chunks bigint, out stat_chunks bigint, out stat_words bigint)
+create function search_corpus(out planned_chunks bigint, out stat_chunks bigint, out stat_words bigint)
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
     roles text[] := scope_roles();
 begin
-    select coalesce(sum(chunks), 0), coalesce(sum(chunks) filter (where role = 'public'), 0), coalesce(sum(chunks), 0), coalesce(sum(words), 0)
-        into scope_chunks, public_chunks, stat_chunks, stat_words from corpus_stats where role = any (roles);
     if caller_is_owner() then
+        select coalesce(sum(chunks), 0) into planned_chunks from corpus_stats where role = any (roles);
         select chunks, words into stat_chunks, stat_words from corpus_stats where role = '*';
+    else
+        select coalesce(sum(chunks) filter (where role = 'public'), 0), coalesce(sum(chunks), 0), coalesce(sum(words), 0)
+            into planned_chunks, stat_chunks, stat_words from corpus_stats where role = any (roles);
     end if;
 end $$;
 -- +goose StatementEnd

@@ -16,15 +16,14 @@ type Term struct {
 
 // Corpus is the size of what the transaction's scope may search.
 type Corpus struct {
-	Chunks      int64 // all that may be searched
-	Public      int64 // the public part of it
-	StatsChunks int64 // what Term.Chunks refers to
-	StatsWords  int64
+	PlannedChunks int64 // those that PassageQuery.Planned runs over
+	StatsChunks   int64 // those that Term.Chunks refers to
+	StatsWords    int64
 }
 
 const searchTermsSQL = "select word, lexeme, ndoc from search_terms($1::text::regconfig, $2)"
 
-const searchCorpusSQL = "select scope_chunks, public_chunks, stat_chunks, stat_words from search_corpus()"
+const searchCorpusSQL = "select planned_chunks, stat_chunks, stat_words from search_corpus()"
 
 // SearchTerms looks up words, and the size of what is searched. Stop words have no term; a word may have several. A
 // transaction without a scope is an error.

@@ -1,0 +1,100 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/search"
+)
+
+const (
+	chunkSize    = 2000 // characters at most
+	chunkOverlap = 200  // characters at most that a chunk repeats of the one before
+)
+
+// piece is a part of a text, as byte offsets.
+type piece struct{ from, to int }
+
+// cut divides text into pieces of chunkSize characters at most, at the ends of sentences where that is possible, else
+// between words, else anywhere. Every piece begins with a little of the one before and has something new.
+func cut(text string) []piece {
+	breaks := search.Breaks(text)
+	var pieces []piece
+	start, fresh := 0, 0 // where the piece begins, and where its new text begins
+	for fresh < len(text) {
+		end := lastBreak(breaks, fresh, ahead(text, start, chunkSize))
+		if end == 0 && start < fresh {
+			start = fresh // too long to repeat anything before it
+			end = lastBreak(breaks, fresh, ahead(text, start, chunkSize))
+		}
+		if end == 0 {
+			end = lastSpace(text, fresh, ahead(text, start, chunkSize))
+		}
+		if strings.TrimSpace(text[fresh:end]) != "" {
+			pieces = append(pieces, trim(text, start, end))
+		}
+		start = overlap(text, breaks, max(behind(text, end, chunkOverlap), fresh), end)
+		fresh = end
+	}
+	return pieces
+}
+
+// lastBreak is the last break after from and not after to, or 0.
+func lastBreak(breaks []int, from, to int) int {
+	i, found := slices.BinarySearch(breaks, to)
+	if !found {
+		i--
+	}
+	if i < 0 || breaks[i] <= from {
+		return 0
+	}
+	return breaks[i]
+}
+
+// lastSpace is the offset behind the last blank between from and to, or to.
+func lastSpace(text string, from, to int) int {
+	i := strings.LastIndexFunc(text[from:to], unicode.IsSpace)
+	if i < 0 {
+		return to
+	}
+	_, size := utf8.DecodeRuneInString(text[from+i:])
+	return from + i + size
+}
+
+// overlap is where the next piece begins to repeat text[from:end]: at a sentence, else at a word, else not at all.
+func overlap(text string, breaks []int, from, end int) int {
+	i, _ := slices.BinarySearch(breaks, from)
+	if i < len(breaks) && breaks[i] < end {
+		return breaks[i]
+	}
+	if i := strings.IndexFunc(text[from:end], unicode.IsSpace); i >= 0 {
+		return from + i
+	}
+	return end
+}
+
+// ahead is the offset so many characters after from.
+func ahead(text string, from, characters int) int {
+	for ; characters > 0 && from < len(text); characters-- {
+		_, size := utf8.DecodeRuneInString(text[from:])
+		from += size
+	}
+	return from
+}
+
+// behind is the offset so many characters before to.
+func behind(text string, to, characters int) int {
+	for ; characters > 0 && to > 0; characters-- {
+		_, size := utf8.DecodeLastRuneInString(text[:to])
+		to -= size
+	}
+	return to
+}
+
+func trim(text string, from, to int) piece {
+	inner := strings.TrimLeftFunc(text[from:to], unicode.IsSpace)
+	from = to - len(inner)
+	return piece{from, from + len(strings.TrimRightFunc(inner, unicode.IsSpace))}
+}

@@ -1,0 +1,100 @@
+package knowledge
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/search"
+)
+
+// minSpan is the length, in characters, from which a quote that is less than a whole line says enough to be checked.
+const minSpan = 12
+
+// CheckSpan tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
+// whole words and have at least 12 characters or be a whole line.
+func CheckSpan(text, quote string) bool {
+	quote = foldSpace(quote)
+	if quote == "" {
+		return false
+	}
+	if utf8.RuneCountInString(quote) < minSpan {
+		for line := range strings.Lines(text) {
+			if foldSpace(line) == quote {
+				return true
+			}
+		}
+		return false
+	}
+	text = foldSpace(text)
+	for from := 0; ; {
+		i := strings.Index(text[from:], quote)
+		if i < 0 {
+			return false
+		}
+		if from += i; wholeWords(text, from, from+len(quote)) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[from:])
+		from += size
+	}
+}
+
+func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func wholeWords(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	first, _ := utf8.DecodeRuneInString(text[from:])
+	last, _ := utf8.DecodeLastRuneInString(text[:to])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	return !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after))
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Cite names the source of a passage for people: [prices.md › Delivery, lines 12-14].
+func Cite(h search.Hit) string { return citation(h, h.LineFrom, h.LineTo) }
+
+// CiteQuote names the source of a quote for people, with the very lines.
+func CiteQuote(q search.Quote) string { return citation(q.Hit, q.LineFrom, q.LineTo) }
+
+func citation(h search.Hit, lineFrom, lineTo int) string {
+	source := printable(h.Title)
+	if i := strings.LastIndex(h.Section, " › "); i >= 0 {
+		source += " › " + printable(h.Section[i+len(" › "):])
+	} else if h.Section != "" {
+		source += " › " + printable(h.Section)
+	}
+	switch {
+	case h.PageFrom > 0:
+		source += ", " + span("page", h.PageFrom, h.PageTo)
+	case lineFrom > 0:
+		source += ", " + span("line", lineFrom, lineTo)
+	}
+	return "[" + source + "]"
+}
+
+func span(what string, from, to int) string {
+	if to <= from {
+		return fmt.Sprintf("%s %d", what, from)
+	}
+	return fmt.Sprintf("%ss %d-%d", what, from, to)
+}
+
+// printable keeps a file's name or heading from looking like anything but that: no line ends, no brackets that would end
+// the citation or begin a link.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '[' || r == ']' || r == '<' || r == '>':
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		default:
+			return r
+		}
+	}, s)
+}

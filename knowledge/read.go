@@ -1,0 +1,158 @@
+package knowledge
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// section is the text below one heading, word for word, up to the next heading of any level.
+type section struct {
+	path []string // headings, the outermost first
+	text string
+	line int // where text begins in the file, from 1
+}
+
+// read tells what a file is and cuts it into sections.
+func read(name string, data []byte) (element string, sections []section, err error) {
+	if len(data) > MaxSize {
+		return "", nil, ErrTooBig
+	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return "", nil, fmt.Errorf("%w: it must be UTF-8", ErrNotText)
+	}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "", nil, ErrEmpty
+	}
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".md", ".markdown":
+		return "md", markdown(data), nil
+	case "", ".txt", ".text", ".log", ".csv":
+		return "txt", []section{{text: string(data), line: 1}}, nil
+	default:
+		return "", nil, fmt.Errorf("%w: %s files cannot be read, only .md and .txt", ErrNotText, ext)
+	}
+}
+
+// markdown cuts a Markdown file at its headings. What looks like one inside code, a list or a quote is none.
+func markdown(source []byte) []section {
+	front := frontMatter(source)
+	visible := bytes.Clone(source)
+	for i := range visible[:front] {
+		if visible[i] != '\n' {
+			visible[i] = ' '
+		}
+	}
+	doc := goldmark.DefaultParser().Parse(text.NewReader(visible))
+
+	cutter := sectionCutter{source: source}
+	if front > 0 {
+		cutter.close(front)
+	}
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Lines().Len() > 0 {
+			cutter.heading(h)
+		}
+	}
+	cutter.close(len(source))
+	return cutter.sections
+}
+
+// frontMatter is the length of the settings that some programs put above the text, between lines of three dashes.
+func frontMatter(source []byte) int {
+	if !bytes.HasPrefix(source, []byte("---\n")) {
+		return 0
+	}
+	end := bytes.Index(source[3:], []byte("\n---\n"))
+	if end < 0 {
+		return 0
+	}
+	return 3 + end + len("\n---\n")
+}
+
+// sectionCutter walks down a file from heading to heading.
+type sectionCutter struct {
+	source   []byte
+	sections []section
+	path     []string
+	levels   []int // of the headings in path
+	heads    int   // where the last heading begins
+	from     int   // where the text below it begins
+}
+
+// heading ends the section before h and opens the one below it.
+func (c *sectionCutter) heading(h *ast.Heading) {
+	lines := h.Lines()
+	start := bytes.LastIndexByte(c.source[:lines.At(0).Start], '\n') + 1
+	end := lineEnd(c.source, lines.At(lines.Len()-1).Stop-1)
+	if !bytes.HasPrefix(bytes.TrimLeft(c.source[start:end], " "), []byte("#")) {
+		end = lineEnd(c.source, end) // the line of dashes below it
+	}
+	deeper := len(c.levels) > 0 && h.Level > c.levels[len(c.levels)-1]
+	if deeper && len(bytes.TrimSpace(c.source[c.from:start])) == 0 {
+		c.from = start // a heading with nothing but others below it stands in their paths
+	} else {
+		c.close(start)
+	}
+	for len(c.levels) > 0 && c.levels[len(c.levels)-1] >= h.Level {
+		c.levels = c.levels[:len(c.levels)-1]
+		c.path = c.path[:len(c.path)-1]
+	}
+	c.levels = append(c.levels, h.Level)
+	c.path = append(c.path[:len(c.path):len(c.path)], plainText(h, c.source))
+	c.heads, c.from = start, end
+}
+
+// close ends the open section. A heading with nothing below it is a text of its own.
+func (c *sectionCutter) close(end int) {
+	from, path := c.from, c.path
+	if len(bytes.TrimSpace(c.source[from:end])) == 0 {
+		if len(path) == 0 {
+			c.from = end
+			return
+		}
+		from = c.heads
+	}
+	c.sections = append(c.sections, section{path: path, text: string(c.source[from:end]), line: 1 + bytes.Count(c.source[:from], []byte("\n"))})
+	c.heads, c.from = end, end
+}
+
+// lineEnd is the offset behind the first line end at or after at.
+func lineEnd(source []byte, at int) int {
+	if at < len(source) {
+		if i := bytes.IndexByte(source[at:], '\n'); i >= 0 {
+			return at + i + 1
+		}
+	}
+	return len(source)
+}
+
+// plainText is what a heading says, without its marks.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			b.Write(c.Segment.Value(source))
+			if c.SoftLineBreak() || c.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(c.Value)
+		case *ast.AutoLink:
+			b.Write(c.URL(source))
+		default:
+			b.WriteString(plainText(c, source))
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}

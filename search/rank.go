@@ -1,0 +1,136 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"multis/store"
+)
+
+// BM25, over the words of a passage and, weaker, those of the passages around it.
+const (
+	k1          = 1.2
+	b           = 0.75
+	lengthFloor = 32 // shorter passages count as this long: a chat turn is not better for being short
+
+	before         = 0.4 // what a word counts that stands in the passage before
+	answers        = 0.6 // more, if that one is a question: then this one is the answer
+	after          = 0.2
+	further        = 0.3 // two before or after: in a chat of two, the same speaker
+	reachWords     = 50  // a long passage tells less about its neighbours
+	questionShare  = 0.7 // a question borrows less: it is rarely the answer itself
+	authorFactor   = 1.3 // for what somebody named in the query said
+	neighbourReach = 2
+)
+
+// Activation breaks ties and never outranks relevance: it adds 20 % at the most.
+const activationShare, activationWeight = 0.10, 2.0
+
+type place struct {
+	doc int64
+	ord int
+}
+
+type scored struct {
+	id       int64
+	score    float64
+	coverage float64
+}
+
+// rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
+// the others stand nowhere.
+func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []scored {
+	average := averageWords(corpus)
+	at := make(map[place]*store.Passage, len(passages))
+	for i := range passages {
+		at[place{passages[i].DocID, passages[i].Ord}] = &passages[i]
+	}
+	ranked := make([]scored, 0, len(passages))
+	for i := range passages {
+		p := &passages[i]
+		score := 0.0
+		norm := k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/average)
+		for t := range p.Frequencies {
+			if x := frequency(p, t, at); x > 0 {
+				score += terms[t].rankWeight() * x / (x + norm)
+			}
+		}
+		if namesAuthor(words, p.Author) {
+			score *= authorFactor
+		}
+		if score > 0 {
+			stands := func(t int) bool { return t < len(p.Frequencies) && p.Frequencies[t] > 0 }
+			ranked = append(ranked, scored{id: p.ID, score: score, coverage: coverage(terms, corpus.StatsChunks, stands)})
+		}
+	}
+	slices.SortFunc(ranked, byScore)
+	return ranked
+}
+
+func byScore(a, b scored) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
+}
+
+// averageWords is the length of an average passage, as BM25 uses it.
+func averageWords(c store.Corpus) float64 {
+	return max(float64(c.StatsWords)/float64(max(c.StatsChunks, 1)), lengthFloor)
+}
+
+// rankWeight is what a saturated match of the term adds to a score.
+func (t Term) rankWeight() float64 { return float64(t.Count) * t.IDF * (k1 + 1) }
+
+// frequency is how often a term stands in a passage, and what its neighbours add to that.
+func frequency(p *store.Passage, term int, at map[place]*store.Passage) float64 {
+	borrowed := 0.0
+	for d := -neighbourReach; d <= neighbourReach; d++ {
+		n := at[place{p.DocID, p.Ord + d}]
+		if d == 0 || n == nil || n.Frequencies[term] == 0 {
+			continue
+		}
+		share := further
+		switch {
+		case d == -1 && n.IsQuestion:
+			share = before + answers
+		case d == -1:
+			share = before
+		case d == 1:
+			share = after
+		}
+		borrowed += share * reachWords / (reachWords + float64(n.Words))
+	}
+	if p.IsQuestion {
+		borrowed *= questionShare
+	}
+	return float64(p.Frequencies[term]) + borrowed
+}
+
+func namesAuthor(words []string, author string) bool {
+	for name := range strings.FieldsSeq(author) {
+		if slices.Contains(words, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// coverage is the share of what the question is about that has says yes to; 0 if it is about nothing in particular.
+func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
+	var all, covered float64
+	for i, t := range terms {
+		s := t.support(chunks)
+		all += s
+		if has(i) {
+			covered += s
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return covered / all
+}
+
+// withActivation raises the score of a passage that was used lately.
+func withActivation(score, activation float64) float64 {
+	return score * (1 + activationShare*activationWeight*activation/(1+activation))
+}

@@ -1,0 +1,219 @@
+// Package search finds the passages that answer a question: which candidates to fetch, how to rank them, and whether one
+// supports an answer. Everything it reads is read in the caller's scope.
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	defaultLimit = 10
+	maxLimit     = 50
+	// spare passages are read so that activation can still change the order.
+	spare = 10
+	// maxWords of a query are looked at.
+	maxWords = 400
+)
+
+// Query is what is looked for.
+type Query struct {
+	Text string
+	// Limit is the number of hits. Defaults to 10, at most 50.
+	Limit int
+	// Kinds to search in. Defaults to all.
+	Kinds []store.Kind
+}
+
+// Term is a word of the query as the index knows it.
+type Term struct {
+	Lexeme string
+	Count  int     // how often it stands in the query
+	Chunks int64   // in how many passages it stands; 0 if in none
+	IDF    float64 // how much it tells
+	weight weight
+}
+
+// Hit is a passage that was found.
+type Hit struct {
+	ChunkID    int64
+	DocumentID int64
+	Role       policy.Role
+	Kind       store.Kind
+	Title      string // the document's name
+	Section    string // its headings, the outermost first, joined by " › "; empty if none
+	LineFrom   int    // 0 if the source has no lines
+	LineTo     int
+	PageFrom   int // 0 if the source has no pages
+	PageTo     int
+	Text       string
+	Score      float64 // only for comparing hits of one result; 0 in a result by date
+	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.
+	Coverage  float64
+	IndexedAt time.Time
+}
+
+// Result is what a query found, the best first. A query of nothing but stop words finds the newest passages, with no Terms.
+type Result struct {
+	Hits  []Hit
+	Terms []Term
+
+	chunks int64 // the size of the corpus that Terms refer to
+	words  []string
+}
+
+// Searcher searches. It is safe for concurrent use.
+type Searcher struct {
+	st *store.Store
+}
+
+// New returns a Searcher on st.
+func New(st *store.Store) *Searcher { return &Searcher{st: st} }
+
+// AsContact searches with a contact's rights: the database refuses what is not public or of scope's chats, whatever this
+// package asks for.
+func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
+	var r Result
+	err := s.st.AsContact(ctx, scope, func(tx store.Tx) (err error) {
+		r, err = find(ctx, tx, scope, q)
+		return err
+	})
+	return r, err
+}
+
+// AsOwner searches with the owner's rights in what scope names.
+func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
+	var r Result
+	err := s.st.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
+		r, err = find(ctx, tx, scope, q)
+		return err
+	})
+	return r, err
+}
+
+// RecordAccess notes that hits were used for an answer, which makes them a little more present in later searches. It is
+// not part of a search, so that reading never waits for writing.
+func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []Hit) error {
+	if len(hits) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ChunkID
+	}
+	return s.st.AsOwner(ctx, scope, func(tx store.Tx) error {
+		return store.RecordAccess(ctx, tx, scope, ids)
+	})
+}
+
+func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result, error) {
+	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
+	kinds := q.Kinds
+	if len(kinds) == 0 {
+		kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
+	}
+	words := Words(q.Text)
+	words = words[:min(len(words), maxWords)]
+	found, corpus, err := store.SearchTerms(ctx, tx, words)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Terms: queryTerms(found, corpus), chunks: corpus.StatsChunks, words: words}
+	if len(r.Terms) == 0 {
+		texts, err := store.RecentChunks(ctx, tx, scope, kinds, limit)
+		for _, t := range texts {
+			r.Hits = append(r.Hits, hit(t, scored{}))
+		}
+		return r, err
+	}
+	searched := known(r.Terms)
+	if len(searched) == 0 {
+		return r, nil
+	}
+	passages, err := store.SearchPassages(ctx, tx, passageQuery(searched, corpus, kinds))
+	if err != nil {
+		return Result{}, err
+	}
+	ranked := rank(passages, r.Terms, words, corpus)
+	r.Hits, err = readHits(ctx, tx, scope, ranked[:min(len(ranked), limit+spare)])
+	r.Hits = r.Hits[:min(len(r.Hits), limit)]
+	return r, err
+}
+
+// queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
+// at the head, and not more than can be searched for; those that stand nowhere follow.
+func queryTerms(found []store.Term, corpus store.Corpus) []Term {
+	var terms []Term
+	for _, f := range found {
+		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
+		if i < 0 {
+			i = len(terms)
+			terms = append(terms, Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), weight: weightOf(f.Word)})
+		}
+		terms[i].Count++
+	}
+	slices.SortStableFunc(terms, func(a, b Term) int {
+		if (a.Chunks == 0) != (b.Chunks == 0) {
+			return cmp.Compare(b.Chunks, a.Chunks)
+		}
+		return cmp.Compare(a.Chunks, b.Chunks)
+	})
+	searched := len(known(terms))
+	return slices.Delete(terms, min(searched, maxTerms), searched)
+}
+
+// known is the head of terms, as queryTerms orders them, that stand in some passage.
+func known(terms []Term) []Term {
+	n := slices.IndexFunc(terms, func(t Term) bool { return t.Chunks == 0 })
+	if n < 0 {
+		n = len(terms)
+	}
+	return terms[:n]
+}
+
+func passageQuery(terms []Term, corpus store.Corpus, kinds []store.Kind) store.PassageQuery {
+	q := store.PassageQuery{
+		Planned: plan(terms, corpus.PlannedChunks, corpus.StatsChunks), Any: anyOf(terms), Average: averageWords(corpus), Kinds: kinds,
+	}
+	for _, t := range terms {
+		q.Terms = append(q.Terms, t.query())
+		q.Weights = append(q.Weights, t.rankWeight())
+	}
+	return q
+}
+
+// readHits reads the texts of ranked passages and orders them anew with what their use adds.
+func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored) ([]Hit, error) {
+	byID := make(map[int64]scored, len(ranked))
+	ids := make([]int64, len(ranked))
+	for i, r := range ranked {
+		byID[r.id], ids[i] = r, r.id
+	}
+	texts, err := store.ChunkTexts(ctx, tx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(texts))
+	for _, t := range texts {
+		s := byID[t.ID]
+		s.score = withActivation(s.score, t.Activation)
+		hits = append(hits, hit(t, s))
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ChunkID, b.ChunkID))
+	})
+	return hits, nil
+}
+
+func hit(t store.ChunkText, s scored) Hit {
+	return Hit{
+		ChunkID: t.ID, DocumentID: t.DocID, Role: t.Role, Kind: t.Kind, Title: t.Title, Section: t.Section,
+		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
+		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
+	}
+}

@@ -1,0 +1,167 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wrappedLine is the length, in characters, from which a line is taken to go on in the next one.
+const wrappedLine = 60
+
+var (
+	itemStart = regexp.MustCompile(`^\s*(?:[-*+•–]|\d{1,3}[.)])\s+`)
+	tableRule = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
+	heading   = regexp.MustCompile(`^ {0,3}#{1,6}\s`)
+)
+
+// Breaks lists the byte offsets at which text may be cut, in order: after sentences, list items, table rows, lines of
+// code, lines that are not wrapped, and blank lines. The last one is the length of text; an empty text has none.
+func Breaks(text string) []int {
+	var breaks []int
+	fenced := false
+	for from := 0; from < len(text); {
+		line, rest, _ := strings.Cut(text[from:], "\n")
+		next, _, _ := strings.Cut(rest, "\n")
+		end := min(from+len(line)+1, len(text))
+		wasFenced := fenced
+		fenced = fenced != isFence(line)
+		if !wasFenced && !fenced && !isRow(line) {
+			breaks = append(breaks, sentenceEnds(line, from)...)
+		}
+		if fenced || wasFenced || end == len(text) || lineEnds(line, next) {
+			breaks = append(breaks, end)
+		}
+		from = end
+	}
+	return breaks
+}
+
+// lineEnds tells whether what line says ends with it.
+func lineEnds(line, next string) bool {
+	if isBlank(line) || isBlank(next) || startsBlock(next) || isRow(line) || heading.MatchString(line) || endsSentence(line) {
+		return true
+	}
+	if indent(next) > indent(line) {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(next))
+	return !unicode.IsLower(first) && utf8.RuneCountInString(line) < wrappedLine
+}
+
+func startsBlock(line string) bool {
+	return itemStart.MatchString(line) || isRow(line) || isFence(line) || heading.MatchString(line)
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+func isRow(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "|") }
+
+func isFence(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+const (
+	terminators = ".!?…。！？؟"
+	closers     = `"')]»”’*_` + "`"
+)
+
+func endsSentence(line string) bool {
+	line = strings.TrimRight(strings.TrimSpace(line), closers)
+	last, _ := utf8.DecodeLastRuneInString(line)
+	return strings.ContainsRune(terminators, last)
+}
+
+// sentenceEnds lists where sentences end inside a line that starts at offset.
+func sentenceEnds(line string, offset int) []int {
+	var ends []int
+	start := len(itemStart.FindString(line)) // the full stop of "1. " ends nothing
+	for i := start; i < len(line); {
+		r, size := utf8.DecodeRuneInString(line[i:])
+		i += size
+		if !strings.ContainsRune(terminators, r) {
+			continue
+		}
+		rest := strings.TrimLeft(line[i:], terminators+closers)
+		next := strings.TrimLeft(rest, " \t")
+		first, _ := utf8.DecodeRuneInString(next)
+		spaced := len(next) < len(rest) || strings.ContainsRune("。！？", r)
+		if next == "" || !spaced || unicode.IsLower(first) || r == '.' && isAbbreviation(line[start:i-size]) {
+			continue
+		}
+		i = len(line) - len(next)
+		ends = append(ends, offset+i)
+	}
+	return ends
+}
+
+// isAbbreviation tells whether the full stop after text belongs to its last word.
+func isAbbreviation(text string) bool {
+	word := text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+	if utf8.RuneCountInString(word) == 1 {
+		return true
+	}
+	switch strings.ToLower(word) {
+	case "mr", "mrs", "ms", "dr", "prof", "no", "nr", "st", "vs", "approx", "min", "max", "incl", "excl", "tel", "ca", "vol", "fig", "str":
+		return true
+	default:
+		return false
+	}
+}
+
+// unit is a sentence, or what stands for one: a list item, a table row, a line.
+type unit struct {
+	from, to int // without marker and blanks
+	block    int // units of one paragraph or item have the same number
+	lead     int // index of the unit that introduces this one: a table's head, "Opening hours:"; -1 if none
+}
+
+// units cuts text into what can be quoted alone.
+func units(text string) []unit {
+	var list []unit
+	from, block, lead := 0, 0, -1
+	table, blank := false, true
+	for _, to := range Breaks(text) {
+		raw := text[from:to]
+		start := from
+		from = to
+		if isBlank(raw) || isFence(raw) || tableRule.MatchString(raw) {
+			if n := len(list) - 1; n >= 0 && table && tableRule.MatchString(raw) {
+				lead = n // the row above was the table's head
+			}
+			blank = blank || isBlank(raw)
+			continue
+		}
+		row, item := isRow(raw), itemStart.MatchString(raw)
+		previous := len(list) - 1
+		switch {
+		case !row && previous >= 0 && strings.HasSuffix(text[list[previous].from:list[previous].to], ":"):
+			lead = previous
+		case row != table || blank && !row && !item:
+			lead = -1
+		}
+		u := trimUnit(text, start, to)
+		if row || item || blank || previous >= 0 && !endsSentence(text[list[previous].from:list[previous].to]) {
+			block++
+		}
+		u.block, u.lead = block, lead
+		if u.from < u.to {
+			list = append(list, u)
+		}
+		table, blank = row, false
+	}
+	return list
+}
+
+// trimUnit takes blanks and the marks of lists, tables and headings off both ends.
+func trimUnit(text string, from, to int) unit {
+	from += len(itemStart.FindString(text[from:to]))
+	from += len(heading.FindString(text[from:to]))
+	inner := strings.TrimLeft(text[from:to], " \t\n|>")
+	from = to - len(inner)
+	return unit{from: from, to: from + len(strings.TrimRight(inner, " \t\n|"))}
+}
