@@ -46,10 +46,15 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	if !ok {
 		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
 	}
-	if err := d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chat, err = store.UpsertChat(ctx, tx, chat)
 		return err
-	}); err != nil {
+	})
+	if errors.Is(err, store.ErrOtherBridge) {
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat of another bridge; left alone")
+		return d.forget(ctx, room, waiting, "")
+	}
+	if err != nil {
 		return err
 	}
 	d.inbox.ignored.remove(room)
@@ -65,7 +70,7 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
 	rules := d.inbox.rules
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
-	if ok {
+	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // a bridge of ours runs on our own server
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name,
 			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal),
@@ -149,7 +154,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 		if err != nil {
 			return err
 		}
-		if chat, known := chats[room]; known {
+		if chat, known := chats[room]; known && why != "" {
 			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
 				return err
 			}

@@ -48,7 +48,8 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		row.Parked = evt.Content.VeryRaw
 	}
 	if msg.File != nil {
-		row.Attachment = msg.File
+		file := store.Attachment(*msg.File)
+		row.Attachment = &file
 	}
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {

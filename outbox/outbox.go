@@ -18,9 +18,6 @@ import (
 	"multis/store"
 )
 
-// Key is the field of an event's content that names the outbox row it came from.
-const Key = "ai.multis.out"
-
 // Rules are what the gate needs from the configuration.
 type Rules struct {
 	Defaults   policy.Defaults

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -114,8 +115,13 @@ const freeRoomSQL = "update chats set room_id = null where room_id = @room and (
 const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, contact, bridge_bot, self_ghost, encrypted, closed_why)
 	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = excluded.encrypted, closed_why = excluded.closed_why
+		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why
+		where c.bridge_bot = excluded.bridge_bot
 	returning ` + chatColumns
+
+// ErrOtherBridge is returned by UpsertChat when a room claims a channel that another bridge bot brought. Anybody can make
+// such a room; it must not take the chat over.
+var ErrOtherBridge = errors.New("the chat belongs to another bridge bot")
 
 // UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
@@ -126,7 +132,11 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
 		return Chat{}, fmt.Errorf("free room of chat: %w", err)
 	}
-	return oneChat(ctx, tx, upsertChatSQL, args)
+	chat, err := oneChat(ctx, tx, upsertChatSQL, args)
+	if errors.Is(err, ErrNotFound) {
+		return Chat{}, ErrOtherBridge
+	}
+	return chat, err
 }
 
 const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"

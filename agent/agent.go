@@ -1,0 +1,173 @@
+// Package agent makes one answer: to what waits in a contact's chat, or to a question of the owner. It sends nothing itself;
+// what it decides goes to the outbox in the transaction that settles the messages.
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// Options are what an agent works with.
+type Options struct {
+	Store  *store.Store
+	Box    *outbox.Box
+	Search *search.Searcher
+	// Model answers from passages; llm.None quotes them.
+	Model llm.Model
+	// Name is what the assistant is called unless the owner renamed it.
+	Name string
+	// Greeting answers a greeting; Handover is said once when a person has to take over.
+	Greeting string
+	Handover string
+	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for it.
+	BurstQuiet time.Duration
+	BurstMax   time.Duration
+	Zone       *time.Location
+	// Currency is how money is named to the owner.
+	Currency string
+}
+
+// Agent answers.
+type Agent struct {
+	Options
+	now func() time.Time
+}
+
+// New makes an agent.
+func New(o Options) *Agent { return &Agent{Options: o, now: time.Now} }
+
+const (
+	busyWait  = time.Second           // before another try when a turn of the same chat runs
+	renewTime = store.LeaseTime / 3   // between renewals of the lease
+	pollSlack = 20 * time.Millisecond // so that a burst has surely ended when we look again
+)
+
+// Turn answers everything that waits in a chat, as one. job tells this attempt from all others.
+func (a *Agent) Turn(ctx context.Context, chat int64, job string, last bool) error {
+	locked, err := store.LockChat(ctx, a.Store.DB(), chat, job)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		return jobs.Later(busyWait)
+	}
+	err = a.locked(ctx, chat, job, last)
+	if err != nil {
+		// The lease would run out by itself; giving it back lets the next attempt begin at once.
+		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.DB(), chat, job); unlockErr != nil {
+			zerolog.Ctx(ctx).Warn().Err(unlockErr).Msg("Cannot give back the lease of a chat")
+		}
+	}
+	return err
+}
+
+// locked is the turn of the one job that holds the chat.
+func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool) error {
+	waiting, err := store.Waiting(ctx, a.Store.DB(), chatID)
+	if err != nil {
+		return err
+	}
+	if len(waiting) == 0 {
+		_, err := store.UnlockChat(ctx, a.Store.DB(), chatID, job)
+		return err
+	}
+	if wait := a.burst(waiting); wait > 0 {
+		return jobs.Later(wait)
+	}
+	chat, err := store.ChatByID(ctx, a.Store.DB(), chatID)
+	if err != nil {
+		return err
+	}
+	ctx, stop := a.renew(ctx, chatID, job)
+	result, err := a.reply(ctx, chat, waiting, last)
+	stop()
+	if err != nil {
+		return err
+	}
+	return a.commit(ctx, chat, waiting, job, result)
+}
+
+// burst is how long to wait until a burst of messages is over: quiet for BurstQuiet, but no longer than BurstMax.
+func (a *Agent) burst(waiting []store.Message) time.Duration {
+	first, newest := waiting[0].ReceivedAt, waiting[0].ReceivedAt
+	for _, m := range waiting {
+		if m.ReceivedAt.Before(first) {
+			first = m.ReceivedAt
+		}
+		if m.ReceivedAt.After(newest) {
+			newest = m.ReceivedAt
+		}
+	}
+	now := a.now()
+	wait := min(newest.Add(a.BurstQuiet).Sub(now), first.Add(a.BurstMax).Sub(now))
+	if wait <= 0 {
+		return 0
+	}
+	return wait + pollSlack
+}
+
+// renew keeps the lease while an answer is made. When it is lost, the context ends: another turn has taken over.
+func (a *Agent) renew(ctx context.Context, chat int64, job string) (context.Context, func()) {
+	working, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(renewTime)
+		defer tick.Stop()
+		for {
+			select {
+			case <-working.Done():
+				return
+			case <-tick.C:
+				if held, err := store.LockChat(working, a.Store.DB(), chat, job); err == nil && !held {
+					cancel()
+					return
+				}
+			}
+		}
+	}()
+	return working, func() { cancel(); <-done }
+}
+
+// result is what a turn came to.
+type result struct {
+	// letter is what the contact gets; nil for silence.
+	letter *outbox.Letter
+	code   policy.Code
+	reason string
+	// handover is why a person has to take over; empty when none has.
+	handover string
+	// notices go to the admin room.
+	notices []string
+}
+
+// commit writes the turn's result in one transaction. A turn whose lease was taken meanwhile writes nothing.
+func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r result) error {
+	return a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
+		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
+			return err
+		} else if !ours {
+			return jobs.Later(busyWait)
+		}
+		if r.handover != "" {
+			if err := a.handOver(ctx, tx, chat, waiting, &r); err != nil {
+				return err
+			}
+		}
+		for _, text := range r.notices {
+			if err := a.tell(ctx, tx, text, false); err != nil {
+				return err
+			}
+		}
+		return a.settle(ctx, tx, waiting, r)
+	})
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// The reasons that a turn adds to those of the policy.
+const (
+	codeGreeted    policy.Code = "greeted"     // the greeting was sent today already
+	codeHandedOver policy.Code = "handed_over" // a person was asked for
+	codeWaiting    policy.Code = "waiting"     // a person was asked for before, and the chat still waits
+	codeQuoted     policy.Code = "quoted"      // answered with a quoted source
+)
+
+// reply decides what is said to a contact. It changes nothing.
+func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (result, error) {
+	for _, m := range waiting {
+		if m.Action == policy.ActionHandoff {
+			return result{handover: m.Reason}, nil
+		}
+	}
+	name, err := store.AssistantName(ctx, a.Store.DB(), a.Name)
+	if err != nil {
+		return result{}, err
+	}
+	var questions []string
+	for _, m := range waiting {
+		if !policy.IsGreeting(m.Body, name) {
+			questions = append(questions, m.Body)
+		}
+	}
+	if len(questions) == 0 {
+		return a.greet(ctx, chat, addressed(name, waiting))
+	}
+	question := strings.Join(questions, "\n")
+	found, err := a.answerContact(ctx, chat, question, last)
+	if err != nil {
+		return result{}, err
+	}
+	if found.text == "" {
+		return result{handover: found.why, notices: found.notices}, nil
+	}
+	return result{
+		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting)},
+		code:   codeQuoted, reason: found.why, notices: found.notices,
+	}, nil
+}
+
+// greet answers a greeting, once a day.
+func (a *Agent) greet(ctx context.Context, chat store.Chat, byName bool) (result, error) {
+	y, m, d := a.now().In(a.Zone).Date()
+	greeted, err := store.SentSince(ctx, a.Store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, a.Zone))
+	if err != nil {
+		return result{}, err
+	}
+	if greeted {
+		return result{code: codeGreeted, reason: "It was a greeting, and I greeted today already."}, nil
+	}
+	return result{
+		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
+		code:   codeGreeted, reason: "It was a greeting; I answered with the configured one, without facts.",
+	}, nil
+}
+
+func addressed(name string, waiting []store.Message) bool {
+	for _, m := range waiting {
+		if policy.Addressed(name, m.Body) {
+			return true
+		}
+	}
+	return false
+}
+
+// handOver asks for a person: once per open escalation the contact and the owner are told.
+func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
+	newest := waiting[len(waiting)-1]
+	first, err := store.OpenEscalation(ctx, tx, chat.ID, newest.ID, r.handover)
+	if err != nil {
+		return err
+	}
+	if !first {
+		r.code, r.reason = codeWaiting, r.handover+" I asked for a person before; the chat still waits for one."
+		return nil
+	}
+	r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
+	name, err := store.AssistantName(ctx, tx, a.Name)
+	if err != nil {
+		return err
+	}
+	r.letter = &outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)}
+	return a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true)
+}
+
+// escalationText tells the owner who needs a person, and why.
+func escalationText(chat store.Chat, waiting []store.Message, why string) string {
+	var quoted []string
+	for _, m := range waiting {
+		quoted = append(quoted, "> "+outbox.Escape(clip(m.Body, 300)))
+	}
+	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in that chat; I stay quiet there while you do.",
+		outbox.Escape(chatLabel(chat)), strings.Join(quoted, "\n>\n"), why)
+}
+
+// settle queues the letter and notes on the messages what became of them.
+func (a *Agent) settle(ctx context.Context, tx store.Tx, waiting []store.Message, r result) error {
+	var out *uuid.UUID
+	if r.letter != nil {
+		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
+		if err != nil {
+			return err
+		}
+		out = &key
+		if !decision.Allow {
+			r.code, r.reason = decision.Code, decision.Why
+		}
+	}
+	ids := make([]int64, len(waiting))
+	for i, m := range waiting {
+		ids[i] = m.ID
+	}
+	_, err := store.Settle(ctx, tx, ids, out, r.code, r.reason)
+	return err
+}
+
+// tell writes a notice to the admin room. Without one, as before the first start is over, there is nobody to tell.
+func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool) error {
+	admin, err := store.AdminChat(ctx, tx)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, _, err = a.Box.Queue(ctx, tx, outbox.Notice(admin, markdown, wake))
+	return err
+}
+
+func chatLabel(c store.Chat) string { return c.Name + " · " + bridgebridge.NetworkName(c.Protocol) }
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
