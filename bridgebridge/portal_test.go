@@ -289,16 +289,24 @@ func TestNetworkName(t *testing.T) {
 	}
 }
 
+// FuzzDescribe puts arbitrary contents into the events of Ana's chat.
 func FuzzDescribe(f *testing.F) {
-	f.Add(string(dmState))
-	f.Add(`[{"type":"m.bridge","state_key":"","sender":"@b:x","content":{"bridgebot":"@b:x","protocol":{"id":"p"},"channel":{"id":"c","fi.mau.receiver":"c"},"com.beeper.room_type.v2":"dm"}},
-		{"type":"m.room.create","state_key":"","sender":"@b:x","content":{}},{"type":"m.room.member","state_key":"@owner:example.org","content":{"membership":"join"}}]`)
-	f.Add(`[{"type":"m.room.power_levels","state_key":"","content":{"users":{"@b:x":1e400,"":null},"state_default":"NaN"}},null]`)
-	f.Fuzz(func(t *testing.T, raw string) {
-		var state []*event.Event
-		if json.Unmarshal([]byte(raw), &state) != nil {
-			return
+	f.Add(`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"1","fi.mau.receiver":"1"},"com.beeper.room_type.v2":"dm"}`,
+		`{"users":{"@whatsappbot:example.org":"100"},"state_default":5e1}`, ana.String(), `{"membership":"join","displayname":"A\u0000\u202e"}`)
+	f.Add(`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"4915112345678@s.whatsapp.net","fi.mau.receiver":"491701111111"},"com.beeper.room_type":"dm"}`,
+		`{"users":{"@whatsappbot:example.org":1e400,"":null},"state_default":"NaN"}`, ownGhost.String(), `{"membership":"invite"}`)
+	f.Add(`[]`, `null`, "", `{"membership":{}}`)
+	f.Add(`{"channel":{"id":"a"},"channel":{"displayname":"\ud800"}}`, `{"users":[]}`, "@:", `{`)
+	f.Fuzz(func(t *testing.T, claim, power, user, membership string) {
+		state := dmWith(t)
+		for eventType, content := range map[string]string{"m.bridge": claim, "m.room.power_levels": power} {
+			for _, evt := range state {
+				if evt.Type.Type == eventType {
+					evt.Content.VeryRaw = []byte(content)
+				}
+			}
 		}
+		state = append(state, &event.Event{Type: event.StateMember, StateKey: &user, Content: event.Content{VeryRaw: []byte(membership)}})
 		portal, ok := Describe(state, owner, bot)
 		if !ok {
 			require.Equal(t, Portal{}, portal)
@@ -308,9 +316,9 @@ func FuzzDescribe(f *testing.F) {
 		require.NotEmpty(t, portal.ChannelID)
 		require.NotEmpty(t, portal.Name)
 		require.True(t, portal.Kind == policy.KindDM || portal.Kind == policy.KindGroup || portal.Kind == policy.KindSelf)
-		require.NotContains(t, []id.UserID{owner, bot, ""}, portal.BridgeBot)
-		require.NotContains(t, []id.UserID{owner, bot, portal.BridgeBot}, portal.Contact)
+		require.Equal(t, bridgeBot, portal.BridgeBot)
+		require.NotContains(t, []id.UserID{owner, bot, bridgeBot}, portal.Contact)
 		require.False(t, portal.Contact != "" && portal.Contact == portal.SelfGhost)
-		require.NotContains(t, portal.Name+portal.ChannelID, "\x00")
+		require.NotContains(t, portal.Name+portal.ChannelID+portal.Receiver+portal.Protocol, "\x00")
 	})
 }
