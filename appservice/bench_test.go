@@ -1,0 +1,51 @@
+package appservice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// BenchmarkIngest measures events taken in through the handler, in transactions of 1 to 20 events, with their jobs.
+func BenchmarkIngest(b *testing.B) {
+	for _, size := range []int{1, 5, 20} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) { benchIngest(b, size) })
+	}
+}
+
+// benchIngest reports events per second and the 95th percentile of the time until the homeserver has its answer.
+func benchIngest(b *testing.B, size int) {
+	bundle := setup(b)
+	var chats []store.Chat
+	for i := range 10 {
+		chats = append(chats, bundle.chat(idRoom(i), policy.ModeBusiness))
+	}
+	h := NewServer(bundle.inbox, "right").Handler()
+	var took []time.Duration
+	n := 0
+	for b.Loop() {
+		var events []string
+		for range size {
+			n++
+			events = append(events, fmt.Sprintf(`{"type":"m.room.message","room_id":%q,"sender":"@demo_ana:example.com","event_id":"$b%d","origin_server_ts":%d,"content":{"msgtype":"m.text","body":"What does delivery %d cost?"}}`,
+				*chats[n%len(chats)].RoomID, n, time.Now().UnixMilli(), n))
+		}
+		start := time.Now()
+		if rec := put(b, h, "right", `{"events":[`+strings.Join(events, ",")+`]}`); rec.Code != 200 {
+			b.Fatal(rec.Body.String())
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+func idRoom(i int) id.RoomID { return id.RoomID(fmt.Sprintf("!bench%d:x", i)) }

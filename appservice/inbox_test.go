@@ -1,0 +1,390 @@
+package appservice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+const (
+	owner     = id.UserID("@owner:example.com")
+	bot       = id.UserID("@multis:example.com")
+	ana       = id.UserID("@demo_ana:example.com")
+	bridgeBot = id.UserID("@demobot:example.com")
+)
+
+type bundle struct {
+	t      testing.TB
+	store  *store.Store
+	inbox  *Inbox
+	events int
+}
+
+func setup(t testing.TB) *bundle {
+	t.Helper()
+	st := storetest.New(t)
+	return &bundle{t: t, store: st, inbox: NewInbox(st, Rules{
+		Owner: owner, Bot: bot, Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+		MaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
+		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
+	})}
+}
+
+// chat makes a direct chat with Ana in mode.
+func (b *bundle) chat(room id.RoomID, mode policy.Mode) store.Chat {
+	b.t.Helper()
+	ctx := context.Background()
+	var chat store.Chat
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
+		chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: ana, BridgeBot: bridgeBot, Encrypted: policy.EncryptionNo,
+		})
+		if err != nil {
+			return err
+		}
+		chat.Mode = &mode
+		return store.SetMode(ctx, tx, chat.ID, mode)
+	}))
+	return chat
+}
+
+func (b *bundle) event(kind string, room id.RoomID, sender id.UserID, content string) *event.Event {
+	b.t.Helper()
+	b.events++
+	raw := fmt.Sprintf(`{"type":%q,"room_id":%q,"sender":%q,"event_id":"$e%d","origin_server_ts":%d,"content":%s}`,
+		kind, room, sender, b.events, time.Now().UnixMilli(), content)
+	var evt event.Event
+	require.NoError(b.t, json.Unmarshal([]byte(raw), &evt))
+	return &evt
+}
+
+func (b *bundle) text(room id.RoomID, sender id.UserID, body string) *event.Event {
+	content, err := json.Marshal(map[string]string{"msgtype": "m.text", "body": body})
+	require.NoError(b.t, err)
+	return b.event("m.room.message", room, sender, string(content))
+}
+
+func (b *bundle) receive(events ...*event.Event) {
+	b.t.Helper()
+	require.NoError(b.t, b.inbox.Receive(context.Background(), events, ""))
+}
+
+// count counts the rows of a query.
+func (b *bundle) count(sql string, args ...any) int {
+	b.t.Helper()
+	var n int
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from "+sql, args...).Scan(&n))
+	return n
+}
+
+func (b *bundle) jobs(kind string) int { return b.count("river.river_job where kind = $1", kind) }
+
+func (b *bundle) message(evt *event.Event) store.Message {
+	b.t.Helper()
+	var row int64
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select id from messages where event_id = $1", evt.ID).Scan(&row))
+	m, err := store.MessageByID(context.Background(), b.store.DB(), row)
+	require.NoError(b.t, err)
+	return m
+}
+
+func TestAFreshQuestionInABusinessChatIsStoredWithItsTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(evt)
+	m := b.message(evt)
+	require.Equal(t, policy.ActionAnswer, m.Action)
+	require.Equal(t, "What does delivery cost?", m.Body)
+	require.Equal(t, 1, b.jobs("turn"))
+}
+
+func TestTheSameEventThroughBothDoorsOrTwiceInOneTransactionIsOneRow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(evt, evt)
+	b.receive(evt)
+	require.NoError(t, b.inbox.Receive(context.Background(), []*event.Event{evt}, "s1"))
+	require.Equal(t, 1, b.count("messages"))
+	require.Equal(t, 1, b.jobs("turn"))
+	var since string
+	_, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSince, &since)
+	require.NoError(t, err)
+	require.Equal(t, "s1", since)
+}
+
+func TestOfAnOffRoomNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeOff)
+	before := b.count("chats")
+	b.receive(b.text("!a:x", ana, "secret"), b.text("!a:x", owner, "secret too"), b.event("m.reaction", "!a:x", ana, `{"m.relates_to":{"event_id":"$x","key":"👍"}}`))
+	for _, table := range []string{"messages", "seen_events", "pending_events", "river.river_job", "outbox"} {
+		require.Zero(t, b.count(table), table)
+	}
+	require.Equal(t, before, b.count("chats"))
+}
+
+func TestOfAnUnknownRoomOnlyIdsAreWritten(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	evt := b.text("!new:x", ana, "secret")
+	b.receive(evt)
+	require.Equal(t, 1, b.count("pending_events where event_id = $1 and room_id = '!new:x'", evt.ID))
+	require.Equal(t, 1, b.jobs("describe"))
+	require.Zero(t, b.count("messages"))
+	require.Zero(t, b.count("seen_events"))
+	require.Zero(t, b.count("river.river_job where args::text like '%secret%'"))
+}
+
+func TestARoomThatIsNoneOfOursIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.inbox.ignored.add("!priv:x")
+	b.receive(b.text("!priv:x", ana, "private"))
+	require.Zero(t, b.count("pending_events"))
+	claim := b.event("m.bridge", "!priv:x", bridgeBot, `{}`)
+	key := "demo"
+	claim.StateKey = &key
+	b.receive(claim)
+	require.Equal(t, 1, b.jobs("describe"))
+}
+
+func TestAnEditChangesTheRowAndASecondReplyIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivry cost?")
+	edit := func(sender id.UserID, body string) *event.Event {
+		return b.event("m.room.message", "!a:x", sender, fmt.Sprintf(
+			`{"msgtype":"m.text","body":"* %[1]s","m.new_content":{"msgtype":"m.text","body":%[2]q},"m.relates_to":{"rel_type":"m.replace","event_id":%[3]q}}`, body, body, evt.ID))
+	}
+	b.receive(evt, edit(ana, "What does delivery cost?"), edit("@demo_eve:example.com", "forged"))
+	m := b.message(evt)
+	require.Equal(t, "What does delivery cost?", m.Body)
+	require.NotNil(t, m.EditedAt)
+	require.Equal(t, 1, b.count("messages"))
+	require.Equal(t, 1, b.jobs("turn"))
+}
+
+func TestARedactionEmptiesTheRowAndTakesTheQuestionBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "my secret number is 12345")
+	b.receive(evt)
+	redaction := b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, evt.ID))
+	b.receive(redaction)
+	m := b.message(evt)
+	require.Empty(t, m.Body)
+	require.NotNil(t, m.RedactedAt)
+	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.Empty(t, waiting)
+}
+
+func TestAnEncryptedMessageIsParkedWithAReason(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.event("m.room.encrypted", "!a:x", ana, `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"abc"}`)
+	b.receive(evt)
+	m := b.message(evt)
+	require.Equal(t, policy.ActionArchive, m.Action)
+	require.Equal(t, policy.CodeEncrypted, m.Code)
+	require.Contains(t, string(m.Parked), "ciphertext")
+	require.Zero(t, b.jobs("turn"))
+}
+
+// out writes an outbox row of a chat, as a send that is under way.
+func (b *bundle) out(chat store.Chat) uuid.UUID {
+	b.t.Helper()
+	key := uuid.New()
+	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		return store.InsertOut(context.Background(), tx, store.Out{
+			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{}`), State: store.OutQueued,
+		})
+	}))
+	return key
+}
+
+func keyed(body string, key uuid.UUID) string {
+	return fmt.Sprintf(`{"msgtype":"m.text","body":%q,"ai.multis.out":%q}`, body, key)
+}
+
+func TestOurOwnSendIsRecognisedBeforeItsAnswerCameAndAsksForNoTurnAndNoPause(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	var keys []uuid.UUID
+	for range 100 {
+		keys = append(keys, b.out(chat))
+	}
+	for _, key := range keys {
+		b.receive(b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key)))
+	}
+	require.Equal(t, 100, b.count("messages where author = 'multis_owner'"))
+	require.Equal(t, 100, b.count("outbox where state = 'sent' and event_id is not null"))
+	require.Zero(t, b.jobs("turn"))
+	fresh, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.Nil(t, fresh.OwnerLastAt, "our own words must not look like the owner's")
+}
+
+func TestAForgedContentKeyHasNoEffect(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat, other := b.chat("!a:x", policy.ModeBusiness), b.chat("!b:x", policy.ModeBusiness)
+	key := b.out(chat)
+	fromContact := b.event("m.room.message", "!a:x", ana, keyed("What does delivery cost?", key))
+	inOtherRoom := b.event("m.room.message", "!b:x", owner, keyed("I am typing here", key))
+	madeUp := b.event("m.room.message", "!b:x", owner, keyed("and here", uuid.New()))
+	b.receive(fromContact, inOtherRoom, madeUp)
+	require.Equal(t, policy.AuthorContact, b.message(fromContact).Author)
+	require.Equal(t, policy.AuthorOwnerClient, b.message(inOtherRoom).Author)
+	require.Equal(t, policy.AuthorOwnerClient, b.message(madeUp).Author)
+	require.Zero(t, b.count("outbox where event_id is not null"))
+
+	// Once the row has its event, its key names nothing any more.
+	b.receive(b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key)))
+	again := b.event("m.room.message", "!a:x", owner, keyed("copied key", key))
+	b.receive(again)
+	require.Equal(t, policy.AuthorOwnerClient, b.message(again).Author)
+	_ = other
+}
+
+func TestTheOwnersOwnMessagePausesAndClosesTheEscalation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	first := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(first)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(first).ID, "test")
+		return err
+	}))
+	next := b.text("!a:x", ana, "And on Sundays?")
+	b.receive(b.event("m.room.message", "!a:x", owner, `{"msgtype":"m.text","body":"hi","fi.mau.double_puppet_source":"mautrix-demo"}`), next)
+	require.Equal(t, policy.CodeOwnerHere, b.message(next).Code, "a message right behind the owner's, in the same transaction, sees it")
+	open, err := store.CountEscalations(ctx, b.store.DB())
+	require.NoError(t, err)
+	require.Zero(t, open)
+}
+
+func TestOldMessagesGiveRowsOneDigestAndNoTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	for i := range 50 {
+		evt := b.text("!a:x", ana, fmt.Sprintf("question %d?", i))
+		evt.Timestamp = time.Now().Add(-time.Hour).UnixMilli()
+		b.receive(evt)
+	}
+	require.Equal(t, 50, b.count("messages where code = 'stale'"))
+	require.Zero(t, b.jobs("turn"))
+	require.Equal(t, 1, b.jobs("digest"))
+}
+
+func TestTheBridgesWordSettlesASend(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	status := func(sender id.UserID, of id.EventID, state string) *event.Event {
+		return b.event("com.beeper.message_send_status", "!a:x", sender, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":"logged out"}`, of, state))
+	}
+	sent := func() (uuid.UUID, *event.Event) {
+		key := b.out(chat)
+		evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+		b.receive(evt)
+		return key, evt
+	}
+	good, goodEvent := sent()
+	bad, badEvent := sent()
+	b.receive(status(ana, badEvent.ID, "SUCCESS"), status(bridgeBot, goodEvent.ID, "SUCCESS"), status(bridgeBot, badEvent.ID, "FAIL_RETRIABLE"), status(bridgeBot, "$other", "FAIL_PERMANENT"))
+	state := func(key uuid.UUID) store.Out {
+		o, err := store.OutByID(context.Background(), b.store.DB(), key)
+		require.NoError(t, err)
+		return o
+	}
+	require.Equal(t, store.OutDelivered, state(good).State)
+	require.Equal(t, store.OutFailed, state(bad).State, "a contact's word does not count")
+	require.Contains(t, state(bad).Error, "logged out")
+	require.Equal(t, 1, b.jobs("undelivered"))
+}
+
+func TestBrokenContentIsStoredAsWhatItIsAndStopsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	broken := []string{`{}`, `{"msgtype":7}`, `{"body":{"a":1}}`, `{"msgtype":"m.text","body":"a\u0000b"}`, `{"msgtype":"m.text","body":"\ud800"}`, `{"m.relates_to":"x"}`}
+	for _, content := range broken {
+		b.receive(b.event("m.room.message", "!a:x", ana, content), b.event("m.reaction", "!a:x", ana, content), b.event("m.room.redaction", "!a:x", ana, content),
+			b.event("com.beeper.message_send_status", "!a:x", bridgeBot, content), b.event("x.unknown", "!a:x", ana, content))
+	}
+	good := b.text("!a:x", ana, "still here?")
+	b.receive(good)
+	require.Equal(t, policy.ActionAnswer, b.message(good).Action)
+}
+
+func TestTheOwnersCommandsAreTakenInTheAdminRoomAndNobodyElses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionNo))
+		return err
+	}))
+	command := b.text("!admin:x", owner, "/status")
+	b.receive(command, b.text("!admin:x", "@eve:example.com", "/mode business Ana"))
+	require.Equal(t, policy.ActionCommand, b.message(command).Action)
+	require.Equal(t, 1, b.count("messages"))
+	require.Equal(t, 1, b.jobs("command"))
+}
+
+// Whatever is sent by whomever into whichever chat: nothing is asked to be answered that must not be.
+func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
+	senders := []id.UserID{ana, owner, bot, bridgeBot, "@other:example.com"}
+	for i := range 400 {
+		room := id.RoomID(fmt.Sprintf("!r%d:x", i))
+		mode := modes[rng.IntN(len(modes))]
+		chat := b.chat(room, mode)
+		sender := senders[rng.IntN(len(senders))]
+		body := []string{"What does it cost?", "Nora, what does it cost?", "🎉", ""}[rng.IntN(4)]
+		kind := []string{"m.text", "m.notice", "m.image"}[rng.IntN(3)]
+		evt := b.event("m.room.message", room, sender, fmt.Sprintf(`{"msgtype":%q,"body":%q}`, kind, body))
+		old := rng.IntN(3) == 0
+		if old {
+			evt.Timestamp -= time.Hour.Milliseconds()
+		}
+		b.receive(evt)
+		allowed := !old && kind == "m.text" && strings.Contains(body, "cost") && (sender == ana || sender == "@other:example.com") &&
+			(mode == policy.ModeBusiness || (mode == policy.ModePersonal && strings.HasPrefix(body, "Nora")))
+		waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+		require.NoError(t, err)
+		require.Equal(t, allowed, len(waiting) == 1, "mode %s sender %s kind %s body %q old %v", mode, sender, kind, body, old)
+		if mode == policy.ModeOff {
+			require.Zero(t, b.count("messages where chat_id = $1", chat.ID))
+		}
+	}
+}

@@ -1,0 +1,9 @@
+package appservice
+
+import (
+	"testing"
+
+	"multis/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }

@@ -1,0 +1,96 @@
+package appservice
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+)
+
+func put(t testing.TB, h http.Handler, token, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	req := httptest.NewRequest(http.MethodPut, "/_matrix/app/v1/transactions/1", strings.NewReader(body))
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return rec
+}
+
+func TestOnlyTheHomeserverGetsIn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	h := NewServer(b.inbox, "right").Handler()
+	require.Equal(t, http.StatusUnauthorized, put(t, h, "", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusForbidden, put(t, h, "wrong", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusForbidden, put(t, h, "right ", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[]}`).Code)
+}
+
+func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	h := NewServer(b.inbox, "right").Handler()
+	good := `{"type":"m.room.message","room_id":"!a:x","sender":"@demo_ana:example.com","event_id":"$good","origin_server_ts":1,"content":{"msgtype":"m.text","body":"hi"}}`
+	require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[7,null,{"type":5},{"content":[]},`+good+`]}`).Code)
+	require.Equal(t, 1, b.count("messages"))
+}
+
+func TestWhatIsNotATransactionIsRefusedWithAReason(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	h := NewServer(b.inbox, "right").Handler()
+	for _, body := range []string{"", "null garbage", `{"events":`, `[]`, "\xff\xfe"} {
+		rec := put(t, h, "right", body)
+		require.Equal(t, http.StatusBadRequest, rec.Code, body)
+		require.Contains(t, rec.Body.String(), "M_NOT_JSON")
+	}
+	require.Equal(t, http.StatusRequestEntityTooLarge, put(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
+}
+
+func TestADatabaseThatIsGoneGives500SoThatNothingIsLost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	h := NewServer(b.inbox, "right").Handler()
+	b.store.Close()
+	rec := put(t, h, "right", `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`)
+	require.Equal(t, http.StatusInternalServerError, rec.Code)
+}
+
+func TestQueriesForUsersAndRoomsAreAnsweredAtOnceWithNo(t *testing.T) {
+	t.Parallel()
+	h := NewServer(setup(t).inbox, "right").Handler()
+	for _, path := range []string{"/_matrix/app/v1/users/@x:example.com", "/_matrix/app/v1/rooms/%23x:example.com"} {
+		req := httptest.NewRequest(http.MethodGet, path, nil)
+		req.Header.Set("Authorization", "Bearer right")
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		require.Equal(t, http.StatusNotFound, rec.Code)
+		require.Contains(t, rec.Body.String(), "M_NOT_FOUND")
+	}
+}
+
+func FuzzTransaction(f *testing.F) {
+	f.Add([]byte(`{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","content":{}}]}`))
+	f.Add([]byte(`{"events":[{"type":"m.room.member","state_key":"@a:x","room_id":"!a:x","sender":"@a:x","event_id":"$1","content":{"membership":5}}]}`))
+	f.Add([]byte(`{"events":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		events, err := parseTransaction(context.Background(), body)
+		if err != nil {
+			return
+		}
+		for _, evt := range events {
+			require.NotEmpty(t, evt.ID)
+			require.NotEmpty(t, evt.RoomID)
+			_ = changesRoom(evt, Rules{Owner: owner, Bot: bot})
+		}
+	})
+}
