@@ -71,15 +71,19 @@ umask 022
 mkdir -p "$cache"
 log=$cache/build.log
 
+finish_if_good() {
+	if good "$root"; then
+		step "ready: $(describe "$root")"
+		exit 0
+	fi
+}
+
+finish_if_good
 exec 9>"$cache/lock"
 if ! flock --nonblock 9; then
 	step 'waiting for another run that builds the same root'
 	flock 9
-fi
-
-if good "$root"; then
-	step "ready: $(describe "$root")"
-	exit 0
+	finish_if_good
 fi
 
 : >"$log"

@@ -91,10 +91,12 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 	}
 }
 
-// build compiles one of this module's commands into the rig's folder.
+// build makes one of this module's commands in the rig's folder. "go run" keeps
+// linked programs in the build cache, which "go build" does not; its -exec turns
+// the run into a copy.
 func (r *Rig) build(ctx context.Context, pkg string) (string, error) {
-	binary := filepath.Join(r.Dir, "bin", path.Base(pkg))
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "goolm", "-o", binary, pkg)
+	binary := filepath.Join(r.Dir, path.Base(pkg)+".bin")
+	cmd := exec.CommandContext(ctx, "go", "run", "-tags", "goolm", "-exec", "cp", pkg, binary)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
