@@ -1,0 +1,58 @@
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# goolm is the pure Go implementation of Matrix' encryption: the program needs no C compiler and no C library.
+TAGS := goolm
+export CGO_ENABLED := 0
+
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# What runs under the race detector: everything that has tests of its own and needs no development stack.
+RACE = $(shell go list -tags $(TAGS) ./... | grep -v -e /e2e -e /deploy)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## See the whole of it: a real homeserver, a real bridge, two contacts and you (first time: a few minutes)
+	@deploy/setup.sh
+	go run -tags $(TAGS) ./e2e/demo
+
+.PHONY: test
+test: ## Run all tests: units and the database, then end to end on a real homeserver
+	@deploy/setup.sh postgres
+	go test -tags $(TAGS) ./...
+	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 1 -v ./deploy/devstack ./e2e/...
+
+.PHONY: check
+check: lint ## Check form, lint, vet, module files, build, and the tests under the race detector
+	@deploy/setup.sh postgres cc
+	go vet -tags $(TAGS) ./...
+	go vet -tags '$(TAGS) e2e chaos' ./...
+	go mod tidy -diff
+	go build -tags $(TAGS) -o /dev/null ./cmd/multis
+	CGO_ENABLED=1 go test -race -tags $(TAGS) $(RACE)
+
+.PHONY: lint
+lint: ## Lint: form, house rules, who may import whom (the first time builds the linter: minutes)
+	$(GOLANGCI) run ./...
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(GOLANGCI) fmt ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks; prints standard Go benchmark lines
+	@deploy/setup.sh postgres
+	@go test -tags $(TAGS) -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | sort -u)
+
+.PHONY: chaos
+chaos: ## Run the long storms: processes killed over and over, an hour of downtime
+	@deploy/setup.sh postgres
+	go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 90m -p 1 -v ./e2e/...
+
+.PHONY: build
+build: ## Build bin/multis, a static binary
+	go build -tags $(TAGS) -trimpath -ldflags '-s -w' -o bin/multis ./cmd/multis

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Installs what building and testing multis need and this machine lacks.
+#
+#   deploy/setup.sh [postgres] [cc]
+#
+# postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
+# detector only. With everything there this is a check of a few milliseconds. Debian and its relatives are served; on
+# another system it says what to install by hand. Root or sudo is needed only when something is missing.
+set -euo pipefail
+
+# Same rule as the program: the newest in the distributions' place, else PATH.
+have_postgres() {
+	local initdb
+	for initdb in /usr/lib/postgresql/*/bin/initdb; do
+		[ -x "$initdb" ] && return 0
+	done
+	command -v initdb >/dev/null
+}
+
+have_cc() { command -v gcc >/dev/null && [ -e /usr/include/stdlib.h ]; }
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		echo "setup: installing ${missing[*]} needs root or sudo" >&2
+		return 1
+	fi
+}
+
+install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@"; }
+
+if ! command -v go >/dev/null; then
+	echo 'setup: Go is not on PATH; get it from https://go.dev/dl/ (the version is in go.mod)' >&2
+	exit 1
+fi
+
+missing=()
+for need in "$@"; do
+	case $need in
+	postgres) have_postgres || missing+=(postgresql) ;;
+	cc) have_cc || missing+=(gcc libc6-dev) ;;
+	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
+	esac
+done
+[ ${#missing[@]} = 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+	echo "setup: please install what Debian calls: ${missing[*]}" >&2
+	exit 1
+fi
+
+# Debian's package would start a server of its own on port 5432; the tests want only the programs.
+no_cluster=/etc/postgresql-common/createcluster.d/multis-setup.conf
+log=$(mktemp)
+trap 'rm -f "$log"; [ ! -e "$no_cluster" ] || as_root rm -f "$no_cluster"' EXIT
+if [[ " ${missing[*]} " == *' postgresql '* ]]; then
+	as_root mkdir -p "${no_cluster%/*}"
+	as_root sh -c "echo 'create_main_cluster = false' >$no_cluster"
+fi
+
+echo "setup: installing ${missing[*]}"
+if ! install "${missing[@]}" >"$log" 2>&1; then
+	echo 'setup: refreshing the package lists'
+	if ! { as_root apt-get update -qq && install "${missing[@]}"; } >"$log" 2>&1; then
+		cat "$log" >&2
+		exit 1
+	fi
+fi
+echo "setup: installed in $SECONDS s"
