@@ -108,6 +108,9 @@ type batch struct {
 	own   map[id.EventID]bool
 	jobs  []jobs.Args
 	asked map[jobs.Args]bool
+	// name and paused are read once for all messages; nothing in a transaction of the homeserver's changes them.
+	name   string
+	paused bool
 }
 
 func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event) error {
@@ -143,7 +146,7 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 	return jobs.Enqueue(ctx, tx, b.jobs...)
 }
 
-// look reads what the whole batch needs in three queries.
+// look reads what the whole batch needs.
 func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 	var rooms []id.RoomID
 	for _, evt := range events {
@@ -167,6 +170,12 @@ func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 	}
 	if len(ids) == 0 {
 		return nil
+	}
+	if b.name, err = store.AssistantName(ctx, b.tx, b.in.rules.Name); err != nil {
+		return err
+	}
+	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
+		return err
 	}
 	if b.fresh, err = store.MarkSeen(ctx, b.tx, ids); err != nil {
 		return err

@@ -111,22 +111,17 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 // admit asks the policy what to do with a message.
 func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
 	now := b.in.now()
-	name, err := store.AssistantName(ctx, b.tx, b.in.rules.Name)
-	if err != nil {
-		return policy.Admission{}, err
-	}
 	input := policy.AdmitInput{
-		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: name, Text: msg.Words(), Notice: msg.Notice,
+		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: b.name, Text: msg.Words(), Notice: msg.Notice,
 		SentAt: at, Now: now, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
 	}
-	if input.Presence, err = b.in.presence(ctx, b.tx, chat, now); err != nil {
-		return policy.Admission{}, err
-	}
+	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
 	if author == policy.AuthorContact {
+		var err error
 		minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
 		if input.Stored.Minute, input.Stored.Day, err = store.CountContact(ctx, b.tx, chat.ID, minute, day); err != nil {
 			return policy.Admission{}, err
@@ -140,11 +135,6 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author
 		decision.Code, decision.Why = policy.CodeEncrypted, "It is encrypted, and I cannot read encrypted messages yet."
 	}
 	return decision, nil
-}
-
-// presence is what keeps the assistant quiet in a chat now.
-func (in *Inbox) presence(ctx context.Context, db store.DB, chat store.Chat, now time.Time) (policy.Presence, error) {
-	return store.PresenceIn(ctx, db, chat, in.mode(chat), in.rules.OwnerPause, now)
 }
 
 // takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.

@@ -156,13 +156,13 @@ func (b *Box) disclosed(ctx context.Context, db store.DB, l Letter) (string, err
 func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
 	now := b.now()
 	mode := chat.ModeIn(b.rules.Defaults)
-	presence, err := store.PresenceIn(ctx, db, chat, mode, b.rules.OwnerPause, now)
+	paused, err := store.PausedAll(ctx, db)
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	in := policy.GateInput{
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable(),
-		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: presence,
+		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 	}
 	if c.RelatesTo != nil {
