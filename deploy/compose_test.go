@@ -1,0 +1,143 @@
+// Package deploy_test checks what nothing here can run without Docker: that docker-compose.yml is what the compose
+// project's own library accepts, and that it, the Dockerfile and the database's set-up agree with the program.
+package deploy_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/require"
+
+	"multis/appservice"
+	"multis/config"
+)
+
+const secrets = "/run/secrets/"
+
+// load reads docker-compose.yml as "docker compose" does: schema, variables, references between its parts.
+func load(t *testing.T, env ...string) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{"../docker-compose.yml"}, cli.WithEnv(env))
+	require.NoError(t, err)
+	project, err := options.LoadProject(t.Context())
+	require.NoError(t, err)
+	return project
+}
+
+func TestComposeJoinsTheNetworkThatSynapseIsOn(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "matrix", load(t).Networks["matrix"].Name)
+	network := load(t, "MATRIX_NETWORK=homeserver_default").Networks["matrix"]
+	require.Equal(t, "homeserver_default", network.Name)
+	require.True(t, bool(network.External), "the network is Synapse's, not ours to make")
+}
+
+func TestNoServiceRunsAsRootOrKeepsWhatItDoesNotNeed(t *testing.T) {
+	t.Parallel()
+	for name, service := range load(t).Services {
+		require.NotContains(t, []string{"", "0", "root", "0:0"}, service.User, name)
+		require.Equal(t, []string{"ALL"}, service.CapDrop, name)
+		require.Contains(t, service.SecurityOpt, "no-new-privileges:true", name)
+		require.False(t, service.Privileged, name)
+		require.Equal(t, "unless-stopped", service.Restart, name)
+		require.NotNil(t, service.HealthCheck, name)
+		require.NotEmpty(t, service.HealthCheck.Test, name)
+		require.Empty(t, service.Ports, "%s: nothing is published to the outside", name)
+	}
+}
+
+func TestTheDatabaseIsReachedByMultisAlone(t *testing.T) {
+	t.Parallel()
+	project := load(t)
+	require.True(t, project.Networks["database"].Internal)
+	database, multis := project.Services["postgres"], project.Services["multis"]
+	require.Equal(t, []string{"database"}, database.NetworksByPriority())
+	require.Equal(t, types.ServiceConditionHealthy, multis.DependsOn["postgres"].Condition)
+	require.True(t, multis.ReadOnly)
+}
+
+func TestEverySecretIsAFileThatItsServiceIsGiven(t *testing.T) {
+	t.Parallel()
+	for name, service := range load(t).Services {
+		var given []string
+		for _, s := range service.Secrets {
+			given = append(given, s.Source)
+		}
+		for key, value := range service.Environment {
+			if !strings.HasSuffix(key, "_FILE") {
+				require.NotRegexp(t, "PASSWORD|TOKEN|URL$", key, "%s: a secret comes from a file", name)
+				continue
+			}
+			require.Contains(t, given, strings.TrimPrefix(*value, secrets), "%s: %s", name, key)
+		}
+	}
+}
+
+func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
+	t.Parallel()
+	project := load(t)
+	for name, service := range project.Services {
+		for _, v := range service.Volumes {
+			switch {
+			case v.Type == types.VolumeTypeVolume:
+				require.Contains(t, project.Volumes, v.Source, name)
+			case v.ReadOnly:
+				require.FileExists(t, v.Source, name)
+			default:
+				require.Equal(t, filepath.Join(project.WorkingDir, "data"), v.Source, name)
+				require.Equal(t, "/data", v.Target, name)
+			}
+		}
+	}
+}
+
+// The configuration decides what the environment of the container means.
+func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
+	t.Parallel()
+	service := load(t).Services["multis"]
+	const url = "postgres://multis:abc123@postgres/multis"
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "database_url"), []byte(url+"\n"), 0o600))
+	env := func(key string) (string, bool) {
+		value, ok := service.Environment[key]
+		if !ok {
+			return "", false
+		}
+		return strings.Replace(*value, secrets, dir+"/", 1), true
+	}
+	path := filepath.Join(dir, "config.yaml")
+	require.NoError(t, os.WriteFile(path, config.Example(), 0o600))
+	_, err := config.Generate(path)
+	require.NoError(t, err)
+	filled, err := os.ReadFile(path)
+	require.NoError(t, err)
+	c, err := config.Parse(path, filled, env)
+	require.NoError(t, err)
+
+	require.Equal(t, url, c.Database.URL.Value())
+	require.Equal(t, "0.0.0.0", c.Appservice.Hostname)
+	require.Equal(t, fmt.Sprintf("http://multis:%d", c.Appservice.Port), c.Appservice.Address)
+	require.Equal(t, []string{strconv.Itoa(c.Appservice.Port)}, instructions(t)["EXPOSE"])
+	for key := range service.Environment {
+		require.True(t, strings.HasPrefix(key, "MULTIS_"), "%s is not ours", key)
+	}
+}
+
+func TestTheHealthCheckAsksWhatMultisAnswers(t *testing.T) {
+	t.Parallel()
+	test := load(t).Services["multis"].HealthCheck.Test
+	asked := test[len(test)-1]
+	path, ok := strings.CutPrefix(asked, "http://127.0.0.1:"+instructions(t)["EXPOSE"][0])
+	require.True(t, ok, asked)
+	w := httptest.NewRecorder()
+	appservice.NewServer(nil, "token").Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+	require.Equal(t, http.StatusInternalServerError, w.Code, "known, and not healthy before the start is over")
+}

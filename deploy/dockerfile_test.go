@@ -1,0 +1,67 @@
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// instructions are the Dockerfile's lines by keyword, with continued lines joined.
+func instructions(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	lines := map[string][]string{}
+	for line := range strings.Lines(strings.ReplaceAll(string(data), "\\\n", " ")) {
+		if keyword, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && keyword != "#" {
+			lines[keyword] = append(lines[keyword], strings.Join(strings.Fields(rest), " "))
+		}
+	}
+	return lines
+}
+
+func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
+	t.Parallel()
+	mod, err := os.ReadFile("../go.mod")
+	require.NoError(t, err)
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
+	require.NotNil(t, version)
+	require.Contains(t, instructions(t)["FROM"], "golang:"+string(version[1])+"-alpine AS build")
+}
+
+func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
+	t.Parallel()
+	lines := instructions(t)
+	require.DirExists(t, "../cmd/multis")
+	require.Contains(t, strings.Join(lines["RUN"], "\n"), "CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags '-s -w' -o /multis ./cmd/multis")
+	for _, line := range lines["COPY"] {
+		args := strings.Fields(line)
+		if strings.HasPrefix(args[0], "--from=") {
+			continue
+		}
+		for _, source := range args[:len(args)-1] {
+			_, err := os.Stat(filepath.Join("..", source))
+			require.NoError(t, err)
+		}
+	}
+}
+
+func TestTheImageAndComposeAgree(t *testing.T) {
+	t.Parallel()
+	lines, service := instructions(t), load(t).Services["multis"]
+	require.Equal(t, []string{service.User}, lines["USER"])
+	require.Equal(t, []string{service.Volumes[0].Target}, lines["VOLUME"])
+	require.Equal(t, []string{`["run", "-c", "/data/config.yaml"]`}, lines["CMD"])
+	_, err := os.Stat(service.Build.Context)
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(service.Build.Context, service.Build.Dockerfile))
+	ignored, err := os.ReadFile("../.dockerignore")
+	require.NoError(t, err)
+	for _, secret := range []string{"secrets", "data", ".env", "config.yaml", "registration.yaml"} {
+		require.Contains(t, strings.Split(string(ignored), "\n"), secret, "never in an image")
+	}
+}
