@@ -4,8 +4,6 @@ package deploy_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,7 +14,6 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/stretchr/testify/require"
 
-	"multis/appservice"
 	"multis/config"
 )
 
@@ -129,15 +126,4 @@ func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
 	for key := range service.Environment {
 		require.True(t, strings.HasPrefix(key, "MULTIS_"), "%s is not ours", key)
 	}
-}
-
-func TestTheHealthCheckAsksWhatMultisAnswers(t *testing.T) {
-	t.Parallel()
-	test := load(t).Services["multis"].HealthCheck.Test
-	asked := test[len(test)-1]
-	path, ok := strings.CutPrefix(asked, "http://127.0.0.1:"+instructions(t)["EXPOSE"][0])
-	require.True(t, ok, asked)
-	w := httptest.NewRecorder()
-	appservice.NewServer(nil, "token").Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
-	require.Equal(t, http.StatusInternalServerError, w.Code, "known, and not healthy before the start is over")
 }

@@ -1,14 +1,37 @@
 package deploy_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/stretchr/testify/require"
 )
+
+// program is where the image has multis.
+const program = "/usr/local/bin/multis"
+
+// commands are those that multis has: the fields of its command line that are marked as such.
+func commands(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../cmd/multis/main.go", nil, 0)
+	require.NoError(t, err)
+	var names []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if ok && field.Tag != nil && strings.Contains(field.Tag.Value, `cmd:"`) {
+			names = append(names, strings.ToLower(field.Names[0].Name))
+		}
+		return true
+	})
+	return names
+}
 
 // instructions are the Dockerfile's lines by keyword, with continued lines joined.
 func instructions(t *testing.T) map[string][]string {
@@ -38,6 +61,7 @@ func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
 	lines := instructions(t)
 	require.DirExists(t, "../cmd/multis")
 	require.Contains(t, strings.Join(lines["RUN"], "\n"), "CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags '-s -w' -o /multis ./cmd/multis")
+	require.Contains(t, lines["COPY"], "--from=build /multis "+program)
 	for _, line := range lines["COPY"] {
 		args := strings.Fields(line)
 		if strings.HasPrefix(args[0], "--from=") {
@@ -55,7 +79,13 @@ func TestTheImageAndComposeAgree(t *testing.T) {
 	lines, service := instructions(t), load(t).Services["multis"]
 	require.Equal(t, []string{service.User}, lines["USER"])
 	require.Equal(t, []string{service.Volumes[0].Target}, lines["VOLUME"])
-	require.Equal(t, []string{`["run", "-c", "/data/config.yaml"]`}, lines["CMD"])
+	require.Equal(t, []string{`["` + program + `"]`}, lines["ENTRYPOINT"])
+	require.Equal(t, []string{`["run"]`}, lines["CMD"])
+	require.Contains(t, commands(t), "run")
+	// Both find config.yaml in the folder they start in.
+	require.Equal(t, lines["VOLUME"], lines["WORKDIR"][1:], "the first is for building")
+	require.Equal(t, types.HealthCheckTest{"CMD", program, "health"}, service.HealthCheck.Test)
+	require.Contains(t, commands(t), "health")
 	_, err := os.Stat(service.Build.Context)
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(service.Build.Context, service.Build.Dockerfile))

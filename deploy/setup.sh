@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and testing multis need and this machine lacks.
 #
-#   deploy/setup.sh [postgres] [cc]
+#   deploy/setup.sh [make] [postgres] [cc]
 #
 # postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
 # detector only. With everything there this is a check of a few milliseconds. Debian and its relatives are served; on
@@ -40,6 +40,7 @@ fi
 missing=()
 for need in "$@"; do
 	case $need in
+	make) command -v make >/dev/null || missing+=(make) ;;
 	postgres) have_postgres || missing+=(postgresql) ;;
 	cc) have_cc || missing+=(gcc libc6-dev) ;;
 	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
