@@ -87,8 +87,8 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 	if err != nil {
 		return err
 	}
-	ctx, stop := a.renew(ctx, chatID, job)
-	result, err := a.reply(ctx, chat, waiting, last)
+	working, stop := a.renew(ctx, chatID, job)
+	result, err := a.reply(working, chat, waiting, last)
 	stop()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ type result struct {
 
 // commit writes the turn's result in one transaction. A turn whose lease was taken meanwhile writes nothing.
 func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r result) error {
-	return a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
 			return err
 		} else if !ours {

@@ -17,11 +17,7 @@ import (
 	"multis/store"
 )
 
-// minCoverage is the share of what a question is about that must stand in one passage before it is quoted without a model
-// having read it.
-const minCoverage = 0.6
-
-// passages is how many go to a model, and how many the owner is shown without one.
+// How many passages go to a model, how many the owner is shown without one, and how much conversation goes along.
 const (
 	modelPassages = 6
 	shownPassages = 3
@@ -50,43 +46,55 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, question str
 	var over *llm.OverBudget
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		result = quote(found)
+		result, err = a.quote(ctx, found)
 	case errors.As(err, &over):
-		result = quote(found)
+		result, err = a.quote(ctx, found)
 		if over.First {
 			result.notices = append(result.notices, a.overBudgetText(over))
 		}
-	case err != nil && !last:
-		return answer{}, err
-	case err != nil:
+	case err != nil && last && ctx.Err() == nil:
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("The model failed; answering from passages")
-		result = quote(found)
+		result, err = a.quote(ctx, found)
 	}
-	if result.text == "" {
-		return result, nil
+	if err != nil || result.text == "" {
+		return result, err
 	}
 	return result, a.Search.RecordAccess(ctx, scope, spanned(found.Hits, result.spans))
 }
 
-// quote answers with the best passage's own words, when it carries enough of what the question is about.
-func quote(found search.Result) answer {
-	for _, hit := range found.Hits {
-		if hit.Coverage < minCoverage {
-			continue
-		}
-		sentences := search.BestSentences(found, hit)
-		if len(sentences) == 0 {
-			continue
-		}
-		source := knowledge.Cite(hit)
-		result := answer{why: fmt.Sprintf("Source %s carries %.0f %% of what was asked.", source, 100*hit.Coverage)}
-		for _, s := range sentences {
-			result.spans = append(result.spans, store.Span{ChunkID: hit.ChunkID, Source: source, Quote: s})
-		}
-		result.text = strings.Join(sentences, " ") + " (from " + hit.Title + ")"
-		return result
+// quote answers with a passage's own words, when they carry enough of what the question is about.
+func (a *Agent) quote(ctx context.Context, found search.Result) (answer, error) {
+	q, ok, err := a.Search.Answer(ctx, found)
+	if err != nil || !ok {
+		return answer{why: "No passage of the public documents carries enough of what was asked."}, err
 	}
-	return answer{why: "No passage of the public documents carries enough of what was asked."}
+	source := knowledge.CiteQuote(q)
+	return answer{
+		text:  spoken(q.Text) + " (from " + q.Hit.Title + ")",
+		spans: []store.Span{{ChunkID: q.Hit.ChunkID, Source: source, Quote: q.Text}},
+		why:   fmt.Sprintf("%s carries %.0f %% of what was asked.", source, 100*q.Coverage),
+	}, nil
+}
+
+// spoken makes a quote read well where there is no markup: list marks go, a table's row becomes a line.
+func spoken(quote string) string {
+	var lines []string
+	for line := range strings.Lines(quote) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#>-*+ \t")
+		if strings.HasPrefix(line, "|") {
+			var cells []string
+			for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+				if cell = strings.TrimSpace(cell); strings.Trim(cell, ":- ") != "" {
+					cells = append(cells, cell)
+				}
+			}
+			line = strings.Join(cells, ": ")
+		}
+		if line = plain(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // write has the model answer a contact from passages. Sentences without a quote that stands in their passage are left out.

@@ -40,17 +40,14 @@ func (a *Agent) ask(ctx context.Context, chat store.Chat, question string, found
 	var over *llm.OverBudget
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		text, shown := listPassages("I have no model configured, so here is what I found:", found)
-		return text, shown, nil
+		return a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
 	case errors.As(err, &over):
-		text, shown := listPassages(a.overBudgetText(over)+" Here is what I found:", found)
-		return text, shown, nil
+		return a.listPassages(ctx, a.overBudgetText(over)+" Here is what I found:", found)
 	case ctx.Err() != nil:
 		return "", nil, err
 	case err != nil:
 		zerolog.Ctx(ctx).Err(err).Msg("The model failed; answering from passages")
-		text, shown := listPassages("⚠️ The model did not answer ("+outbox.Escape(err.Error())+"), so here is what I found:", found)
-		return text, shown, nil
+		return a.listPassages(ctx, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+"), so here is what I found:", found)
 	}
 	text, shown := cited(drafted, found.Hits)
 	return text, shown, nil
@@ -97,19 +94,19 @@ func cited(d draft, hits []search.Hit) (string, []search.Hit) {
 }
 
 // listPassages shows what was found when no model read it.
-func listPassages(opening string, found search.Result) (string, []search.Hit) {
+func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result) (string, []search.Hit, error) {
 	if len(found.Hits) == 0 {
-		return "I found nothing about that in your documents.", nil
+		return "I found nothing about that in your documents.", nil, nil
 	}
 	shown := found.Hits[:min(len(found.Hits), shownPassages)]
 	var b strings.Builder
 	b.WriteString("**" + opening + "**\n")
 	for i, hit := range shown {
-		quoted := strings.Join(search.BestSentences(found, hit), " ")
-		if quoted == "" {
-			quoted = hit.Text
+		q, err := a.Search.BestSentences(ctx, found, hit)
+		if err != nil {
+			return "", nil, err
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, outbox.Escape(knowledge.Cite(hit)), outbox.Escape(clip(quoted, 400)))
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, outbox.Escape(knowledge.CiteQuote(q)), outbox.Escape(clip(spoken(q.Text), 400)))
 	}
-	return b.String(), shown
+	return b.String(), shown, nil
 }

@@ -81,11 +81,15 @@ type relation struct {
 // Queue writes a letter with the gate's decision and, if it may go, the job that sends it. The decision is the caller's
 // reason when it may not.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
+	chat, err := store.ShareChat(ctx, tx, l.Chat.ID) // it may have changed while the letter was thought out
+	if err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
 	o, c, err := b.write(ctx, tx, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	decision, err := b.ask(ctx, tx, l.Chat, o, c)
+	decision, err := b.ask(ctx, tx, chat, o, c)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}

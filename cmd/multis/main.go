@@ -1,0 +1,104 @@
+// Command multis is a personal and business assistant in the chats people already have: one application service beside a
+// Matrix homeserver, with everything it keeps in one Postgres.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"multis/config"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+// cli is the command line.
+type cli struct {
+	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. Defaults to config.yaml."`
+	Example      bool   `short:"e" help:"Print an example configuration and exit."`
+	Generate     bool   `short:"g" help:"Make the tokens that are missing, write the registration for the homeserver and exit."`
+	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration. Defaults to registration.yaml."`
+	Version      bool   `short:"v" help:"Print the version and exit."`
+
+	Next    nextCmd    `cmd:"" default:"1" hidden:""`
+	Run     runCmd     `cmd:"" help:"Serve: receive, remember, answer."`
+	Chat    chatCmd    `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`
+	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var c cli
+	k := kong.Parse(&c, kong.Name("multis"), kong.Description("A personal and business assistant in the chats you already have."), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := dispatch(k, &c); err != nil {
+		fmt.Fprintln(os.Stderr, "multis:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// dispatch does what a flag asks for, else runs the command.
+func dispatch(k *kong.Context, c *cli) error {
+	switch {
+	case c.Version:
+		fmt.Println("multis", version)
+		return nil
+	case c.Example:
+		_, err := os.Stdout.Write(config.Example())
+		return err
+	case c.Generate:
+		return generate(c.Config, c.Registration)
+	default:
+		return k.Run(c)
+	}
+}
+
+// generate fills the tokens in and writes the registration.
+func generate(path, registration string) error {
+	cfg, err := config.Generate(path)
+	if err != nil {
+		return err
+	}
+	text, err := config.Registration(cfg)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(registration, text, 0o600); err != nil {
+		return fmt.Errorf("write the registration: %w", err)
+	}
+	fmt.Printf(`Wrote %s. It opens your Matrix account to multis: treat it like a root password.
+Next: make it readable to Synapse, add it to homeserver.yaml and restart Synapse:
+
+  app_service_config_files:
+    - /path/to/%s
+
+Then: multis run
+`, registration, registration)
+	return nil
+}
+
+// nextCmd says what is set up and what to do next.
+type nextCmd struct{}
+
+// Run looks at the configuration only.
+func (nextCmd) Run(c *cli) error {
+	_, err := config.Load(c.Config)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		fmt.Printf("There is no %s yet.\nTry it here first:    multis chat\nOr set it up:         multis -e > %s, edit it, then multis -g\n", c.Config, c.Config)
+		return nil
+	case err != nil:
+		return err
+	}
+	fmt.Printf("%s is complete.\nNext: multis run (after the registration was added to Synapse), or multis --help\n", c.Config)
+	return nil
+}

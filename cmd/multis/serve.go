@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+	"maunium.net/go/mautrix/id"
+
+	"multis/admin"
+	"multis/agent"
+	"multis/appservice"
+	"multis/config"
+	"multis/jobs"
+	"multis/knowledge"
+	"multis/llm"
+	"multis/migrations"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/pgserver"
+)
+
+// runCmd serves until it is told to stop.
+type runCmd struct{}
+
+// Run reads the configuration and serves.
+func (runCmd) Run(ctx context.Context, c *cli) error {
+	cfg, err := config.Load(c.Config)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := logger(cfg.Logging)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	return serve(log.WithContext(ctx), cfg)
+}
+
+// migrateCmd brings the database up to date.
+type migrateCmd struct{}
+
+// Run migrates and exits.
+func (migrateCmd) Run(ctx context.Context, c *cli) error {
+	cfg, err := config.Load(c.Config)
+	if err != nil {
+		return err
+	}
+	_, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	closeDB()
+	fmt.Println("The database is up to date.")
+	return nil
+}
+
+// healthCmd asks the running multis.
+type healthCmd struct{}
+
+// Run asks once.
+func (healthCmd) Run(ctx context.Context, c *cli) error {
+	cfg, err := config.Load(c.Config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(cfg.Appservice.Port)+"/_matrix/mau/ready", nil)
+	if err != nil {
+		return fmt.Errorf("ask multis: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("multis does not answer: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New("multis is not ready")
+	}
+	return nil
+}
+
+// openStore connects to the database, or starts our own, and migrates it.
+func openStore(ctx context.Context, db config.Database) (*store.Store, func(), error) {
+	dsn, stop := db.URL.Value(), func() {}
+	if dsn == "" {
+		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres")})
+		if err != nil {
+			return nil, nil, err
+		}
+		stop = func() { server.Stop() }
+		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
+			stop()
+			return nil, nil, err
+		}
+	}
+	if err := migrations.Run(ctx, dsn); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return st, func() { st.Close(); stop() }, nil
+}
+
+// assistant is everything between the inbox and the outbox: the same with a homeserver and in a terminal.
+type assistant struct {
+	inbox  *appservice.Inbox
+	admin  *admin.Admin
+	runner *jobs.Runner
+}
+
+// newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
+func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p parts) (*assistant, error) {
+	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
+	sendCap := policy.Rate{Minute: cfg.Chats.ContactCaps.PerMinute, Day: cfg.Chats.ContactCaps.PerDay}
+	model, err := openModel(cfg, st)
+	if err != nil {
+		return nil, err
+	}
+	box := outbox.New(st, outbox.Rules{
+		Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap, Name: cfg.Name,
+		Disclose: func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure },
+	}, p.sender)
+	inbox := p.inbox(appservice.Rules{
+		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
+		OwnerPause: cfg.Chats.AdminPause, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
+	})
+	searcher := search.New(st)
+	ag := agent.New(agent.Options{
+		Store: st, Box: box, Search: searcher, Model: model, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+	})
+	adm := admin.New(admin.Options{
+		Store: st, Box: box, Asker: ag, Search: searcher, Library: knowledge.New(st), Files: p.files, Defaults: defaults, Zone: cfg.TimeZone,
+		Name: cfg.Name, Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder, OwnerPause: cfg.Chats.AdminPause, Version: version,
+	})
+	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
+		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
+	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
+	if err != nil {
+		return nil, err
+	}
+	return &assistant{inbox: inbox, admin: adm, runner: runner}, nil
+}
+
+// storeCap bounds what is kept of one contact.
+var storeCap = policy.Rate{Minute: 60, Day: 2000}
+
+// parts are what a homeserver and a terminal do differently.
+type parts struct {
+	sender    outbox.Sender
+	files     admin.Files
+	inbox     func(appservice.Rules) *appservice.Inbox
+	describer func(*appservice.Inbox) jobs.Describer
+}
+
+// serve runs multis beside a homeserver until ctx ends.
+func serve(ctx context.Context, cfg *config.Config) error {
+	log := zerolog.Ctx(ctx)
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	hs, err := appservice.NewHomeserver(st, appservice.Access{
+		URL: cfg.Homeserver.Address, AppserviceID: cfg.Appservice.ID, Token: cfg.Appservice.ASToken.Value(), Owner: cfg.Owner, Bot: botID(cfg),
+		BotName: cfg.Appservice.Bot.DisplayName,
+	})
+	if err != nil {
+		return err
+	}
+	var describer *appservice.Describer
+	as, err := newAssistant(ctx, cfg, st, parts{
+		sender: hs, files: hs,
+		inbox: func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
+		describer: func(in *appservice.Inbox) jobs.Describer {
+			describer = appservice.NewDescriber(in, hs)
+			return describer
+		},
+	})
+	if err != nil {
+		return err
+	}
+	server := appservice.NewServer(as.inbox, cfg.Appservice.HSToken.Value())
+	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
+	if err != nil {
+		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one", err)
+	}
+	log.Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
+	group.Go(func() error { return as.runner.Run(ctx) })
+	group.Go(func() error {
+		if err := start(ctx, cfg, hs, as, describer); err != nil {
+			return err
+		}
+		server.SetReady()
+		log.Info().Msg("Ready")
+		return appservice.NewOwnerSync(as.inbox, hs, describer).Run(ctx)
+	})
+	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	log.Info().Msg("Stopped")
+	return nil
+}
+
+// start waits for the homeserver and sets up what multis needs there.
+func start(ctx context.Context, cfg *config.Config, hs *appservice.Homeserver, as *assistant, d *appservice.Describer) error {
+	steps := []func(context.Context) error{
+		hs.Start,
+		func(ctx context.Context) error { _, err := hs.EnsureAdminRoom(ctx, cfg.Operators); return err },
+		d.Survey,
+		as.admin.Welcome,
+		hs.Ping,
+	}
+	for _, step := range steps {
+		if err := retry(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retry tries until it works: homeservers start slower than we do, and a wrong setting can be mended while we wait.
+func retry(ctx context.Context, step func(context.Context) error) error {
+	wait := time.Second
+	for {
+		err := step(ctx)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		zerolog.Ctx(ctx).Error().Err(err).Stringer("again_in", wait).Msg("Cannot start yet")
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, 30*time.Second)
+	}
+}
+
+// listen serves HTTP until ctx ends, then lets the requests under way finish.
+func listen(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	done := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		done <- server.Shutdown(stopping)
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the homeserver: %w", err)
+	}
+	return <-done
+}
+
+func botID(cfg *config.Config) id.UserID {
+	return id.NewUserID(cfg.Appservice.Bot.Username, cfg.Homeserver.Domain)
+}
+
+func networks(cfg *config.Config) map[string]policy.Mode {
+	modes := map[string]policy.Mode{}
+	for protocol, n := range cfg.Chats.Networks {
+		if n.Mode != "" {
+			modes[protocol] = policy.Mode(n.Mode)
+		}
+	}
+	return modes
+}
+
+// openModel opens the configured model behind the budget.
+func openModel(cfg *config.Config, st *store.Store) (llm.Model, error) {
+	return llm.Open(llm.Config{Model: cfg.LLM.Model, BaseURL: cfg.LLM.BaseURL, APIKey: cfg.LLM.APIKey.Value(), Timeout: cfg.LLM.Timeout}, llm.Budget{
+		Ledger: ledger{st}, Price: llm.Price{In: int64(cfg.LLM.Prices.InputPerMTok), Out: int64(cfg.LLM.Prices.OutputPerMTok)}, Local: cfg.LLM.Local,
+		DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
+		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
+	})
+}
+
+// ledger keeps a model's budget in the database.
+type ledger struct{ *store.Store }
+
+// Reserve sets the worst case of a call aside.
+func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
+	r, err := l.Store.Reserve(ctx, store.Spend(s))
+	return llm.Reservation(r), err
+}
+
+// Settle books what a call really cost.
+func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
+	return l.Store.Settle(ctx, reservation, store.Settlement(s))
+}
+
+// logger writes to standard error, and to a file if one is configured.
+func logger(c config.Logging) (zerolog.Logger, func(), error) {
+	var out io.Writer = os.Stderr
+	if c.Format == config.FormatPretty {
+		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}
+	}
+	closeFile := func() {}
+	if c.File != "" {
+		file, err := os.OpenFile(c.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return zerolog.Logger{}, nil, fmt.Errorf("logging.file: %w", err)
+		}
+		out, closeFile = zerolog.MultiLevelWriter(out, file), func() { file.Close() }
+	}
+	log := zerolog.New(out).Level(c.Level).With().Timestamp().Logger()
+	zerolog.DefaultContextLogger = &log
+	return log, closeFile, nil
+}
