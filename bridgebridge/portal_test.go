@@ -171,6 +171,10 @@ func TestDescribe(t *testing.T) {
 		{"power levels written as text are read", dmWith(t, stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":"100"},"state_default":"50"}`)), func(t *testing.T, p Portal) {
 			require.Equal(t, bridgeBot, p.BridgeBot)
 		}},
+		{"a bot with just enough power and an id of just the longest length", append(claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"`+strings.Repeat("1", 512)+`"}}`),
+			stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":50}}`)), func(t *testing.T, p Portal) {
+			require.Len(t, p.ChannelID, 512)
+		}},
 		{"the maker of a room of version 12 has power without being listed", append(dmWithout(t, "m.room.create", "m.room.power_levels"),
 			stateEvent(t, "m.room.create", "", bridgeBot, `{"room_version":"12"}`), stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{},"state_default":100}`)), func(t *testing.T, p Portal) {
 			require.Equal(t, bridgeBot, p.BridgeBot)

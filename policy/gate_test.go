@@ -118,6 +118,7 @@ func TestGateDenies(t *testing.T) {
 		{"the eleventh reply of a minute", aReply(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
 		{"the hundred-and-first reply of a day", aReply(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
 		{"a second hand-over past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeHandover, 101 }), CodeCapDay},
+		{"a second hand-over past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeHandover, 11 }), CodeCapMinute},
 		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
 		{"a reply without a source", aReply(func(in *GateInput) { in.HasSpan = false }), CodeNoSource},
 		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
@@ -141,6 +142,13 @@ func TestGateDenies(t *testing.T) {
 			require.Equal(t, test.code, got.Code)
 			require.NotEmpty(t, got.Why)
 		})
+	}
+}
+
+func TestGateDeniesEveryTurnOfDirection(t *testing.T) {
+	t.Parallel()
+	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+		require.Equal(t, CodeControl, Gate(aReply(func(in *GateInput) { in.Body = "a" + string(r) + "b" })).Code, "%U", r)
 	}
 }
 
