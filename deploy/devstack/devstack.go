@@ -44,6 +44,10 @@ func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	if err := askForRoot(ctx); err != nil {
 		return Root{}, err
 	}
+	// Made by the caller: root would own the folders above it, too.
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return Root{}, err
+	}
 	argv := asRoot("bash", "-s", "--", cache)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin = strings.NewReader(prepareScript)

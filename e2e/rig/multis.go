@@ -94,9 +94,6 @@ func (m *Multis) Kill() error { return m.child.stop(syscall.SIGKILL) }
 // is no error.
 func (m *Multis) Term() error { return m.child.stop(syscall.SIGTERM) }
 
-// Ended is closed when the process has ended, by itself or not.
-func (m *Multis) Ended() <-chan struct{} { return m.child.done }
-
 func readyURL(config []byte) (string, error) {
 	var parsed struct {
 		AppService struct {

@@ -4,6 +4,7 @@ package rig_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,14 +13,34 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/deploy/devstack"
 	"multis/e2e/bridge/demonet"
 	"multis/e2e/rig"
 )
 
+// downRegistration is a service that hears all the owner does, like multis, and
+// never runs: nothing may wait for it.
+const downRegistration = `
+id: down
+url: http://127.0.0.1:%d
+as_token: down-as
+hs_token: down-hs
+sender_localpart: as_down
+rate_limited: false
+namespaces:
+  users:
+    - {regex: '^@owner:multis\.localhost$', exclusive: false}
+`
+
 // One world for all: each test talks in chats of its own.
 func TestRig(t *testing.T) {
 	t.Parallel()
-	r, err := rig.Start(t.Context(), rig.Options{Dir: t.TempDir(), Out: t.Output()})
+	ports, err := devstack.FreePorts(1)
+	require.NoError(t, err)
+	r, err := rig.Start(t.Context(), rig.Options{
+		Dir: t.TempDir(), Out: t.Output(),
+		Registrations: [][]byte{fmt.Appendf(nil, downRegistration, ports[0])},
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Stop()) })
 
