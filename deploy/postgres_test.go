@@ -82,3 +82,31 @@ func TestTheDatabaseContainerRefusesAnAddressItWouldMisread(t *testing.T) {
 		require.True(t, strings.HasPrefix(out, "multis: secrets/database_url must read "), "%s: %s", name, out)
 	}
 }
+
+func TestABackupMadeAsDocumentedHoldsWhatIsBehindTheWalls(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/running.md")
+	require.NoError(t, err)
+	require.Contains(t, string(guide), "PGOPTIONS='-c multis.scope=*' pg_dump --enable-row-security ")
+	server := start(t)
+	dsn, err := server.EnsureDatabase(t.Context(), "multis", "multis")
+	require.NoError(t, err)
+	require.NoError(t, migrations.Run(t.Context(), dsn))
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `set multis.scope = '*';
+		insert into documents (origin, name, role, kind, element, size, hash) values ('a.md', 'a.md', 'user:7', 'kb', 'md', 1, 'x');
+		insert into chunks (chunk_key, doc_id, ord, role, kind, title, content) select 'x', id, 0, role, kind, name, 'a sentence to find again' from documents`)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+
+	dump := func(options string) string {
+		cmd := exec.CommandContext(t.Context(), "pg_dump", "--enable-row-security", dsn)
+		cmd.Env = append(os.Environ(), "PGOPTIONS="+options)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Contains(t, dump("-c multis.scope=*"), "a sentence to find again")
+	require.NotContains(t, dump(""), "a sentence to find again", "without a scope the wall stands even here")
+}
