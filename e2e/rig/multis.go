@@ -26,8 +26,6 @@ type Multis struct {
 // beside its configuration lands in the folder multis of Dir. env ("KEY=value")
 // is added to our environment.
 func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*Multis, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	ready, err := readyURL(config)
 	if err != nil {
 		return nil, fmt.Errorf("read multis' configuration: %w", err)
@@ -36,6 +34,8 @@ func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*M
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	err = m.child.until(ctx, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, http.NoBody)
 		if err != nil {
