@@ -152,7 +152,7 @@ func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 	for _, evt := range events {
 		rooms = append(rooms, evt.RoomID)
 	}
-	if b.chats, err = store.ChatsByRoom(ctx, b.tx, rooms); err != nil {
+	if b.chats, err = store.HoldChats(ctx, b.tx, rooms); err != nil {
 		return err
 	}
 	var ids []id.EventID

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -387,4 +389,39 @@ func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
 			require.Zero(t, b.count("messages where chat_id = $1", chat.ID))
 		}
 	}
+}
+
+func TestTransactionsThatOverlapInAnyOrderWaitAndNeverFail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	b.chat("!b:x", policy.ModeBusiness)
+	var events []*event.Event
+	for i := range 40 {
+		events = append(events, b.text(id.RoomID([]string{"!a:x", "!b:x"}[i%2]), owner, "typing myself"))
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		shuffled := slices.Clone(events)
+		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		wg.Go(func() {
+			for part := range slices.Chunk(shuffled, 7) {
+				if err := b.inbox.Receive(context.Background(), clone(part), ""); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 40, b.count("messages"))
+}
+
+// clone copies events, as two doors would each read their own.
+func clone(events []*event.Event) []*event.Event {
+	copies := make([]*event.Event, len(events))
+	for i, evt := range events {
+		c := *evt
+		copies[i] = &c
+	}
+	return copies
 }

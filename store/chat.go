@@ -52,7 +52,17 @@ const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id 
 
 // ChatsByRoom returns the chats that live in rooms today. Rooms without one are missing from the map.
 func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
-	chats, err := collectChats(ctx, db, chatsByRoomSQL, rooms)
+	return chatsByRoom(ctx, db, chatsByRoomSQL, rooms)
+}
+
+// HoldChats is ChatsByRoom for a transaction that will change the chats: it takes them in one order, so that two such
+// transactions wait for each other instead of blocking each other.
+func HoldChats(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
+	return chatsByRoom(ctx, tx, chatsByRoomSQL+" order by c.id for no key update", rooms)
+}
+
+func chatsByRoom(ctx context.Context, db DB, sql string, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
+	chats, err := collectChats(ctx, db, sql, rooms)
 	if err != nil {
 		return nil, err
 	}

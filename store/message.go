@@ -49,7 +49,7 @@ type Attachment struct {
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id`
 
-const markSeenSQL = "insert into seen_events (event_id) select unnest($1::text[]) on conflict do nothing returning event_id"
+const markSeenSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
 // MarkSeen claims events for this transaction and returns those that nobody took in before.
 func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {

@@ -1,0 +1,199 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// work is every part of the program, as far as jobs see it: it notes what it was asked.
+type work struct {
+	mu   sync.Mutex
+	seen []string
+	turn func(attempt string, last bool) error
+	done chan struct{}
+}
+
+func newWork() *work { return &work{done: make(chan struct{}, 1000)} }
+
+func (w *work) note(what string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, what)
+	w.done <- struct{}{}
+	return nil
+}
+
+func (w *work) Turn(_ context.Context, _ int64, job string, last bool) error {
+	if w.turn != nil {
+		if err := w.turn(job, last); err != nil {
+			return err
+		}
+	}
+	return w.note("turn")
+}
+func (w *work) Command(context.Context, int64, bool) error   { return w.note("command") }
+func (w *work) Send(context.Context, uuid.UUID, bool) error  { return w.note("send") }
+func (w *work) Describe(context.Context, id.RoomID) error    { return w.note("describe") }
+func (w *work) Digest(context.Context) error                 { return w.note("digest") }
+func (w *work) Index(context.Context, IndexArgs, bool) error { return w.note("index") }
+func (w *work) Undelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
+
+func (w *work) handlers() Handlers {
+	return Handlers{Turn: w, Command: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w}
+}
+
+// await waits until n jobs are done.
+func (w *work) await(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-w.done:
+		case <-time.After(30 * time.Second):
+			require.Fail(t, "the job was not done")
+		}
+	}
+}
+
+// start runs a runner until the test ends.
+func start(t *testing.T, st *store.Store, w *work) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := NewRunner(ctx, st, w.handlers(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
+
+func enqueue(t *testing.T, st *store.Store, args ...Args) {
+	t.Helper()
+	ctx := context.Background()
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) }))
+}
+
+func TestEveryKindOfJobReachesItsPart(t *testing.T) {
+	t.Parallel()
+	st, w := storetest.New(t), newWork()
+	enqueue(t, st, TurnArgs{Chat: 1}, CommandArgs{Message: 1}, SendArgs{Out: uuid.New()}, DescribeArgs{Room: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{Out: uuid.New()})
+	start(t, st, w)
+	w.await(t, 7)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered"}, w.seen)
+}
+
+func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	broken := errors.New("broken")
+	require.ErrorIs(t, st.InTx(ctx, func(tx store.Tx) error {
+		require.NoError(t, Enqueue(ctx, tx, TurnArgs{Chat: 1}))
+		return broken
+	}), broken)
+	var n int
+	require.NoError(t, st.DB().QueryRow(ctx, "select count(*) from river.river_job").Scan(&n))
+	require.Zero(t, n)
+}
+
+func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
+	t.Parallel()
+	st, w := storetest.New(t), newWork()
+	calls := 0
+	w.turn = func(_ string, last bool) error {
+		calls++
+		require.False(t, last)
+		switch calls {
+		case 1:
+			return Later(10 * time.Millisecond)
+		case 2:
+			return errors.New("broken")
+		default:
+			return nil
+		}
+	}
+	start(t, st, w)
+	enqueue(t, st, TurnArgs{Chat: 1})
+	w.await(t, 1)
+	require.Equal(t, 3, calls)
+}
+
+func TestOneDigestWaitsAtATime(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	for range 5 {
+		enqueue(t, st, DigestArgs{})
+	}
+	var n int
+	require.NoError(t, st.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'digest'").Scan(&n))
+	require.Equal(t, 1, n)
+}
+
+// orphan leaves a job as a killed process leaves it: running, under a client id.
+func orphan(t *testing.T, st *store.Store, client string) {
+	t.Helper()
+	enqueue(t, st, TurnArgs{Chat: 1})
+	_, err := st.DB().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
+	require.NoError(t, err)
+}
+
+func TestTheJobOfAKilledProcessIsDoneByTheNextAtOnce(t *testing.T) {
+	t.Parallel()
+	st, w := storetest.New(t), newWork()
+	orphan(t, st, "multis-1")
+	start(t, st, w) // takes the same client id again
+	w.await(t, 1)
+}
+
+func TestTheJobOfAKilledNeighbourIsTakenOverByAnother(t *testing.T) {
+	t.Parallel()
+	st, w := storetest.New(t), newWork()
+	start(t, st, w)
+	orphan(t, st, "multis-9")
+	w.await(t, 1)
+}
+
+func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	neighbour, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	defer func() { neighbour.lock.Release(ctx) }()
+	orphan(t, st, neighbour.id)
+	own, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	defer func() { own.lock.Release(ctx) }()
+	require.NotEqual(t, neighbour.id, own.id)
+	require.NoError(t, own.adopt(ctx))
+	require.NoError(t, own.keep(ctx))
+	var state string
+	require.NoError(t, st.DB().QueryRow(ctx, "select state from river.river_job").Scan(&state))
+	require.Equal(t, "running", state)
+}
+
+func TestALockThatWasLostIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	s, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	s.lock.Release(ctx) // as when the database restarts
+	require.NoError(t, s.keep(ctx))
+	defer func() { s.lock.Release(ctx) }()
+	again, err := st.TryLock(ctx, store.LockClient, s.num)
+	require.NoError(t, err)
+	require.Nil(t, again, "we hold it")
+}

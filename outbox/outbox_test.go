@@ -1,0 +1,253 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// wire is the network: it records what was put into rooms, and fails as told.
+type wire struct {
+	sent []id.RoomID
+	fail error
+}
+
+func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+	if w.fail != nil {
+		return "", w.fail
+	}
+	w.sent = append(w.sent, room)
+	return id.EventID("$" + o.ID.String()), nil
+}
+
+type bundle struct {
+	t     *testing.T
+	store *store.Store
+	wire  *wire
+	box   *Box
+	chat  store.Chat
+	admin store.Chat
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	b := &bundle{t: t, store: storetest.New(t), wire: &wire{}}
+	b.box = New(b.store, Rules{
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora",
+		Disclose: func(protocol string) bool { return protocol != "plain" },
+	}, b.wire)
+	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
+		if err != nil {
+			return err
+		}
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		if err != nil {
+			return err
+		}
+		return store.SetMode(ctx, tx, b.chat.ID, policy.ModeBusiness)
+	})
+	return b
+}
+
+func (b *bundle) tx(fn func(ctx context.Context, tx store.Tx) error) {
+	b.t.Helper()
+	ctx := context.Background()
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return fn(ctx, tx) }))
+}
+
+func (b *bundle) queue(l Letter) (out uuid.UUID, d policy.Decision) {
+	b.t.Helper()
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		out, d, err = b.box.Queue(ctx, tx, l)
+		return err
+	})
+	return out, d
+}
+
+func (b *bundle) reply(text string) Letter {
+	return Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Quote: "quoted"}}}
+}
+
+func (b *bundle) row(out uuid.UUID) store.Out {
+	b.t.Helper()
+	o, err := store.OutByID(context.Background(), b.store.DB(), out)
+	require.NoError(b.t, err)
+	return o
+}
+
+func (b *bundle) send(out uuid.UUID) error { return b.box.Send(context.Background(), out, false) }
+
+func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out, d := b.queue(b.reply("We deliver on Mondays."))
+	require.True(t, d.Allow)
+	require.NoError(t, b.send(out))
+	require.NoError(t, b.send(out))
+	require.Equal(t, []id.RoomID{"!ana:x"}, b.wire.sent)
+	o := b.row(out)
+	require.Equal(t, store.OutSent, o.State)
+	require.NotNil(t, o.EventID)
+	var c map[string]any
+	require.NoError(t, json.Unmarshal(o.Content, &c))
+	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{}, "ai.multis.out": out.String()}, c)
+}
+
+func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	unsourced := b.reply("Trust me.")
+	unsourced.Spans = nil
+	out, d := b.queue(unsourced)
+	require.False(t, d.Allow)
+	require.NoError(t, b.send(out))
+	require.Empty(t, b.wire.sent)
+	require.Equal(t, store.OutDropped, b.row(out).State)
+	require.Equal(t, policy.CodeNoSource, b.row(out).Code)
+}
+
+func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		between func(ctx context.Context, tx store.Tx, chat int64) error
+		code    policy.Code
+	}{
+		"everything was paused": {func(ctx context.Context, tx store.Tx, _ int64) error {
+			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{})
+		}, policy.CodePausedAll},
+		"the chat was paused": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			until := time.Now().Add(time.Hour)
+			return store.PauseChat(ctx, tx, chat, &until)
+		}, policy.CodePausedChat},
+		"the chat was switched off": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			return store.SetMode(ctx, tx, chat, policy.ModeOff)
+		}, policy.CodeOff},
+		"the chat was silenced": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			return store.SetMode(ctx, tx, chat, policy.ModeSilent)
+		}, policy.CodeSilent},
+		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			return store.OwnerWrote(ctx, tx, chat, time.Now())
+		}, policy.CodeOwnerHere},
+		"the room became encrypted": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			return store.MarkEncrypted(ctx, tx, chat)
+		}, policy.CodeEncrypted},
+		"the owner left the room": {func(ctx context.Context, tx store.Tx, chat int64) error {
+			return store.CloseChat(ctx, tx, chat, store.ClosedLeft)
+		}, policy.CodeNoRoom},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			out, d := b.queue(b.reply("We deliver on Mondays."))
+			require.True(t, d.Allow)
+			b.tx(func(ctx context.Context, tx store.Tx) error { return c.between(ctx, tx, b.chat.ID) })
+			require.NoError(t, b.send(out))
+			require.Empty(t, b.wire.sent)
+			require.Equal(t, store.OutDropped, b.row(out).State)
+			require.Equal(t, c.code, b.row(out).Code)
+		})
+	}
+}
+
+func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first, _ := b.queue(b.reply("one"))
+	second, _ := b.queue(b.reply("two"))
+	require.True(t, jobs.IsLater(b.send(second)))
+	require.NoError(t, b.send(first))
+	require.NoError(t, b.send(second))
+	require.Len(t, b.wire.sent, 2)
+}
+
+func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out, _ := b.queue(b.reply("hello"))
+	b.wire.fail = errors.New("connection refused")
+	require.ErrorContains(t, b.send(out), "connection refused")
+	require.Equal(t, store.OutQueued, b.row(out).State)
+	b.wire.fail = jobs.Final(errors.New("not in the room"))
+	require.True(t, jobs.IsFinal(b.send(out)))
+	require.Equal(t, store.OutFailed, b.row(out).State)
+	require.Contains(t, b.row(out).Error, "not in the room")
+	var alarms int
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&alarms))
+	require.Equal(t, 1, alarms)
+}
+
+func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out, _ := b.queue(b.reply("hello"))
+	b.wire.fail = errors.New("connection refused")
+	require.Error(t, b.box.Send(context.Background(), out, true))
+	require.Equal(t, store.OutFailed, b.row(out).State)
+}
+
+func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 10 {
+		_, d := b.queue(b.reply("hello"))
+		require.True(t, d.Allow)
+	}
+	_, d := b.queue(b.reply("hello"))
+	require.Equal(t, policy.CodeCapMinute, d.Code)
+	_, d = b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeHandover, Text: "a person comes"})
+	require.True(t, d.Allow, d.Why)
+}
+
+func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		return store.PutSetting(ctx, tx, store.SettingName, "Max")
+	})
+	out, _ := b.queue(b.reply("hello"))
+	require.Contains(t, string(b.row(out).Content), `"[Max] hello"`)
+	b.chat.Protocol = "plain"
+	out, _ = b.queue(b.reply("hello"))
+	require.Contains(t, string(b.row(out).Content), `"hello"`)
+}
+
+func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out, d := b.queue(Notice(b.admin, "**Ana** said "+Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), false))
+	require.True(t, d.Allow)
+	o := b.row(out)
+	require.Equal(t, policy.AsBot, o.SendAs)
+	var c content
+	require.NoError(t, json.Unmarshal(o.Content, &c))
+	require.Equal(t, "m.notice", c.MsgType)
+	require.Contains(t, c.HTML, "<strong>Ana</strong>")
+	for _, tag := range []string{"<b>", "<a ", "<code>", "<h1>"} {
+		require.NotContains(t, c.HTML, tag)
+	}
+	require.Equal(t, 1, strings.Count(c.HTML, "<strong>"))
+	require.NotNil(t, c.Mentions)
+
+	out, _ = b.queue(Notice(b.admin, "wake up", true))
+	require.Contains(t, string(b.row(out).Content), `"m.text"`)
+	out, d = b.queue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$command"})
+	require.True(t, d.Allow)
+	require.Equal(t, "m.reaction", b.row(out).EventType)
+}
