@@ -1,5 +1,5 @@
-// Package migrations brings a database to the newest schema: ours (goose), River's in schema "river". It is safe to
-// run from several processes at once.
+// Package migrations brings a database to the newest schema: ours (goose), River's in schema "river", mautrix' own in
+// schema "matrix". It is safe to run from several processes at once.
 package migrations
 
 import (
@@ -15,13 +15,19 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/sqlstatestore"
 )
 
 //go:embed *.sql
 var files embed.FS
 
-// Schema of River's own tables.
-const RiverSchema = "river"
+// The schemas that libraries keep their own tables in.
+const (
+	RiverSchema  = "river"
+	MatrixSchema = "matrix"
+)
 
 // ErrRole is returned by Run when the database lets multis neither use nor create the role that contacts' reads run
 // under. Its text holds the SQL that fixes it.
@@ -54,7 +60,10 @@ func Run(ctx context.Context, dsn string) error {
 	if err := runOurs(ctx, pool); err != nil {
 		return err
 	}
-	return runRiver(ctx, pool)
+	if err := runRiver(ctx, pool); err != nil {
+		return err
+	}
+	return runMatrix(ctx, pool)
 }
 
 // ensureRole makes the role of contacts' reads and lets the login role switch to it.
@@ -114,6 +123,28 @@ func runRiver(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("migrate the job tables: %w", err)
+	}
+	return nil
+}
+
+// runMatrix brings mautrix' tables for encryption and room state up to date.
+func runMatrix(ctx context.Context, pool *pgxpool.Pool) error {
+	if _, err := pool.Exec(ctx, "create schema if not exists "+MatrixSchema); err != nil {
+		return fmt.Errorf("create schema %s: %w", MatrixSchema, err)
+	}
+	cfg := pool.Config().ConnConfig
+	cfg.RuntimeParams["search_path"] = MatrixSchema
+	raw := stdlib.OpenDB(*cfg)
+	defer raw.Close()
+	db, err := dbutil.NewWithDB(raw, "pgx")
+	if err != nil {
+		return fmt.Errorf("prepare the tables of encryption: %w", err)
+	}
+	if err := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false).Upgrade(ctx); err != nil {
+		return fmt.Errorf("migrate the tables of room state: %w", err)
+	}
+	if err := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, "", "", nil).DB.Upgrade(ctx); err != nil {
+		return fmt.Errorf("migrate the tables of encryption: %w", err)
 	}
 	return nil
 }

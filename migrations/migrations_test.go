@@ -1,0 +1,73 @@
+package migrations_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"multis/migrations"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// empty makes an empty database owned by a role of its own.
+func empty(t *testing.T, name, grants string) string {
+	t.Helper()
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, storetest.Server().SuperDSN("postgres"))
+	require.NoError(t, err)
+	defer admin.Close(ctx)
+	for _, sql := range []string{"create role " + name + " login " + grants, "create database " + name + " owner " + name} {
+		_, err := admin.Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	return storetest.Server().DSN(name, name)
+}
+
+func TestSeveralProcessesMigrateAnEmptyDatabaseAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := empty(t, "several", "createrole")
+	// The role of contacts' reads is the server's and there already: only its administrator may hand it on.
+	admin, err := pgx.Connect(context.Background(), storetest.Server().SuperDSN("postgres"))
+	require.NoError(t, err)
+	defer admin.Close(context.Background())
+	_, err = admin.Exec(context.Background(), "grant multis_contact to several")
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if err := migrations.Run(context.Background(), dsn); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	st, err := store.Open(context.Background(), dsn)
+	require.NoError(t, err)
+	defer st.Close()
+	for _, table := range []string{"chats", "river.river_job", "matrix.crypto_account", "matrix.mx_room_state"} {
+		_, err := st.DB().Exec(context.Background(), "select from "+table)
+		require.NoError(t, err, table)
+	}
+}
+
+func TestARoleThatMayNotMakeRolesIsToldTheSQLThatHelps(t *testing.T) {
+	t.Parallel()
+	err := migrations.Run(context.Background(), empty(t, "plain", ""))
+	require.ErrorIs(t, err, migrations.ErrRole)
+	require.ErrorContains(t, err, `GRANT multis_contact TO "plain"`)
+}
+
+func TestASuperuserIsRefusedBecauseNoWallBindsIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	empty(t, "walls", "")
+	dsn := storetest.Server().SuperDSN("walls")
+	require.NoError(t, migrations.Run(ctx, dsn))
+	_, err := store.Open(ctx, dsn)
+	require.ErrorIs(t, err, store.ErrSuperuser)
+	require.ErrorContains(t, err, "CREATE ROLE multis")
+}
