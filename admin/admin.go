@@ -1,0 +1,232 @@
+// Package admin is the room from which the owner runs multis: commands, questions that a number or a reaction answers, and
+// what multis tells by itself. Everything it says leaves through the outbox; everything it changes is committed together
+// with the reply that says so.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/knowledge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// Asker answers a question of the owner as finished Markdown. chat is where it was asked.
+type Asker interface {
+	Ask(ctx context.Context, chat store.Chat, question string) (string, error)
+}
+
+// Files fetches a file that was sent in the admin room, at most max bytes. A larger one is an error, as is one that is gone.
+type Files interface {
+	Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error)
+}
+
+// Rules are what the admin room shows of the configuration, or goes by.
+type Rules struct {
+	Version    string
+	Name       string // what the assistant is called unless the owner renamed it
+	Model      string // the language model's name; "none" without one
+	Zone       *time.Location
+	Defaults   policy.Defaults
+	OwnerPause time.Duration
+	// Disclose tells by protocol whether answers are marked with the assistant's name.
+	Disclose func(protocol string) bool
+	// DayBudget is the most that may be spent a day, in millionths of Currency; zero means no paid call.
+	DayBudget int64
+	Currency  string
+	// Documents is the folder whose files may be indexed by path.
+	Documents string
+}
+
+// Options are what an admin room works with.
+type Options struct {
+	Store   *store.Store
+	Box     *outbox.Box
+	Search  *search.Searcher
+	Library *knowledge.Library
+	Asker   Asker
+	Files   Files
+	Rules   Rules
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+}
+
+// Admin runs the admin room. It keeps nothing in memory: another one on the same store goes on where it stopped.
+type Admin struct {
+	Options
+	commands []command
+}
+
+// New makes an Admin.
+func New(o Options) *Admin {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &Admin{Options: o}
+	a.commands = a.table()
+	return a
+}
+
+// request is one message, or one reaction, from the admin room.
+type request struct {
+	message store.Message
+	room    store.Chat
+	now     time.Time
+}
+
+// byOwner tells the owner from an operator.
+func (r request) byOwner() bool { return r.message.Author.IsOwner() }
+
+// scope is what the one who asks may read: the owner what is his and what is public, an operator what is public.
+func (r request) scope() policy.Scope {
+	if r.byOwner() {
+		return policy.OwnerScope()
+	}
+	return policy.ContactScope(r.room.ID)
+}
+
+// answer is what a request leads to. Its zero value is silence.
+type answer struct {
+	text  string   // Markdown; empty says nothing
+	asks  question // what the text asks; nil for nothing
+	react string   // an emoji on the message that was answered
+	// do is what changes, in the transaction that says so; nil for nothing.
+	do  func(ctx context.Context, tx store.Tx) error
+	why string // for the record, where it is not plain
+}
+
+// errSettled rolls back what another attempt at the same message has already done.
+var errSettled = errors.New("the message was settled before")
+
+// orderWait is how long a command waits for an older one that is still being carried out.
+const orderWait = 50 * time.Millisecond
+
+// Command carries out what was written in the admin room, once. last says that no other attempt follows.
+func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
+	r, err := a.request(ctx, message)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || r.message.AnsweredAt != nil {
+		return err
+	}
+	if waits, err := a.waits(ctx, r); err != nil {
+		return err
+	} else if waits {
+		return jobs.Later(orderWait)
+	}
+	ans, err := a.handle(ctx, r)
+	if err == nil {
+		err = a.commit(ctx, r, ans)
+	}
+	if err == nil || !last || jobs.IsLater(err) {
+		return err
+	}
+	return a.apologise(context.WithoutCancel(ctx), r, err)
+}
+
+func (a *Admin) request(ctx context.Context, message int64) (request, error) {
+	m, err := store.MessageByID(ctx, a.Store.DB(), message)
+	if err != nil {
+		return request{}, err
+	}
+	room, err := store.ChatByID(ctx, a.Store.DB(), m.ChatID)
+	return request{message: m, room: room, now: a.Now()}, err
+}
+
+// orderFor is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
+const orderFor = time.Minute
+
+// waits tells whether an older command must come first. Questions take their time and hold nothing up.
+func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
+	earlier, err := store.OpenCommands(ctx, a.Store.DB(), r.room.ID, r.message.ID, r.now.Add(-orderFor))
+	if err != nil {
+		return false, err
+	}
+	for _, m := range earlier {
+		if !isQuestion(m) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// commit writes what a request leads to. A message that was settled meanwhile changes nothing.
+func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
+	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+		if ans.do != nil {
+			if err := ans.do(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if ans.react != "" {
+			if err := a.react(ctx, tx, r.room, r.message, ans.react); err != nil {
+				return err
+			}
+		}
+		var out *uuid.UUID
+		if ans.text != "" {
+			said, err := a.say(ctx, tx, r.room, ans.text, ans.asks)
+			if err != nil {
+				return err
+			}
+			out = &said
+		}
+		why := ans.why
+		if why == "" {
+			why = policy.CodeCommand.Sentence()
+		}
+		settled, err := store.Settle(ctx, tx, []int64{r.message.ID}, out, policy.CodeCommand, why)
+		if err == nil && settled == 0 {
+			err = errSettled
+		}
+		return err
+	})
+	if errors.Is(err, errSettled) {
+		return nil
+	}
+	return err
+}
+
+// apologise tells the owner that a command failed for good, with a number that the log shows as well.
+func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
+	ref := fmt.Sprintf("#%d", r.message.ID)
+	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")
+	return a.commit(ctx, r, answer{
+		text: "⚠️ That did not work, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
+		why:  "It failed.",
+	})
+}
+
+// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on.
+func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question) (uuid.UUID, error) {
+	expires := a.Now().Add(dialogTime)
+	if asks != nil {
+		markdown += " Open until " + a.moment(expires) + "."
+	}
+	out, _, err := a.Box.Queue(ctx, tx, outbox.Notice(room, fit(markdown), false))
+	if err != nil || asks == nil {
+		return out, err
+	}
+	payload, err := json.Marshal(asks)
+	if err != nil {
+		return out, fmt.Errorf("write question: %w", err)
+	}
+	_, err = store.OpenDialog(ctx, tx, store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires})
+	return out, err
+}
+
+func (a *Admin) react(ctx context.Context, tx store.Tx, room store.Chat, to store.Message, emoji string) error {
+	_, _, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, React: to.EventID})
+	return err
+}

@@ -1,0 +1,124 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// searchHits is how many passages are shown.
+const searchHits = 5
+
+// ask answers a question of the owner.
+func (a *Admin) ask(ctx context.Context, r request, question string) (answer, error) {
+	if question == "" {
+		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
+	}
+	text, err := a.Asker.Ask(ctx, r.room, question)
+	return answer{text: text}, err
+}
+
+// search shows passages as they are.
+func (a *Admin) search(ctx context.Context, r request, args string) (answer, error) {
+	if args == "" {
+		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
+	}
+	find := a.Search.AsContact
+	if r.byOwner() {
+		find = a.Search.AsOwner
+	}
+	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: searchHits, Kinds: []store.Kind{store.KindKnowledge}})
+	if err != nil {
+		return answer{}, err
+	}
+	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return answer{text: "I found nothing about that in the documents. `/docs` says which I know."}, nil
+	}
+	lines := []string{"**" + count(len(found.Hits), "passage") + "** for " + quote(args, 60)}
+	for i, hit := range found.Hits {
+		q, err := a.Search.BestSentences(ctx, found, hit)
+		if err != nil {
+			return answer{}, err
+		}
+		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), onlyYours(hit.Role), quote(q.Text, 400)))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// onlyYours marks what customers never see.
+func onlyYours(role policy.Role) string {
+	if role == policy.Public {
+		return ""
+	}
+	return " (only you)"
+}
+
+// biggestDocs is how many documents are listed by name.
+const biggestDocs = 10
+
+// docs lists what the library holds.
+func (a *Admin) docs(ctx context.Context, r request, _ string) (answer, error) {
+	held, err := a.Library.Documents(ctx, r.scope(), biggestDocs)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(held.Groups) == 0 {
+		return answer{text: "I know no documents yet. Send me one here, a Markdown or text file: `/help index`."}, nil
+	}
+	lines := []string{"**Documents**"}
+	for _, g := range held.Groups {
+		lines = append(lines, fmt.Sprintf("%s, %s — %s · last indexed %s",
+			count(g.Documents, kindName(g)), whose(g.Role), count(g.Chunks, "passage"), a.moment(g.LastIndexed)))
+	}
+	lines = append(lines, "", "**Biggest**")
+	for _, d := range held.Biggest {
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s · %s", esc(d.Name), count(d.Chunks, "passage"), whose(d.Role), a.moment(d.Indexed)))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// kindName says what the documents of a group are.
+func kindName(g store.DocumentGroup) string {
+	switch {
+	case g.Kind == store.KindConversation:
+		return "chat"
+	case g.Element == "md":
+		return "Markdown file"
+	case g.Element == "txt":
+		return "text file"
+	default:
+		return esc(g.Element) + " file"
+	}
+}
+
+// whose says who may see data of a role.
+func whose(role policy.Role) string {
+	switch role {
+	case policy.Public:
+		return "public"
+	case policy.Admin:
+		return "only you"
+	default:
+		return "of one chat"
+	}
+}
+
+// documents counts the documents that a scope may see: public ones, and others.
+func (a *Admin) documents(ctx context.Context, scope policy.Scope) (public, private int, err error) {
+	groups, err := store.DocumentGroups(ctx, a.Store.DB(), scope)
+	for _, g := range groups {
+		switch {
+		case g.Kind != store.KindKnowledge:
+		case g.Role == policy.Public:
+			public += g.Documents
+		default:
+			private += g.Documents
+		}
+	}
+	return public, private, err
+}

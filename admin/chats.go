@@ -1,0 +1,272 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	// maxChats is how many chats are looked through; the newest come first.
+	maxChats = 10_000
+	// maxPicks is how many of them one list can be paged through.
+	maxPicks = 1000
+	pageSize = 10
+)
+
+// pickChat asks which chat is meant, ten a page. The numbers keep their meaning from page to page.
+type pickChat struct {
+	// Then is the command that goes on with the chat.
+	Then  string
+	Mode  policy.Mode `json:",omitempty"` // for /mode, when it is known already
+	Chats []int64
+	From  int // the first one shown on this page
+}
+
+func (pickChat) kind() string      { return "chat" }
+func (p pickChat) command() string { return p.Then }
+
+func (pickChat) takes(word string) bool { return word == wordMore || word == "next" }
+
+func (p pickChat) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+	if c.word != "" {
+		if p.From+pageSize >= len(p.Chats) {
+			return answer{text: "That was all of them."}, false, nil
+		}
+		p.From += pageSize
+		ans, err := a.page(ctx, p, "")
+		return ans, true, err
+	}
+	n := c.number
+	if c.onPage {
+		n += p.From
+	}
+	shown := min(p.From+pageSize, len(p.Chats))
+	if n < 1 || n > shown {
+		return answer{text: fmt.Sprintf("I showed 1 to %d. Which one?", shown)}, false, nil
+	}
+	chat, err := store.ChatByID(ctx, a.Store.DB(), p.Chats[n-1])
+	if err != nil {
+		return answer{}, false, err
+	}
+	ans, err := a.picked(ctx, p, chat)
+	return ans, true, err
+}
+
+// picked goes on with the chat that was meant.
+func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
+	switch p.Then {
+	case "mode":
+		if p.Mode == "" {
+			return a.askMode(ctx, chat)
+		}
+		return a.setMode(ctx, chat, p.Mode)
+	case "pause":
+		return a.pauseChat(chat), nil
+	case "resume":
+		return a.resumeChat(ctx, chat)
+	case "why":
+		return a.whyChat(ctx, chat)
+	default:
+		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
+	}
+}
+
+// withChat goes on with the one chat that a name means. Several are asked about, never guessed.
+func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, error) {
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	found, sure := match(chats, name)
+	switch {
+	case len(found) == 0:
+		return answer{text: noChat(chats, name)}, nil
+	case len(found) == 1 && sure:
+		return a.picked(ctx, p, found[0])
+	}
+	p.Chats = ids(found)
+	return a.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
+}
+
+// match finds the chats that a name may mean: those called exactly so, else those that begin with it, else those that
+// contain it. sure says that one alone is the one; a part from the middle of a name is never sure.
+func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
+	name = fold(name)
+	for level, fits := range []func(candidate string) bool{
+		func(candidate string) bool { return candidate == name },
+		func(candidate string) bool { return strings.HasPrefix(candidate, name) },
+		func(candidate string) bool { return strings.Contains(candidate, name) },
+	} {
+		for _, c := range chats {
+			if fits(fold(c.Name)) || fits(fold(label(c))) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > 0 {
+			return found, level < 2
+		}
+	}
+	return nil, false
+}
+
+// noChat names the chats that come nearest to a name.
+func noChat(chats []store.Chat, name string) string {
+	names := make([]string, len(chats))
+	for i, c := range chats {
+		names[i] = c.Name
+	}
+	text := "I know no chat called " + quote(name, 60) + "."
+	if near := nearest(clip(name, 60), names, 3); len(near) > 0 {
+		for i := range near {
+			near[i] = "**" + esc(near[i]) + "**"
+		}
+		text += " Did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return text + " `/chats` lists them; a chat appears with its first message."
+}
+
+// chats finds chats by a part of their name.
+func (a *Admin) chats(ctx context.Context, r request, args string) (answer, error) {
+	then := "mode"
+	if !r.byOwner() {
+		then = "why"
+	}
+	return a.listed(ctx, args, pickChat{Then: then})
+}
+
+// listed shows the chats whose name holds a text, newest first; an empty text fits all.
+func (a *Admin) listed(ctx context.Context, part string, p pickChat) (answer, error) {
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(chats) == 0 {
+		return answer{text: "There are no chats yet. Each appears with its first message after a bridge is logged in."}, nil
+	}
+	part = fold(part)
+	found := slices.DeleteFunc(slices.Clone(chats), func(c store.Chat) bool { return !strings.Contains(fold(label(c)), part) })
+	if len(found) == 0 {
+		return answer{text: noChat(chats, part)}, nil
+	}
+	p.Chats = ids(found)
+	return a.page(ctx, p, "")
+}
+
+// ids are the chats of a list, as far as it can be paged through.
+func ids(chats []store.Chat) []int64 {
+	chats = chats[:min(len(chats), maxPicks)]
+	out := make([]int64, len(chats))
+	for i, c := range chats {
+		out[i] = c.ID
+	}
+	return out
+}
+
+// page shows one page of a list and asks for a number. An empty title is the plain one.
+func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, error) {
+	until := min(p.From+pageSize, len(p.Chats))
+	chats, err := store.ChatsByID(ctx, a.Store.DB(), p.Chats[p.From:until])
+	if err != nil {
+		return answer{}, err
+	}
+	pausedAll, err := a.pausedAll(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+	if err != nil {
+		return answer{}, err
+	}
+	if title == "" {
+		title = fmt.Sprintf("**Chats** (%s, newest first)", pageOf(p.From, until, len(p.Chats)))
+	}
+	lines := []string{title}
+	for i, id := range p.Chats[p.From:until] {
+		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, a.chatLine(chats[id], name, pausedAll)))
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n" + p.hint(until < len(p.Chats)), asks: p}, nil
+}
+
+// pageOf says which part of a list is shown.
+func pageOf(from, until, all int) string {
+	switch {
+	case from == 0 && until == all:
+		return fmt.Sprint(all)
+	case from == 0:
+		return fmt.Sprintf("%d of %d", until, all)
+	default:
+		return fmt.Sprintf("%d to %d of %d", from+1, until, all)
+	}
+}
+
+// hint says how to answer.
+func (p pickChat) hint(more bool) string {
+	hint := "Reply with a number"
+	switch {
+	case p.Then == "mode" && p.Mode == "":
+		hint += ", or `/mode business` and a name"
+	case p.Then == "why":
+		hint += " to see why I answered or kept silent there"
+	}
+	if more {
+		hint += ". React ➡️ for more"
+	}
+	return hint + "."
+}
+
+// chatLine says in one line what there is to know about a chat.
+func (a *Admin) chatLine(c store.Chat, name string, pausedAll bool) string {
+	mode := c.ModeIn(a.Rules.Defaults)
+	parts := []string{esc(label(c)) + " — " + a.modeNote(c, mode, name, pausedAll)}
+	switch {
+	case mode == policy.ModeOff:
+		parts = append(parts, "nothing is stored")
+	case c.ClosedWhy != "":
+		parts = append(parts, esc(c.ClosedWhy))
+	case c.RoomID == nil:
+		parts = append(parts, "no room at the moment")
+	case c.Encrypted == policy.EncryptionYes:
+		parts = append(parts, "🔒 encrypted: cannot be read yet")
+	case c.Encrypted != policy.EncryptionNo:
+		parts = append(parts, "🔒 perhaps encrypted: nothing is sent")
+	}
+	switch {
+	case mode == policy.ModeOff:
+	case c.LastMessageAt != nil:
+		parts = append(parts, a.ago(*c.LastMessageAt))
+	default:
+		parts = append(parts, "no message yet")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// modeNote says a chat's mode and whether it answers now.
+func (a *Admin) modeNote(c store.Chat, mode policy.Mode, name string, pausedAll bool) string {
+	note := "**" + string(mode) + "**"
+	paused := pausedAll || (c.PausedUntil != nil && c.PausedUntil.After(a.Now()))
+	switch {
+	case mode == policy.ModeSilent:
+		return "silent"
+	case mode == policy.ModeOff:
+		return note
+	case paused:
+		return note + ", paused"
+	case !c.Usable() || c.Encrypted != policy.EncryptionNo:
+		return note + ", cannot answer"
+	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
+		return note + ", when called " + esc(name)
+	default:
+		return note + ", answers on"
+	}
+}
+
+// pausedAll tells whether everything is paused.
+func (a *Admin) pausedAll(ctx context.Context) (bool, error) {
+	var pause store.Pause
+	return store.GetSetting(ctx, a.Store.DB(), store.SettingPause, &pause)
+}

@@ -1,0 +1,237 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/bridgebridge"
+)
+
+// command is one thing that can be asked for by name.
+type command struct {
+	name    string
+	args    string // as shown in the help
+	summary string
+	help    string // Markdown: what more there is to know
+	group   string
+	// operators says that it only shows, so that operators may give it as well.
+	operators bool
+	run       func(ctx context.Context, r request, args string) (answer, error)
+}
+
+// allows tells whether the one who wrote may give the command.
+func (c command) allows(r request) bool { return c.operators || r.byOwner() }
+
+// refusal names the rule that keeps an operator from a command.
+func refusal(c command) answer {
+	return answer{
+		text: "`/" + c.name + "` is the owner's: operators look, only the owner changes chats, documents and settings. " +
+			"`/help` shows what you can do here; who is owner and who operator stands in config.yaml.",
+		why: "An operator may not give this command.",
+	}
+}
+
+// The groups of the help, in its order.
+const (
+	groupAsk     = "Ask"
+	groupChats   = "Chats"
+	groupControl = "Control"
+)
+
+// table lists every command, in the order of the help.
+func (a *Admin) table() []command {
+	return []command{
+		{
+			name: "ask", args: "question", group: groupAsk, run: a.ask,
+			summary: "an answer from your documents, with its sources",
+			help:    "Plain text without a command asks as well. What I say rests on your own documents and the public ones.",
+		},
+		{
+			name: "search", args: "words", group: groupAsk, run: a.search, operators: true,
+			summary: "the passages themselves, best first",
+			help:    "You search your own documents and the public ones; operators search the public ones.",
+		},
+		{
+			name: "docs", group: groupAsk, run: a.docs, operators: true,
+			summary: "which documents I know",
+		},
+		{
+			name: "index", args: "[path] [public or admin]", group: groupAsk, run: a.index,
+			summary: "learn a document",
+			help: "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name one in the documents folder. " +
+				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
+				"Markdown and plain text, up to 10 MB.",
+		},
+		{
+			name: "chats", args: "[name]", group: groupChats, run: a.chats, operators: true,
+			summary: "find chats",
+		},
+		{
+			name: "mode", args: "[mode] [name]", group: groupChats, run: a.mode,
+			summary: "what I do in a chat",
+			help: "**business**: I answer from the public documents. **personal**: I answer when somebody calls me by my name. " +
+				"**silent**: I remember and never write. **off**: nothing is stored, nothing is sent. " +
+				"`/mode` lists the chats, `/mode business Ana` sets one, `/mode Ana` asks.",
+		},
+		{
+			name: "why", args: "[name or event]", group: groupChats, run: a.why, operators: true,
+			summary: "why I answered, or kept silent",
+			help:    "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
+		},
+		{
+			name: "pause", args: "[all or name]", group: groupControl, run: a.pause,
+			summary: "write to nobody, or not in one chat",
+			help:    "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",
+		},
+		{
+			name: "resume", args: "[all or name]", group: groupControl, run: a.resume,
+			summary: "go on",
+			help: "`/resume` ends `/pause all`; chats that were paused one by one stay paused. " +
+				"`/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
+		},
+		{
+			name: "name", args: "[new]", group: groupControl, run: a.name,
+			summary: "what I am called",
+			help:    "In personal chats and groups I answer when called by it, and my answers are marked with it.",
+		},
+		{
+			name: "status", group: groupControl, run: a.status, operators: true,
+			summary: "how things are",
+		},
+		{
+			name: "help", args: "[command]", group: groupControl, run: a.help, operators: true,
+			summary: "this list, or more about one command",
+		},
+	}
+}
+
+func (a *Admin) lookup(name string) (command, bool) {
+	i := slices.IndexFunc(a.commands, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return a.commands[i], true
+}
+
+// handle decides what a message leads to. It changes nothing itself.
+func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		return a.reacted(ctx, r)
+	}
+	text := words(r.message)
+	name, rest := parse(text)
+	if name != "" {
+		return a.run(ctx, r, name, rest)
+	}
+	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
+		if ans, done, err := a.chosen(ctx, r, c); err != nil || done {
+			return ans, err
+		}
+	}
+	switch {
+	case !r.byOwner():
+		return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+	case r.message.Attachment != nil:
+		return a.offered(r, text), nil
+	case r.message.Kind != string(bridgebridge.Text):
+		return answer{text: unreadable(r.message.Kind)}, nil
+	default:
+		return a.ask(ctx, r, rest)
+	}
+}
+
+func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
+	silent := answer{why: "A reaction that answers no question."}
+	c, ok := parseReaction(r.message.Body)
+	if !ok {
+		return silent, nil
+	}
+	ans, done, err := a.chosen(ctx, r, c)
+	if err != nil || done {
+		return ans, err
+	}
+	return silent, nil
+}
+
+func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, error) {
+	cmd, known := a.lookup(name)
+	switch {
+	case !known:
+		return answer{text: a.unknown(r, name)}, nil
+	case !cmd.allows(r):
+		return refusal(cmd), nil
+	default:
+		return cmd.run(ctx, r, args)
+	}
+}
+
+// unknown suggests the nearest command, when one is near.
+func (a *Admin) unknown(r request, name string) string {
+	var names []string
+	for _, c := range a.commands {
+		if c.allows(r) {
+			names = append(names, c.name)
+		}
+	}
+	text := "I don't know " + code("/"+clip(name, 40)) + "."
+	if near := nearest(name, names, 1); len(near) > 0 {
+		text += " Did you mean `/" + near[0] + "`?"
+	}
+	return text + " `/help` lists what I do."
+}
+
+// unreadable says what cannot be taken in yet.
+func unreadable(kind string) string {
+	switch bridgebridge.MessageKind(kind) {
+	case bridgebridge.Voice, bridgebridge.Audio:
+		return "I cannot listen yet. Please type it."
+	case bridgebridge.Encrypted:
+		return "I cannot read encrypted messages yet."
+	default:
+		return "I can read text and text files so far."
+	}
+}
+
+func (a *Admin) help(_ context.Context, r request, args string) (answer, error) {
+	if args != "" {
+		return a.helpOn(r, strings.ToLower(strings.TrimLeft(args, "/!"))), nil
+	}
+	var b strings.Builder
+	b.WriteString("Write `/` or `!` before a command.")
+	if r.byOwner() {
+		b.WriteString(" Anything else is a question to me.")
+	} else {
+		b.WriteString(" You are an operator here: you see what I do, the owner decides.")
+	}
+	group := ""
+	for _, c := range a.commands {
+		if !c.allows(r) {
+			continue
+		}
+		if c.group != group {
+			group = c.group
+			b.WriteString("\n\n**" + group + "**")
+		}
+		b.WriteString("\n" + c.usage() + " — " + c.summary)
+	}
+	b.WriteString("\n\n`/help mode` says more about one of them.")
+	return answer{text: b.String()}, nil
+}
+
+func (a *Admin) helpOn(r request, name string) answer {
+	cmd, known := a.lookup(name)
+	switch {
+	case !known:
+		return answer{text: a.unknown(r, name)}
+	case !cmd.allows(r):
+		return refusal(cmd)
+	case cmd.help == "":
+		return answer{text: fmt.Sprintf("%s — %s.", cmd.usage(), cmd.summary)}
+	default:
+		return answer{text: fmt.Sprintf("%s — %s.\n%s", cmd.usage(), cmd.summary, cmd.help)}
+	}
+}
+
+func (c command) usage() string { return "`" + strings.TrimSpace("/"+c.name+" "+c.args) + "`" }

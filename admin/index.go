@@ -1,0 +1,164 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/knowledge"
+	"multis/policy"
+	"multis/store"
+)
+
+// fileTime is how long after a file was sent a bare /index means it.
+const fileTime = time.Hour
+
+// taken is the mark on a message whose work goes on in the background, done the one when it is over.
+const (
+	markTaken = "👀"
+	markDone  = "✅"
+)
+
+// parseRole reads who may see a document. False: it is no such word.
+func parseRole(word string) (policy.Role, bool) {
+	switch strings.ToLower(word) {
+	case "public", "kb", "everybody":
+		return policy.Public, true
+	case "admin", "me", "private":
+		return policy.Admin, true
+	default:
+		return "", false
+	}
+}
+
+// index takes a file that was sent, or one in the documents folder.
+func (a *Admin) index(ctx context.Context, r request, args string) (answer, error) {
+	where, role := args, policy.Role("")
+	if fields := strings.Fields(args); len(fields) > 0 {
+		if last, found := parseRole(fields[len(fields)-1]); found {
+			role, where = last, strings.TrimSpace(strings.TrimSuffix(args, fields[len(fields)-1]))
+		}
+	}
+	if where != "" {
+		return a.indexPath(r, where, role), nil
+	}
+	file, err := a.meantFile(ctx, r)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{text: "Send me a file here, or name one in the documents folder: `/index prices.md public`." + a.folderList()}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return a.indexFile(r, file, role), nil
+}
+
+// meantFile is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
+func (a *Admin) meantFile(ctx context.Context, r request) (store.Message, error) {
+	if r.message.Attachment != nil {
+		return r.message, nil
+	}
+	if r.message.RelatesTo != "" {
+		m, err := store.MessageByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+		if err == nil && m.Attachment != nil {
+			return m, nil
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return store.Message{}, err
+		}
+	}
+	return store.NewestFile(ctx, a.Store.DB(), r.room.ID, r.message.Sender, r.now.Add(-fileTime))
+}
+
+// offered is a file that was sent without a command. What is written under it may say who sees it.
+func (a *Admin) offered(r request, caption string) answer {
+	role, _ := parseRole(caption)
+	return a.indexFile(r, r.message, role)
+}
+
+func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
+	if m.Kind != string(bridgebridge.Document) {
+		return answer{text: unreadable(m.Kind)}
+	}
+	if why := unindexable(m.Attachment.Name, int64(m.Attachment.Size)); why != "" {
+		return answer{text: why}
+	}
+	return a.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
+}
+
+func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
+	where = filepath.ToSlash(filepath.Clean(where))
+	info, err := a.statDocument(where)
+	if err != nil {
+		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + a.folderList()}
+	}
+	if why := unindexable(where, info.Size()); why != "" {
+		return answer{text: why}
+	}
+	return a.indexOrAsk(r, pickRole{Path: where, Name: path.Base(where)}, role)
+}
+
+// unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
+func unindexable(name string, size int64) string {
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case size > knowledge.MaxSize:
+		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
+	case ext == ".pdf", ext == ".docx", ext == ".doc", ext == ".odt", ext == ".html", ext == ".htm", ext == ".xlsx":
+		return "⚠️ **" + esc(name) + "**: I read Markdown and plain text so far, " + ext[1:] + " not yet. Save it as .md or .txt and send that."
+	default:
+		return ""
+	}
+}
+
+// indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.
+func (a *Admin) indexOrAsk(r request, p pickRole, role policy.Role) answer {
+	if role != "" {
+		return p.start(r, role)
+	}
+	return answer{
+		text: "📄 **" + esc(p.Name) + "** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
+		asks: p,
+	}
+}
+
+// pickRole asks who may see a document. No answer: it is not indexed.
+type pickRole struct {
+	Message int64  `json:",omitempty"` // the message that carries the file
+	Path    string `json:",omitempty"` // or where it lies in the documents folder
+	Name    string
+}
+
+func (pickRole) kind() string    { return "role" }
+func (pickRole) command() string { return "index" }
+
+func (pickRole) takes(word string) bool {
+	_, isRole := parseRole(word)
+	return isRole || word == "skip" || word == wordNo
+}
+
+func (p pickRole) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
+	role, isRole := parseRole(c.word)
+	switch {
+	case isRole:
+		return p.start(r, role), true, nil
+	case c.number == 1:
+		return p.start(r, policy.Public), true, nil
+	case c.number == 2:
+		return p.start(r, policy.Admin), true, nil
+	case c.number == 3, c.word != "":
+		return answer{text: "**" + esc(p.Name) + "** is not indexed."}, true, nil
+	default:
+		return answer{text: "1 to 3, please: public, only you, or skip."}, false, nil
+	}
+}
+
+// start hands the document to the background.
+func (p pickRole) start(r request, role policy.Role) answer {
+	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
+		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{Message: p.Message, Path: p.Path, Role: role, Chat: r.room.ID})
+	}}
+}

@@ -1,0 +1,172 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// mode shows or sets what is done in a chat.
+func (a *Admin) mode(ctx context.Context, _ request, args string) (answer, error) {
+	mode, name := splitMode(args)
+	switch {
+	case mode == "" && name == "":
+		return a.listed(ctx, "", pickChat{Then: "mode"})
+	case name == "":
+		ans, err := a.listed(ctx, "", pickChat{Then: "mode", Mode: mode})
+		if ans.asks != nil {
+			ans.text = "**Which chat becomes " + string(mode) + "?**\n" + ans.text
+		}
+		return ans, err
+	default:
+		return a.withChat(ctx, name, pickChat{Then: "mode", Mode: mode})
+	}
+}
+
+// splitMode finds a mode at the start or the end of what follows the command; the rest is a chat's name.
+func splitMode(args string) (policy.Mode, string) {
+	fields := strings.Fields(args)
+	if len(fields) == 0 {
+		return "", ""
+	}
+	if first := policy.Mode(strings.ToLower(fields[0])); first.Valid() {
+		return first, strings.Join(fields[1:], " ")
+	}
+	end := len(fields) - 1
+	if last := policy.Mode(strings.ToLower(fields[end])); end > 0 && last.Valid() {
+		return last, strings.Join(fields[:end], " ")
+	}
+	return "", strings.Join(fields, " ")
+}
+
+// pickMode asks what to do in a chat.
+type pickMode struct {
+	Chat int64
+}
+
+func (pickMode) kind() string    { return "mode" }
+func (pickMode) command() string { return "mode" }
+
+func (pickMode) takes(word string) bool { return policy.Mode(word).Valid() }
+
+func (p pickMode) answer(ctx context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
+	mode := policy.Mode(c.word)
+	if c.word == "" {
+		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
+		if c.number > len(modes) {
+			return answer{text: "1 to 4, please: business, personal, silent or off."}, false, nil
+		}
+		mode = modes[c.number-1]
+	}
+	chat, err := store.ChatByID(ctx, a.Store.DB(), p.Chat)
+	if err != nil {
+		return answer{}, false, err
+	}
+	ans, err := a.setMode(ctx, chat, mode)
+	return ans, true, err
+}
+
+// askMode shows a chat and asks for its mode.
+func (a *Admin) askMode(ctx context.Context, chat store.Chat) (answer, error) {
+	pausedAll, err := a.pausedAll(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+	if err != nil {
+		return answer{}, err
+	}
+	origin := "the default"
+	if chat.ModeSetAt != nil {
+		origin = "set by you, " + a.moment(*chat.ModeSetAt)
+	}
+	return answer{
+		text: fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
+			"3 silent: I remember, I never write\n4 off: nothing is stored, nothing is sent\nReply with a number.",
+			a.chatLine(chat, name, pausedAll), origin, esc(name)),
+		asks: pickMode{Chat: chat.ID},
+	}, nil
+}
+
+// setMode sets a chat's mode and says what will happen from now on.
+func (a *Admin) setMode(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
+	text, err := a.whatFollows(ctx, chat, mode)
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
+}
+
+// whatFollows tells the owner what a mode means in this chat.
+func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode) (string, error) {
+	head := fmt.Sprintf("**%s is now %s.** ", esc(label(chat)), mode)
+	switch mode {
+	case policy.ModeOff:
+		return head + "Nothing is stored from now on, nothing is sent. What I stored before stays.", nil
+	case policy.ModeSilent:
+		return head + "I remember, I never write.", nil
+	}
+	if block := unsendable(chat); block != "" {
+		return head + "But I cannot answer there yet: " + block, nil
+	}
+	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+	if err != nil {
+		return "", err
+	}
+	public, _, err := a.documents(ctx, policy.OwnerScope())
+	if err != nil {
+		return "", err
+	}
+	text := head + a.promise(chat, mode, name, public)
+	pausedAll, err := a.pausedAll(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case pausedAll:
+		text += "\nEverything is paused now: I begin after `/resume`."
+	case chat.PausedUntil != nil && chat.PausedUntil.After(a.Now()):
+		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.Name) + "."
+	default:
+		text += "\nStop everything at once: `/pause all`."
+	}
+	return text, nil
+}
+
+// promise says when, from what and as whom the assistant will answer.
+func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public int) string {
+	var when string
+	switch {
+	case chat.Kind == policy.KindGroup, mode == policy.ModePersonal:
+		when = "When somebody there calls me " + esc(name) + ", I answer"
+	default:
+		when = "I answer what is asked there"
+	}
+	as := "as you"
+	if a.Rules.Disclose(chat.Protocol) {
+		as += ", marked " + esc("["+name+"]")
+	}
+	text := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
+	if mode == policy.ModeBusiness && a.Rules.OwnerPause > 0 {
+		text += " I stop for " + short(a.Rules.OwnerPause) + " when you write there."
+	}
+	if public == 0 {
+		text += "\nThere is no public document yet, so I hand every question to you. Send me one: `/help index`."
+	}
+	return text
+}
+
+// unsendable says why nothing can be sent to a chat; empty when it can.
+func unsendable(chat store.Chat) string {
+	switch {
+	case chat.ClosedWhy != "":
+		return esc(chat.ClosedWhy) + "."
+	case chat.RoomID == nil:
+		return "it has no room at the moment."
+	case chat.Encrypted == policy.EncryptionYes:
+		return "its room is encrypted, and I neither read nor send encrypted messages so far. Nothing goes out there until I can."
+	case chat.Encrypted != policy.EncryptionNo:
+		return "I do not know whether its room is encrypted, so I send nothing in plain text."
+	default:
+		return ""
+	}
+}

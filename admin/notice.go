@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// roomWait is how long what there is to tell waits for the admin room to exist.
+const roomWait = time.Minute
+
+// Digest tells what came too late for an answer, once it is quiet.
+func (a *Admin) Digest(ctx context.Context) error {
+	newest, err := store.NewestStale(ctx, a.Store.DB())
+	if err != nil || newest == nil {
+		return err
+	}
+	if wait := newest.Add(jobs.DigestDelay).Sub(a.Now()); wait > 0 {
+		return jobs.Later(wait)
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		stale, err := store.TakeStale(ctx, tx)
+		if err != nil || len(stale) == 0 {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, a.digest(stale), nil)
+		return err
+	})
+}
+
+// digest says how much came from whom, and when.
+func (a *Admin) digest(stale []store.StaleChat) string {
+	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
+	for _, s := range stale {
+		messages += s.Messages
+		if s.Oldest.Before(oldest) {
+			oldest = s.Oldest
+		}
+		if s.Newest.After(newest) {
+			newest = s.Newest
+		}
+	}
+	when := a.moment(oldest)
+	if span := a.moment(newest); span != when {
+		when += " to " + span
+	}
+	lines := []string{fmt.Sprintf("**While I was away** (%s): %s in %s came too late for an answer. I stored %s and wrote to nobody.",
+		when, count(messages, "message"), count(len(stale), "chat"), plural(messages, "it", "them"))}
+	for _, s := range stale[:min(len(stale), pageSize)] {
+		lines = append(lines, fmt.Sprintf("%s — %d", esc(labelOf(s.Name, s.Protocol, false)), s.Messages))
+	}
+	if more := len(stale) - pageSize; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more", count(more, "chat")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Undelivered tells that something said in a chat did not arrive there.
+func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
+	o, err := store.OutByID(ctx, a.Store.DB(), out)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || o.State != store.OutFailed {
+		return err // it arrived after all
+	}
+	chat, err := store.ChatByID(ctx, a.Store.DB(), o.ChatID)
+	if err != nil {
+		return err
+	}
+	ref, cause := refOf(o.ID), o.Error
+	if cause == "" {
+		cause = "the bridge gave no reason"
+	}
+	zerolog.Ctx(ctx).Warn().Str("ref", ref).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, fmt.Sprintf("⚠️ Not sent to %s: %s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
+			esc(label(chat)), esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), esc(ref)), nil)
+		return err
+	})
+}
+
+// Welcome says, once ever, that multis is ready. It does nothing before there is an admin room.
+func (a *Admin) Welcome(ctx context.Context) error {
+	text, err := a.welcome(ctx)
+	if err != nil {
+		return err
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		first, err := store.ClaimSetting(ctx, tx, store.SettingWelcomed)
+		if err != nil || !first {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, text, nil)
+		return err
+	})
+}
+
+func (a *Admin) welcome(ctx context.Context) (string, error) {
+	networks, modes, locked, err := a.census(ctx)
+	if err != nil {
+		return "", err
+	}
+	lines := []string{"**multis is ready.** "}
+	switch {
+	case networks == "":
+		lines[0] += "No chats yet: each appears with its first message."
+	case strings.HasSuffix(modes, " silent") && !strings.Contains(modes, ","):
+		lines[0] += networks + ", all **silent**: I remember, I never write."
+	default:
+		lines[0] += networks + ": " + modes + "."
+	}
+	if a.Rules.Defaults.Profile == policy.ProfileBusiness {
+		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, and hand over the rest to you. `/pause all` stops everything at once.")
+	} else {
+		lines = append(lines, "Nothing goes to anyone unless you switch a chat to business or personal.")
+	}
+	lines = append(lines, "Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`")
+	if locked > 0 {
+		lines = append(lines, fmt.Sprintf("🔒 %s encrypted, and I cannot read %s yet: `/mode` names %s.",
+			count(locked, "chat")+plural(locked, " is", " are"), plural(locked, "it", "them"), plural(locked, "it", "them")))
+	}
+	return strings.Join(lines, "\n"), nil
+}

@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/bridgebridge"
+	"multis/store"
+)
+
+// parse splits what was typed into the name of a command and what follows it. "/" and "!" both begin a command, when a
+// letter follows; the name is in small letters. Anything else is plain text: an empty name, and all of it as rest.
+func parse(text string) (name, rest string) {
+	text = strings.TrimSpace(text)
+	if text == "" || (text[0] != '/' && text[0] != '!') {
+		return "", text
+	}
+	if first, _ := utf8.DecodeRuneInString(text[1:]); !unicode.IsLetter(first) {
+		return "", text
+	}
+	end := strings.IndexFunc(text, unicode.IsSpace)
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
+}
+
+// words is what was typed in a message, without the placeholder that stands for a file.
+func words(m store.Message) string {
+	if m.Kind == string(bridgebridge.Text) {
+		return m.Body
+	}
+	if m.Attachment != nil {
+		if caption, found := strings.CutPrefix(m.Body, "[file "+m.Attachment.Name+"]"); found {
+			return strings.TrimSpace(caption)
+		}
+	}
+	if !strings.HasPrefix(m.Body, "[") {
+		return m.Body
+	}
+	_, caption, _ := strings.Cut(m.Body, "]")
+	return strings.TrimSpace(caption)
+}
+
+// isQuestion tells whether a message asks something that may take a model's time, and changes nothing.
+func isQuestion(m store.Message) bool {
+	if m.Kind != string(bridgebridge.Text) {
+		return false
+	}
+	name, rest := parse(m.Body)
+	if name != "" {
+		return name == "ask" || name == "search"
+	}
+	_, chosen := parseChoice(rest)
+	return !chosen
+}
+
+// choice is a short answer to a question that was asked: a number, a word, or a reaction that stands for one.
+type choice struct {
+	number int    // 0: none
+	word   string // in small letters; empty for a number
+	// onPage says that the number counts from the first line of the message that was reacted to.
+	onPage bool
+}
+
+// The words that reactions stand for.
+const (
+	wordMore = "more"
+	wordYes  = "yes"
+	wordNo   = "no"
+)
+
+// variation asks for the coloured form of the emoji before it; clients differ in whether they send it.
+const variation = "\ufe0f"
+
+// parseReaction reads a reaction. False: it answers nothing.
+func parseReaction(key string) (choice, bool) {
+	switch key = strings.ReplaceAll(key, variation, ""); key {
+	case "➡", "▶", "⏩":
+		return choice{word: wordMore}, true
+	case "👍", "✅", "✔":
+		return choice{word: wordYes}, true
+	case "👎", "❌":
+		return choice{word: wordNo}, true
+	case "🔟":
+		return choice{number: 10, onPage: true}, true
+	}
+	digit, found := strings.CutSuffix(key, "\u20e3")
+	if !found || len(digit) != 1 || digit < "1" || digit > "9" {
+		return choice{}, false
+	}
+	return choice{number: int(digit[0] - '0'), onPage: true}, true
+}
+
+// maxChoice is the highest number that is taken for an answer; what is above it is more likely a question about a number.
+const maxChoice = 9999
+
+// parseChoice reads a typed answer. False: it is not short enough to be one, or nothing that is ever asked for.
+func parseChoice(text string) (choice, bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if c, ok := parseReaction(text); ok {
+		return c, ok
+	}
+	number, digits := 0, strings.TrimPrefix(strings.TrimRight(text, ".)"), "#")
+	for _, r := range digits {
+		if r < '0' || r > '9' || number > maxChoice {
+			return choice{word: text}, isAnswerWord(text)
+		}
+		number = number*10 + int(r-'0')
+	}
+	return choice{number: number}, digits != "" && number >= 1 && number <= maxChoice
+}
+
+func isAnswerWord(word string) bool {
+	switch word {
+	case wordMore, "next", wordYes, wordNo, "skip", "business", "personal", "silent", "off":
+		return true
+	}
+	_, isRole := parseRole(word)
+	return isRole
+}

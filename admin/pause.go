@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"multis/store"
+)
+
+// pausedForever is the end of a pause that only /resume ends.
+var pausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pause stops everything, or the answers in one chat.
+func (a *Admin) pause(ctx context.Context, r request, args string) (answer, error) {
+	if args != "" && !strings.EqualFold(args, "all") {
+		return a.withChat(ctx, args, pickChat{Then: "pause"})
+	}
+	return answer{
+		text: "**Everything is paused.** I write to nobody, what waited to be sent included. I still remember what comes in. `/resume` ends it.",
+		do: func(ctx context.Context, tx store.Tx) error {
+			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: r.now.UTC()})
+		},
+	}, nil
+}
+
+func (a *Admin) pauseChat(chat store.Chat) answer {
+	return answer{
+		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.Name) + ".",
+		do: func(ctx context.Context, tx store.Tx) error {
+			until := pausedForever
+			return store.PauseChat(ctx, tx, chat.ID, &until)
+		},
+	}
+}
+
+// resume ends the pause of everything, or lets the assistant answer in one chat at once.
+func (a *Admin) resume(ctx context.Context, _ request, args string) (answer, error) {
+	if args != "" && !strings.EqualFold(args, "all") {
+		return a.withChat(ctx, args, pickChat{Then: "resume"})
+	}
+	pausedAll, err := a.pausedAll(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	still, err := a.pausedChats(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	text := "**I go on.** Chats that are business or personal get answers again; what came in meanwhile gets none."
+	if !pausedAll {
+		text = "Not everything was paused."
+	}
+	if len(still) > 0 {
+		text += "\nStill paused: " + list(still) + ". `/resume` and a name ends that."
+	}
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+		return store.DropSetting(ctx, tx, store.SettingPause)
+	}}, nil
+}
+
+// resumeChat ends a chat's pause, its hand-over and the quiet after the owner wrote there.
+func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
+	text := "**" + esc(label(chat)) + ": I take over again.**"
+	switch mode := chat.ModeIn(a.Rules.Defaults); {
+	case unsendable(chat) != "":
+		text += " But I cannot answer there: " + unsendable(chat)
+	default:
+		text += " It is " + string(mode) + "."
+	}
+	pausedAll, err := a.pausedAll(ctx)
+	if pausedAll {
+		text += " Everything is still paused: `/resume` ends that."
+	}
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
+			return err
+		}
+		return store.CloseEscalation(ctx, tx, chat.ID)
+	}}, err
+}
+
+// pausedChats names the chats that were paused one by one.
+func (a *Admin) pausedChats(ctx context.Context) ([]string, error) {
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range chats {
+		if c.PausedUntil != nil && c.PausedUntil.After(a.Now()) {
+			names = append(names, esc(label(c)))
+		}
+	}
+	if len(names) > pageSize {
+		names = append(names[:pageSize-1], count(len(names)-pageSize+1, "other"))
+	}
+	return names, nil
+}

@@ -1,0 +1,164 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// maxText is the length of the longest notice, in characters. With its HTML it stays well below what one event may hold.
+const maxText = 8000
+
+// fit makes Markdown sendable: not endless, and without the characters that the send gate refuses.
+func fit(markdown string) string {
+	markdown = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || !isControl(r) {
+			return r
+		}
+		return -1
+	}, markdown)
+	return clip(markdown, maxText)
+}
+
+// isControl reports whether r is a control character, or an override of the direction of writing.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')
+}
+
+// line puts somebody else's words on one line, without control characters.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case isControl(r):
+			return -1
+		default:
+			return r
+		}
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// esc makes somebody else's words stand in Markdown as what they are.
+func esc(s string) string { return outbox.Escape(line(s)) }
+
+// code shows somebody else's words as something that is typed.
+func code(s string) string { return "`" + strings.ReplaceAll(line(s), "`", "'") + "`" }
+
+// quote is esc with the marks around it, cut to n characters.
+func quote(s string, n int) string { return "“" + esc(clip(strings.TrimSpace(s), n)) + "”" }
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// label names a chat to people: "Ana · WhatsApp", "Family · WhatsApp group".
+func label(c store.Chat) string { return labelOf(c.Name, c.Protocol, c.Kind == policy.KindGroup) }
+
+func labelOf(name, protocol string, group bool) string {
+	if strings.TrimSpace(name) == "" {
+		name = "Somebody"
+	}
+	name += " · " + bridgebridge.NetworkName(protocol)
+	if group {
+		name += " group"
+	}
+	return name
+}
+
+// clock is the time of day in the owner's zone.
+func (a *Admin) clock(t time.Time) string { return t.In(a.Rules.Zone).Format("15:04") }
+
+// moment says when something was or will be: the time of day today, with the day otherwise.
+func (a *Admin) moment(t time.Time) string {
+	local, now := t.In(a.Rules.Zone), a.Now().In(a.Rules.Zone)
+	switch {
+	case local.YearDay() == now.YearDay() && local.Year() == now.Year():
+		return local.Format("15:04")
+	case local.Year() == now.Year():
+		return local.Format("Mon 2 Jan, 15:04")
+	default:
+		return local.Format("Mon 2 Jan 2006, 15:04")
+	}
+}
+
+// ago says how long something is past, the way one says it.
+func (a *Admin) ago(t time.Time) string {
+	now := a.Now()
+	local, today := t.In(a.Rules.Zone), now.In(a.Rules.Zone)
+	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, a.Rules.Zone)
+	switch past := now.Sub(t); {
+	case past < time.Minute:
+		return "just now"
+	case past < time.Hour:
+		return fmt.Sprintf("%d min ago", int(past.Minutes()))
+	case !local.Before(midnight) || past < 6*time.Hour:
+		return fmt.Sprintf("%d h ago", int(past.Hours()))
+	case !local.Before(midnight.AddDate(0, 0, -1)):
+		return "yesterday"
+	case !local.Before(midnight.AddDate(0, 0, -6)):
+		return local.Format("Mon")
+	case local.Year() == today.Year():
+		return local.Format("2 Jan")
+	default:
+		return local.Format("2 Jan 2006")
+	}
+}
+
+// short writes a length of time in its biggest fitting unit: "4 s", "30 min", "2 h".
+func short(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	default:
+		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
+	}
+}
+
+// money writes an amount in millionths to the cent.
+func money(amount int64, currency string) string {
+	if amount > 0 && amount < 10_000 {
+		return "less than 0.01 " + currency
+	}
+	cents := (amount + 5_000) / 10_000
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
+}
+
+// count writes a number with its noun: "1 chat", "3 chats".
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// list joins parts as a sentence does: "a, b and c".
+func list(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// plural is yes for every number but one.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

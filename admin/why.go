@@ -1,0 +1,185 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// whyMessages is how many messages of one chat are explained.
+const whyMessages = 5
+
+// why explains what was decided about messages of contacts: the newest, those of one chat, or one event.
+func (a *Admin) why(ctx context.Context, _ request, args string) (answer, error) {
+	switch {
+	case args == "":
+		return a.explain(ctx, 0, "", 1, "Nobody wrote to you since I am here.")
+	case strings.Contains(args, "$"):
+		return a.whyEvent(ctx, eventOf(args))
+	default:
+		return a.withChat(ctx, args, pickChat{Then: "why"})
+	}
+}
+
+// eventOf finds the event id in a link to a message, or in the bare id.
+func eventOf(args string) id.EventID {
+	link := strings.TrimSpace(args)
+	if uri, err := id.ParseMatrixURIOrMatrixToURL(link); err == nil && uri != nil && uri.EventID() != "" {
+		return uri.EventID()
+	}
+	event, _, _ := strings.Cut(link[strings.IndexByte(link, '$'):], "?")
+	event, _, _ = strings.Cut(event, " ")
+	return id.EventID(event)
+}
+
+// whyEvent explains the message that became an event, or the one that an answer of ours answered.
+func (a *Admin) whyEvent(ctx context.Context, event id.EventID) (answer, error) {
+	out, err := store.OutByEvent(ctx, a.Store.DB(), event)
+	if err == nil {
+		var m store.Message
+		if m, err = store.AnsweredBy(ctx, a.Store.DB(), out.ID); err == nil {
+			event = m.EventID
+		}
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return answer{}, err
+	}
+	return a.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
+}
+
+func (a *Admin) whyChat(ctx context.Context, chat store.Chat) (answer, error) {
+	none := "Nothing came from " + esc(label(chat)) + " since I am here."
+	if chat.ModeIn(a.Rules.Defaults) == policy.ModeOff {
+		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
+	}
+	return a.explain(ctx, chat.ID, "", whyMessages, none)
+}
+
+func (a *Admin) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
+	messages, err := store.Explained(ctx, a.Store.DB(), chat, event, limit)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(messages) == 0 {
+		return answer{text: none}, nil
+	}
+	told := make([]string, len(messages))
+	for i, m := range messages {
+		if told[i], err = a.explained(ctx, m); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{text: strings.Join(told, "\n\n")}, nil
+}
+
+// explained tells what was made of one message, and why.
+func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) {
+	chat, err := store.ChatByID(ctx, a.Store.DB(), m.ChatID)
+	if err != nil {
+		return "", err
+	}
+	var out *store.Out
+	if m.OutboxID != nil {
+		o, err := store.OutByID(ctx, a.Store.DB(), *m.OutboxID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return "", err
+		}
+		if err == nil {
+			out = &o
+		}
+	}
+	said := quote(m.Body, 200)
+	if m.RedactedAt != nil {
+		said = "a message that was deleted"
+	}
+	lines := []string{
+		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), a.moment(m.At)),
+		said + " · arrived after " + short(m.ReceivedAt.Sub(m.At)),
+		"Mode **" + string(chat.ModeIn(a.Rules.Defaults)) + "**, " + a.modeOrigin(chat) + " · " + esc(m.Reason),
+	}
+	if out == nil {
+		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionHandoff) {
+			lines = append(lines, "Nothing was sent.")
+		}
+		return strings.Join(lines, "\n"), nil
+	}
+	return strings.Join(append(lines, a.sentLines(*out)...), "\n"), nil
+}
+
+// verdict is what became of a message, in three words.
+func verdict(m store.Message, out *store.Out) string {
+	switch {
+	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionHandoff):
+		return "I am still at it"
+	case out == nil || out.State == store.OutDropped:
+		return "Why I was silent"
+	case out.State == store.OutFailed:
+		return "My answer did not arrive"
+	case out.Purpose == policy.PurposeHandover:
+		return "Why I handed over to you"
+	default:
+		return "Why I answered"
+	}
+}
+
+// modeOrigin says who decided about a chat's mode.
+func (a *Admin) modeOrigin(chat store.Chat) string {
+	if chat.Mode == nil {
+		_, why := a.Rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
+		return "by default (" + esc(strings.TrimSuffix(why, ".")) + ")"
+	}
+	if chat.ModeSetAt == nil {
+		return "set by you"
+	}
+	return "set by you, " + a.moment(*chat.ModeSetAt)
+}
+
+// sentLines tells what was said, on which sources, what the gate said about it, and how far it came.
+func (a *Admin) sentLines(o store.Out) []string {
+	lines := []string{"My words: " + quote(bodyOf(o), 400)}
+	for _, s := range o.Spans {
+		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
+	}
+	if o.State == store.OutDropped {
+		return append(lines, "Not sent: "+esc(o.Reason))
+	}
+	seconds := "15:04:05"
+	var way []string
+	if o.SentAt != nil {
+		way = append(way, "sent "+o.SentAt.In(a.Rules.Zone).Format(seconds))
+	}
+	switch {
+	case o.State == store.OutFailed:
+		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(refOf(o.ID))+")")
+	case o.DeliveredAt != nil:
+		way = append(way, "delivered "+o.DeliveredAt.In(a.Rules.Zone).Format(seconds))
+	case o.SentAt == nil:
+		way = append(way, "waits to be sent")
+	}
+	return append(lines, esc(o.Reason)+" · "+strings.Join(way, ", "))
+}
+
+// bodyOf is the text of an outgoing event.
+func bodyOf(o store.Out) string {
+	var content struct {
+		Body string `json:"body"`
+	}
+	if err := json.Unmarshal(o.Content, &content); err != nil {
+		return "" // we wrote it ourselves; a text that cannot be shown is no reason to explain nothing
+	}
+	return content.Body
+}
+
+// refOf is a short mark by which an outgoing event is found in the log.
+func refOf(out uuid.UUID) string {
+	text := out.String()
+	return "#" + text[len(text)-4:]
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+const chatsByIDSQL = "select " + chatColumns + " from chats c where c.id = any($1)"
+
+// ChatsByID returns chats by their id. Those that do not exist are missing from the map.
+func ChatsByID(ctx context.Context, db DB, ids []int64) (map[int64]Chat, error) {
+	chats, err := collectChats(ctx, db, chatsByIDSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]Chat, len(chats))
+	for _, c := range chats {
+		byID[c.ID] = c
+	}
+	return byID, nil
+}
+
+const openCommandsSQL = "select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.id < $2 and m.received_at > $3 and m.action = 'command' and m.answered_at is null order by m.id`
+
+// OpenCommands returns the commands of a chat older than message that are not carried out yet, if they came after since.
+func OpenCommands(ctx context.Context, db DB, chat, message int64, since time.Time) ([]Message, error) {
+	return collectMessages(ctx, db, openCommandsSQL, chat, message, since)
+}
+
+const messageByEventSQL = "select " + messageColumns + " from messages m where m.chat_id = $1 and m.event_id = $2"
+
+// MessageByEvent returns the message of a chat that an event became, or ErrNotFound.
+func MessageByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Message, error) {
+	return oneMessage(ctx, db, messageByEventSQL, chat, event)
+}
+
+const newestFileSQL = "select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.sender = $2 and m.attachment is not null and m.received_at > $3 order by m.id desc limit 1`
+
+// NewestFile returns the newest message with a file that somebody sent to a chat after since, or ErrNotFound.
+func NewestFile(ctx context.Context, db DB, chat int64, sender id.UserID, since time.Time) (Message, error) {
+	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
+}
+
+const answeredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
+
+// AnsweredBy returns the newest of the messages that an outgoing event answers, or ErrNotFound.
+func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
+	return oneMessage(ctx, db, answeredBySQL, out)
+}
+
+const claimSettingSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
+
+// ClaimSetting sets a setting to true. False: it was set before.
+func ClaimSetting(ctx context.Context, tx Tx, key Setting) (bool, error) {
+	tag, err := tx.Exec(ctx, claimSettingSQL, key)
+	if err != nil {
+		return false, fmt.Errorf("claim setting %s: %w", key, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+// Escalation is a chat that waits for a person.
+type Escalation struct {
+	ChatID   int64
+	Why      string
+	OpenedAt time.Time
+}
+
+const escalationsSQL = "select chat_id, why, opened_at from escalations where closed_at is null order by opened_at, id"
+
+// OpenEscalations returns the chats that wait for a person, the longest waiting first.
+func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
+	rows, err := db.Query(ctx, escalationsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read escalations: %w", err)
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Escalation])
+	if err != nil {
+		return nil, fmt.Errorf("read escalations: %w", err)
+	}
+	return open, nil
+}
+
+const countFailedSQL = "select count(*) from outbox where state = 'failed' and purpose <> 'notice' and created_at > $1"
+
+// CountFailed counts what did not reach a contact since then.
+func CountFailed(ctx context.Context, db DB, since time.Time) (int, error) {
+	var n int
+	if err := db.QueryRow(ctx, countFailedSQL, since).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count undelivered events: %w", err)
+	}
+	return n, nil
+}
