@@ -134,9 +134,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
+	disclose := func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure }
 	box := outbox.New(st, outbox.Rules{
 		Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap, Name: cfg.Name,
-		Disclose: func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure },
+		Disclose: disclose,
 	}, p.sender)
 	inbox := p.inbox(appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
@@ -148,8 +149,11 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Search: searcher, Library: knowledge.New(st), Files: p.files, Defaults: defaults, Zone: cfg.TimeZone,
-		Name: cfg.Name, Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder, OwnerPause: cfg.Chats.AdminPause, Version: version,
+		Store: st, Box: box, Asker: ag, Search: searcher, Library: knowledge.New(st), Files: p.files,
+		Rules: admin.Rules{
+			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
+			Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
+		},
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
