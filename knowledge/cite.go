@@ -61,10 +61,8 @@ func CiteQuote(q search.Quote) string { return citation(q.Hit, q.LineFrom, q.Lin
 
 func citation(h search.Hit, lineFrom, lineTo int) string {
 	source := printable(h.Title)
-	if i := strings.LastIndex(h.Section, " › "); i >= 0 {
-		source += " › " + printable(h.Section[i+len(" › "):])
-	} else if h.Section != "" {
-		source += " › " + printable(h.Section)
+	if heading := printable(h.Heading()); heading != "" {
+		source += search.SectionSeparator + heading
 	}
 	switch {
 	case h.PageFrom > 0:

@@ -138,7 +138,7 @@ func scopeOf(role policy.Role) (policy.Scope, error) {
 func chunksOf(f File, sections []section) []store.Chunk {
 	var chunks []store.Chunk
 	for _, s := range sections {
-		heading := strings.Join(s.path, " › ")
+		heading := strings.Join(s.path, search.SectionSeparator)
 		for _, p := range cut(s.text) {
 			content := s.text[p.from:p.to]
 			first := s.line + strings.Count(s.text[:p.from], "\n")

@@ -269,6 +269,10 @@ func plainForm(word string) string { //nolint:gocyclo // a table
 		return "deliver"
 	case "shipment", "shipments":
 		return "ship"
+	case "recovery", "recoveries":
+		return "recover"
+	case "rental", "rentals":
+		return "rent"
 	case "departure", "departures":
 		return "depart"
 	case "mon":

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,10 +15,10 @@ import (
 const MinSupport = 0.6
 
 const (
-	quotedHits     = 10  // hits that are looked through for a quote
-	windowUnits    = 3   // sentences of one paragraph that are weighed together
-	shortBlock     = 300 // a paragraph of so many characters is quoted whole
-	shortSection   = 400 // so much of a section is quoted when its heading is what was asked for
+	quotedHits   = 10  // hits that are looked through for a quote
+	windowUnits  = 3   // sentences of one paragraph that are weighed together
+	shortBlock   = 300 // a paragraph of so many characters is quoted whole
+	shortSection = 400 // so much of a section is quoted when its heading is what was asked for
 )
 
 // Quote is a piece of a passage, word for word.
@@ -33,8 +32,8 @@ type Quote struct {
 }
 
 // Answer finds the quote that answers the question without a model. It reports false when none is good enough: what the
-// question is about must stand in one quote and its headings by at least MinSupport, with a word that is more than
-// general, and a question for a price or a time needs an amount or a time in the quote.
+// question is about must stand in one quote and its headings by at least MinSupport, its most telling word among it, and
+// a question for a price or a time needs an amount or a time in the quote.
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
@@ -47,7 +46,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 		return Quote{}, false, err
 	}
 	found = slices.DeleteFunc(found, func(c candidate) bool {
-		return c.coverage < MinSupport || !c.specific || !answersWhat(r.words, c.lead+" "+c.text)
+		return c.coverage < MinSupport || !c.telling || c.fits == unfit
 	})
 	if len(found) == 0 {
 		return Quote{}, false, nil
@@ -75,14 +74,19 @@ type candidate struct {
 	text, lead string
 	coverage   float64 // with headings and lead
 	own        float64 // without
-	specific   bool    // a specific word matches
+	titled     float64 // in the innermost heading
+	telling    bool    // the question's most telling word is there
+	fits       fitness // whether it holds the sort of thing that is asked for
+	pairs      int     // how many words stand beside each other in the question and here or in the heading
 	units      int
+	place      int // of the first word that is asked for
 }
 
 func best(found []candidate) candidate {
 	return slices.MinFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.own, a.own), cmp.Compare(a.units, b.units),
-			cmp.Compare(a.rank, b.rank), cmp.Compare(a.from, b.from))
+		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.fits, a.fits), cmp.Compare(b.pairs, a.pairs),
+			cmp.Compare(b.own, a.own), cmp.Compare(b.titled, a.titled), cmp.Compare(a.units, b.units),
+			cmp.Compare(a.place, b.place), cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.from, b.from))
 	})
 }
 
@@ -101,9 +105,9 @@ func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]cand
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)
-		texts = append(texts, IndexText(h.Title, h.Section, ""))
+		texts = append(texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
 		for _, u := range cut[i] {
-			texts = append(texts, strings.Join(Words(h.Text[u.from:u.to]), " "))
+			texts = append(texts, strings.Join(Words(landmark.ReplaceAllString(h.Text[u.from:u.to], " ")), " "))
 		}
 	}
 	lexemes, err := store.Lexemes(ctx, s.st.DB(), texts)
@@ -112,8 +116,8 @@ func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]cand
 	}
 	var found []candidate
 	for i, h := range hits {
-		n := 1 + len(cut[i])
-		p := page{hit: h, rank: i, units: cut[i], head: lexemes[0], own: lexemes[1:n], terms: r.Terms, chunks: r.chunks}
+		n := 2 + len(cut[i])
+		p := page{hit: h, rank: i, units: cut[i], head: lexemes[0], title: lexemes[1], own: lexemes[2:n], asked: r}
 		found = append(found, p.candidates()...)
 		lexemes = lexemes[n:]
 	}
@@ -122,18 +126,21 @@ func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]cand
 
 // page is a hit cut into units, with the lexemes of its headings and of each unit.
 type page struct {
-	hit    Hit
-	rank   int
-	units  []unit
-	head   []string
-	own    [][]string
-	terms  []Term
-	chunks int64
+	hit   Hit
+	rank  int
+	units []unit
+	head  []string // of the document's name and all headings
+	title []string // of the innermost heading
+	own   [][]string
+	asked Result
 }
 
 func (p page) candidates() []candidate {
 	var found []candidate
-	if c := p.weigh(0, 0, nil); c.coverage >= MinSupport && len(p.units) > 0 {
+	if len(p.units) == 0 {
+		return nil
+	}
+	if c := p.weigh(0, 0, nil); c.coverage >= MinSupport {
 		found = append(found, p.section(c))
 	}
 	for first := range p.units {
@@ -158,14 +165,81 @@ func (p page) weigh(first, last int, own []string) candidate {
 		c.lead = p.hit.Text[p.units[lead].from:p.units[lead].to]
 		around = slices.Concat(around, p.own[lead])
 	}
-	in := func(list []string) func(int) bool {
-		return func(t int) bool { return slices.Contains(list, p.terms[t].Lexeme) }
-	}
 	all := slices.Concat(around, own)
-	c.own = coverage(p.terms, p.chunks, in(own))
-	c.coverage = coverage(p.terms, p.chunks, in(all))
-	c.specific = slices.ContainsFunc(p.terms, func(t Term) bool { return t.weight == specific && slices.Contains(all, t.Lexeme) })
+	in := func(list []string) func(int) bool {
+		return func(t int) bool { return slices.Contains(list, p.asked.Terms[t].Lexeme) }
+	}
+	c.own = coverage(p.asked.Terms, p.asked.chunks, in(own))
+	c.titled = coverage(p.asked.Terms, p.asked.chunks, in(p.title))
+	c.coverage = coverage(p.asked.Terms, p.asked.chunks, in(all))
+	c.telling = p.asked.telling(in(all))
+	if len(own) > 0 {
+		said := p.hit.Text[p.units[first].from:p.units[last].to]
+		c.pairs, c.place = p.asked.pairs(said), p.asked.place(said)
+	}
+	c.pairs = max(c.pairs, p.asked.pairs(c.lead), p.asked.pairs(innermost(p.hit.Section)))
 	return c
+}
+
+// telling tells whether has says yes to the most telling word of the question, or to one of them if several tell the same,
+// and to all its numbers. A question of general words has none.
+func (r Result) telling(has func(term int) bool) bool {
+	most, there := 0.0, false
+	for i, t := range r.Terms {
+		if isNumber(t.Lexeme) && !has(i) {
+			return false
+		}
+		if s := t.support(r.chunks); t.weight == specific && s >= most {
+			there = has(i) || there && s == most
+			most = s
+		}
+	}
+	return there
+}
+
+func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
+
+// pairs counts the neighbouring words of the question, one of them at least specific, that are neighbours in text.
+func (r Result) pairs(text string) int {
+	asked := slices.DeleteFunc(slices.Clone(r.words), isDeterminer)
+	words := slices.DeleteFunc(Words(text), isDeterminer)
+	n := 0
+	for i := range len(asked) - 1 {
+		if !r.specific(asked[i]) && !r.specific(asked[i+1]) {
+			continue
+		}
+		for j := range len(words) - 1 {
+			if asked[i] == words[j] && asked[i+1] == words[j+1] {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+func isDeterminer(word string) bool {
+	switch word {
+	case "a", "an", "the", "my", "your", "our", "any", "some", "this", "that":
+		return true
+	}
+	return false
+}
+
+// place is how many words of text stand before the first that the question asks for.
+func (r Result) place(text string) int {
+	words := Words(text)
+	i := slices.IndexFunc(words, func(w string) bool {
+		return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && strings.HasPrefix(w, t.Lexeme) })
+	})
+	if i < 0 {
+		return len(words)
+	}
+	return i
+}
+
+func (r Result) specific(word string) bool {
+	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && slices.Contains(t.words, word) })
 }
 
 // section is the quote when the headings are what was asked for: the text begins below them.
@@ -190,16 +264,19 @@ func (p page) widen(c candidate, first, last int) (candidate, bool) {
 	if p.length(start, end) <= shortBlock {
 		first, last = start, end
 	}
-	question := func(i int) bool { return IsQuestion(strings.TrimRight(p.hit.Text[p.units[i].from:p.units[i].to], closers)) }
-	if !question(last) {
-		return p.quoted(c, first, last), true
-	}
-	asked := last
-	for last+1 < len(p.units) && !question(last+1) && (last == asked || p.length(asked+1, last+1) <= shortBlock) &&
-		(last == asked || p.units[last+1].block == p.units[last].block) {
+	said := last
+	for p.units[last].introduces || last > said && p.goesOn(said+1, last) {
+		if last+1 == len(p.units) {
+			break
+		}
 		last++
 	}
-	return p.quoted(c, first, last), last > asked
+	return p.quoted(c, first, last), !p.units[last].introduces
+}
+
+// goesOn tells whether the answer that begins with the unit first should go on behind the unit last.
+func (p page) goesOn(first, last int) bool {
+	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces && p.length(first, last+1) <= shortBlock
 }
 
 func (p page) length(first, last int) int {
@@ -209,18 +286,35 @@ func (p page) length(first, last int) int {
 func (p page) quoted(c candidate, first, last int) candidate {
 	c.from, c.to = p.units[first].from, p.units[last].to
 	c.text = p.hit.Text[c.from:c.to]
+	c.fits = fits(p.asked.words, c.lead+" "+c.text)
 	return c
 }
 
-var (
-	amount = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?)\b|\d[.,]\d\d\b|\d ?%|\b(?:free|gratis|included|no (?:extra )?charge)\b`)
-	moment = regexp.MustCompile(`(?i)\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|january|february|march|april|may|june|july|august|` +
-		`september|october|november|december|noon|midnight|mornings?|afternoons?|evenings?|minutes?|hours?|days?|weeks?|months?|years?|daily|always|immediately|today|tomorrow)\b`)
+// fitness tells whether a text holds the sort of thing that a question asks for.
+type fitness int
+
+const (
+	unfit   fitness = iota // a question for a price, and no price
+	perhaps                // a question for a price, and "free"
+	fit                    // a price, or a question that any text may answer
 )
 
-// answersWhat tells whether text holds the sort of thing the question asks for: an amount or a moment. Other questions
-// take any text.
-func answersWhat(question []string, text string) bool {
+// landmark is what a text only names to say where something else is. It tells nothing about the landmark.
+var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
+	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
+
+// What answers "how much" and "when", surely and perhaps.
+var (
+	money   = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
+	noMoney = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
+	moment  = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
+		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
+	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
+	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow)\b`)
+)
+
+// fits judges text against what the words of a question ask for.
+func fits(question []string, text string) fitness {
 	asked := strings.Join(question, " ") + " "
 	price := slices.ContainsFunc(question, func(w string) bool {
 		switch w {
@@ -229,17 +323,35 @@ func answersWhat(question []string, text string) bool {
 		}
 		return false
 	})
-	if (price || strings.Contains(asked, "how much ")) && !amount.MatchString(text) {
-		return false
+	switch {
+	case price || strings.Contains(asked, "how much "):
+		return judge(text, money, noMoney)
+	case strings.Contains(asked, "how long "):
+		return judge(text, duration, someNumber)
+	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):
+		return judge(text, moment, someNumber)
+	default:
+		return fit
 	}
-	when := slices.Contains(question, "when") || strings.Contains(asked, "what time ") || strings.Contains(asked, "how long ")
-	return !when || moment.MatchString(text)
 }
 
-// Heading is the innermost heading above the quote, or the name of its document without its ending.
-func (q Quote) Heading() string {
-	if i := strings.LastIndex(q.Hit.Section, " › "); i >= 0 {
-		return q.Hit.Section[i+len(" › "):]
+func judge(text string, surely, possibly *regexp.Regexp) fitness {
+	switch {
+	case surely.MatchString(text):
+		return fit
+	case possibly.MatchString(text):
+		return perhaps
+	default:
+		return unfit
 	}
-	return cmp.Or(q.Hit.Section, strings.TrimSuffix(q.Hit.Title, path.Ext(q.Hit.Title)))
+}
+
+// Heading is the innermost heading above the hit; empty if there is none.
+func (h Hit) Heading() string { return innermost(h.Section) }
+
+func innermost(section string) string {
+	if i := strings.LastIndex(section, SectionSeparator); i >= 0 {
+		return section[i+len(SectionSeparator):]
+	}
+	return section
 }

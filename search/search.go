@@ -21,6 +21,9 @@ const (
 	maxWords = 400
 )
 
+// SectionSeparator stands between the headings of Hit.Section.
+const SectionSeparator = " › "
+
 // Query is what is looked for.
 type Query struct {
 	Text string
@@ -36,6 +39,7 @@ type Term struct {
 	Count  int     // how often it stands in the query
 	Chunks int64   // in how many passages it stands; 0 if in none
 	IDF    float64 // how much it tells
+	words  []string
 	weight weight
 }
 
@@ -46,7 +50,7 @@ type Hit struct {
 	Role       policy.Role
 	Kind       store.Kind
 	Title      string // the document's name
-	Section    string // its headings, the outermost first, joined by " › "; empty if none
+	Section    string // its headings, the outermost first, joined by SectionSeparator; empty if none
 	LineFrom   int    // 0 if the source has no lines
 	LineTo     int
 	PageFrom   int // 0 if the source has no pages
@@ -123,7 +127,7 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Terms: queryTerms(found, corpus), chunks: corpus.StatsChunks, words: words}
+	r := Result{Terms: queryTerms(found, words, corpus), chunks: corpus.StatsChunks, words: words}
 	if len(r.Terms) == 0 {
 		texts, err := store.RecentChunks(ctx, tx, scope, kinds, limit)
 		for _, t := range texts {
@@ -147,15 +151,16 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 
 // queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
 // at the head, and not more than can be searched for; those that stand nowhere follow.
-func queryTerms(found []store.Term, corpus store.Corpus) []Term {
+func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
 	var terms []Term
 	for _, f := range found {
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			terms = append(terms, Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), weight: weightOf(f.Word)})
+			terms = append(terms, Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), weight: weightIn(words, f.Word)})
 		}
 		terms[i].Count++
+		terms[i].words = append(terms[i].words, f.Word)
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int {
 		if (a.Chunks == 0) != (b.Chunks == 0) {

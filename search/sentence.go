@@ -115,10 +115,14 @@ func isAbbreviation(text string) bool {
 
 // unit is a sentence, or what stands for one: a list item, a table row, a line.
 type unit struct {
-	from, to int // without marker and blanks
-	block    int // units of one paragraph or item have the same number
-	lead     int // index of the unit that introduces this one: a table's head, "Opening hours:"; -1 if none
+	from, to   int  // without marker and blanks
+	block      int  // units of one paragraph or item have the same number
+	lead       int  // index of the unit that introduces this one: a table's head, "Opening hours:"; -1 if none
+	introduces bool // it says what follows, and means little alone: a question, a title, a line that ends with a colon
 }
+
+// titleLength is the most characters a line that is a title has.
+const titleLength = 60
 
 // units cuts text into what can be quoted alone.
 func units(text string) []unit {
@@ -127,34 +131,41 @@ func units(text string) []unit {
 	table, blank := false, true
 	for _, to := range Breaks(text) {
 		raw := text[from:to]
-		start := from
+		u := trimUnit(text, from, to)
 		from = to
-		if isBlank(raw) || isFence(raw) || tableRule.MatchString(raw) {
-			if n := len(list) - 1; n >= 0 && table && tableRule.MatchString(raw) {
-				lead = n // the row above was the table's head
+		if u.from == u.to || isFence(raw) || tableRule.MatchString(raw) {
+			if table && tableRule.MatchString(raw) {
+				lead = len(list) - 1 // the row above is the table's head
 			}
 			blank = blank || isBlank(raw)
 			continue
 		}
 		row, item := isRow(raw), itemStart.MatchString(raw)
-		previous := len(list) - 1
+		said := text[u.from:u.to]
+		var previous unit
+		if len(list) > 0 {
+			previous = list[len(list)-1]
+		}
 		switch {
-		case !row && previous >= 0 && strings.HasSuffix(text[list[previous].from:list[previous].to], ":"):
-			lead = previous
+		case !row && previous.introduces:
+			lead = len(list) - 1
 		case row != table || blank && !row && !item:
 			lead = -1
 		}
-		u := trimUnit(text, start, to)
-		if row || item || blank || previous >= 0 && !endsSentence(text[list[previous].from:list[previous].to]) {
+		if row || item || blank || !endsSentence(text[previous.from:previous.to]) {
 			block++
 		}
 		u.block, u.lead = block, lead
-		if u.from < u.to {
-			list = append(list, u)
-		}
+		u.introduces = !row && (strings.HasSuffix(said, ":") || IsQuestion(strings.TrimRight(said, closers)) || blank && !item && isTitle(said))
+		list = append(list, u)
 		table, blank = row, false
 	}
 	return list
+}
+
+// isTitle tells whether a line with nothing above it is a heading of plain text.
+func isTitle(line string) bool {
+	return !endsSentence(line) && !strings.ContainsFunc(line, unicode.IsDigit) && utf8.RuneCountInString(line) <= titleLength
 }
 
 // trimUnit takes blanks and the marks of lists, tables and headings off both ends.

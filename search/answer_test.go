@@ -1,0 +1,77 @@
+package search_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// indexFolder indexes the documents of one made-up business as public.
+func indexFolder(t testing.TB, st *store.Store, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "documents", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(t, err)
+		_, err = knowledge.New(st).Index(t.Context(), knowledge.File{Name: filepath.Base(f), Data: data, Role: policy.Public})
+		require.NoError(t, err)
+	}
+}
+
+func readLines(t testing.TB, path ...string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// For each business: 50 questions that its documents answer, with what the quote must hold, and 50 that they do not.
+func TestAContactIsAnsweredFromTheDocumentsOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for _, business := range []string{"bakery", "guesthouse", "repair"} {
+		t.Run(business, func(t *testing.T) {
+			t.Parallel()
+			st := storetest.New(t)
+			indexFolder(t, st, business)
+			s := search.New(st)
+			ask := func(question string) (search.Quote, bool) {
+				r, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: question})
+				require.NoError(t, err)
+				q, ok, err := s.Answer(t.Context(), r)
+				require.NoError(t, err)
+				return q, ok
+			}
+			on, off := readLines(t, "testdata", business, "answered.tsv"), readLines(t, "testdata", business, "unanswered.txt")
+			require.Len(t, on, 50)
+			require.Len(t, off, 50)
+
+			answered := 0
+			for _, line := range on {
+				question, want, _ := strings.Cut(line, "\t")
+				if q, ok := ask(question); ok {
+					answered++
+					require.Contains(t, q.Text, want, question)
+					require.Contains(t, q.Hit.Text, q.Text, "a quote stands in its passage word for word")
+					require.True(t, knowledge.CheckSpan(q.Hit.Text, q.Text) || strings.Contains(q.Hit.Text, "| "+q.Text+" |"), q.Text)
+				}
+			}
+			t.Logf("%d of %d questions answered", answered, len(on))
+			require.GreaterOrEqual(t, answered, 40)
+			for _, question := range off {
+				q, ok := ask(question)
+				require.False(t, ok, "%s: %s", question, q.Text)
+			}
+		})
+	}
+}
