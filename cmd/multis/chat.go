@@ -35,7 +35,7 @@ type chatCmd struct {
 // chatConfig is the configuration of a conversation in a terminal. Nothing listens and nothing is sent anywhere.
 const chatConfig = `
 homeserver: {address: "http://terminal.invalid", domain: terminal.invalid}
-appservice: {as_token: unused, hs_token: unused, sender_localpart: unused}
+appservice: {as_token: unused, hs_token: unused_too, sender_localpart: unused}
 owner: "@you:terminal.invalid"
 time_zone: UTC
 `

@@ -230,6 +230,10 @@ func unprivileged() (*syscall.Credential, error) {
 
 // prepare makes the folders and gives them to the user the server runs as, which must be able to reach them.
 func prepare(dir string, as *syscall.Credential) error {
+	// Folders above that are missing must let the database user through.
+	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
+		return fmt.Errorf("make the database folder: %w", err)
+	}
 	for _, d := range []string{dir, filepath.Join(dir, "run"), filepath.Join(dir, "data")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the database folder: %w", err)
