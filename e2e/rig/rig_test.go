@@ -108,14 +108,15 @@ func testChanges(t *testing.T, r *rig.Rig) {
 	said, err := r.Say(ctx, "emma", "at nine")
 	require.NoError(t, err)
 	require.NoError(t, r.Network.Edit(ctx, "emma", said.Message, "at ten"))
-	timeline, err := r.Timeline(ctx, said.Room)
-	require.NoError(t, err)
-	edit := timeline[len(timeline)-1].Content.AsMessage()
-	require.Equal(t, said.Event, edit.RelatesTo.GetReplaceID())
-	require.Equal(t, "at ten", edit.NewContent.Body)
+	edit := await(t, r, said.Room, func(evt *event.Event) bool {
+		return evt.Content.AsMessage().RelatesTo.GetReplaceID() == said.Event
+	})
+	require.Equal(t, "at ten", edit.Content.AsMessage().NewContent.Body)
 
 	require.NoError(t, r.Network.Delete(ctx, "emma", said.Message))
-	require.Empty(t, find(t, r, said.Room, said.Event).Content.Raw)
+	await(t, r, said.Room, func(evt *event.Event) bool {
+		return evt.ID == said.Event && len(evt.Content.Raw) == 0
+	})
 
 	require.NoError(t, r.Network.Rename(ctx, demonet.Contact{ID: "emma", Name: "Emma Stone"}))
 	require.NoError(t, rig.Await(ctx, "the new name of the room", func(ctx context.Context) (bool, error) {
@@ -203,15 +204,22 @@ func bridgeInfo(t *testing.T, r *rig.Rig, chat string) *event.BridgeEventContent
 	return nil
 }
 
+// find waits for an event as the owner sees it.
 func find(t *testing.T, r *rig.Rig, room id.RoomID, wanted id.EventID) *event.Event {
 	t.Helper()
-	timeline, err := r.Timeline(t.Context(), room)
-	require.NoError(t, err)
-	for _, evt := range timeline {
-		if evt.ID == wanted {
-			return evt
+	return await(t, r, room, func(evt *event.Event) bool { return evt.ID == wanted })
+}
+
+func await(t *testing.T, r *rig.Rig, room id.RoomID, wanted func(*event.Event) bool) (found *event.Event) {
+	t.Helper()
+	require.NoError(t, rig.Await(t.Context(), "an event in "+room.String(), func(ctx context.Context) (bool, error) {
+		timeline, err := r.Timeline(ctx, room)
+		for _, evt := range timeline {
+			if wanted(evt) {
+				found = evt
+			}
 		}
-	}
-	require.Failf(t, "not in the room", "event %s, room %s", wanted, room)
-	return nil
+		return found != nil, err
+	}))
+	return found
 }

@@ -43,7 +43,8 @@ func (r *Rig) PortalRoom(ctx context.Context, chat string) (room id.RoomID, err 
 }
 
 // Timeline is all that the owner sees in a room, oldest first, contents parsed
-// as far as their types are known.
+// as far as their types are known. Synapse may show an event a moment after it
+// has acknowledged it, so look with Await.
 func (r *Rig) Timeline(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	var all []*event.Event
 	from := ""
