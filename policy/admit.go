@@ -96,7 +96,7 @@ func Admit(in AdmitInput) Admission {
 		return admitOther(in)
 	case in.Notice:
 		return in.because(ActionArchive, CodeBot)
-	case !in.Backfill && in.Stored.reached(in.StoreCap) != "":
+	case !in.Backfill && !in.stale() && in.Stored.reached(in.StoreCap) != "":
 		return in.because(ActionIgnore, CodeFlood)
 	}
 	if silence := in.silence(); silence != "" {
@@ -105,6 +105,10 @@ func Admit(in AdmitInput) Admission {
 	return admitQuestion(in)
 }
 
+// stale reports whether the message is too old to be answered. Such messages are kept without a cap: they are what a bridge
+// brings after an outage or from before its time, and start nothing.
+func (in AdmitInput) stale() bool { return in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge }
+
 // silence gives the reason why a contact's message gets no answer; empty when it may get one.
 func (in AdmitInput) silence() Code {
 	switch {
@@ -112,7 +116,7 @@ func (in AdmitInput) silence() Code {
 		return CodeSilent
 	case in.Backfill:
 		return CodeBackfill
-	case in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge:
+	case in.stale():
 		return CodeStale
 	case in.Edited:
 		return CodeEdited

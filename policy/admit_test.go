@@ -64,13 +64,14 @@ func TestAdmit(t *testing.T) {
 
 		{"the message after the cap of a minute is not kept", func(in *AdmitInput) { in.Stored.Minute = 60 }, ActionIgnore, CodeFlood},
 		{"the message after the cap of a day is not kept", func(in *AdmitInput) { in.Stored.Day = 2000 }, ActionIgnore, CodeFlood},
+		{"old messages are kept whatever their number", func(in *AdmitInput) { in.Stored.Minute, in.SentAt = 9000, in.Now.Add(-time.Hour) }, ActionArchive, CodeStale},
 		{"history is kept whatever its number", func(in *AdmitInput) { in.Stored.Day, in.Backfill = 9000, true }, ActionArchive, CodeBackfill},
 
 		{"a silent chat is kept", func(in *AdmitInput) { in.Mode = ModeSilent }, ActionArchive, CodeSilent},
 		{"a silent chat is silent when it calls the name, too", func(in *AdmitInput) { in.Mode, in.Text = ModeSilent, "Nora?" }, ActionArchive, CodeSilent},
 		{"an old message is kept", func(in *AdmitInput) { in.SentAt = in.Now.Add(-in.MaxAge - time.Second) }, ActionArchive, CodeStale},
 		{"a message without a time is old", func(in *AdmitInput) { in.SentAt = time.Time{} }, ActionArchive, CodeStale},
-		{"without an age that is allowed everything is old", func(in *AdmitInput) { in.MaxAge = 0 }, ActionArchive, CodeStale},
+		{"without an age that is allowed everything is old", func(in *AdmitInput) { in.MaxAge, in.SentAt = 0, in.Now }, ActionArchive, CodeStale},
 		{"an edit asks for nothing", func(in *AdmitInput) { in.Edited = true }, ActionArchive, CodeEdited},
 		{"a sticker asks for nothing", func(in *AdmitInput) { in.Text = "" }, ActionArchive, CodeNoText},
 		{"emoji ask for nothing", func(in *AdmitInput) { in.Text = "👍🏽 ❤️!" }, ActionArchive, CodeNoText},

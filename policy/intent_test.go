@@ -10,7 +10,7 @@ import (
 func TestIsGreeting(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"Hi", "Hello!", "hey there 👋", "Heyyyy!!!", "Good morning", "Hi, how are you?", "Thanks!", "thank you so much 🙏🏽❤️",
+		"Hi", "Hello!", "hey there 👋", "Heyyyy!!!", "hiii", "Good morning", "Hi, how are you?", "Thanks!", "thank you so much 🙏🏽❤️",
 		"Hi Nora!", "Thanks Nora, bye", "ok thanks", "Hi team, good morning", "Thank you for your help.",
 		"Hallo", "Guten Morgen!", "Grüß Gott", "Moin moin", "Vielen lieben Dank 😊", "Danke schön", "Hallo, wie geht’s?",
 		"Bonjour", "Merci beaucoup !", "Salut, ça va ?", "Bonsoir et merci",
