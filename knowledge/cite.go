@@ -13,7 +13,7 @@ import (
 const minSpan = 12
 
 // CheckSpan tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
-// whole words and have at least 12 characters or be a whole line.
+// whole words and have at least 12 characters or be a whole line, list item or table row.
 func CheckSpan(text, quote string) bool {
 	quote = foldSpace(quote)
 	if quote == "" {
@@ -21,7 +21,7 @@ func CheckSpan(text, quote string) bool {
 	}
 	if utf8.RuneCountInString(quote) < minSpan {
 		for line := range strings.Lines(text) {
-			if foldSpace(line) == quote {
+			if foldSpace(strings.Trim(strings.TrimSpace(line), "|-*+•")) == quote {
 				return true
 			}
 		}

@@ -1,0 +1,338 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// putDocument writes a document of one chunk a text.
+func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin string, texts ...string) error {
+	chunks := make([]store.Chunk, len(texts))
+	for i, text := range texts {
+		chunks[i] = store.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
+	}
+	doc := store.Document{
+		Origin: origin, Name: origin, Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
+	}
+	return st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
+		_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+		return err
+	})
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	errors.As(err, &pg)
+	if pg == nil {
+		return ""
+	}
+	return pg.Code
+}
+
+// underScope runs sql, which counts something, with a raw scope setting and the given database role.
+func underScope(ctx context.Context, st *store.Store, role, scope, sql string) (n int, err error) {
+	err = st.InTx(ctx, func(tx store.Tx) error {
+		if _, err := tx.Exec(ctx, "select set_config('multis.scope', $1, true)", scope); err != nil {
+			return err
+		}
+		if role != "" {
+			if _, err := tx.Exec(ctx, "set local role "+role); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRow(ctx, sql).Scan(&n)
+	})
+	return n, err
+}
+
+func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	require.NoError(t, putDocument(ctx, st, policy.Public, "p", "apple public", "apple pie"))
+	require.NoError(t, putDocument(ctx, st, policy.Admin, "a", "apple admin"))
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "u1", "apple one"))
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "u2", "apple two"))
+	const (
+		contact   = "multis_contact"
+		denied    = "42501"
+		texts     = "select count(*) from chunks"
+		found     = "select count(*) from search_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}')"
+		corpus    = "select stat_chunks from search_corpus()"
+		count     = "select max(ndoc) from search_terms('english', '{apple}')"
+		rawIndex  = "select count(*) from chunk_index"
+		rawTerms  = "select count(*) from term_stats"
+		rawCorpus = "select count(*) from corpus_stats"
+		rawDocs   = "select count(*) from documents"
+		write     = "with u as (update chunks set content = '' returning 1) select count(*) from u"
+	)
+	var member bool
+	require.NoError(t, st.DB().QueryRow(ctx, "select pg_has_role('multis_contact', 'usage')").Scan(&member))
+	t.Logf("the owner inherits the contact's rights: %v", member)
+
+	for _, c := range []struct {
+		name, role, scope, sql string
+		want                   int
+		code                   string
+	}{
+		{"no scope shows a contact nothing", contact, "", texts, 0, ""},
+		{"no scope shows the owner nothing", "", "", texts, 0, ""},
+		{"a contact searches nothing without a scope", contact, "", found, 0, denied},
+		{"the owner searches nothing without a scope", "", "", found, 0, denied},
+		{"no word counts without a scope", contact, "", count, 0, denied},
+		{"no size without a scope", contact, "", corpus, 0, denied},
+		{"a contact reads public and its own", contact, "public,user:1", texts, 3, ""},
+		{"a contact of two chats reads both", contact, "public,user:1,user:2", texts, 4, ""},
+		{"a contact finds public and its own", contact, "public,user:1", found, 3, ""},
+		{"a contact without public finds its own", contact, "user:1", found, 1, ""},
+		{"a chat that does not exist finds nothing of others", contact, "user:12", found, 0, ""},
+		{"a role is not a pattern", contact, "user:%", texts, 0, ""},
+		{"a contact's counts are its own", contact, "public,user:1", count, 3, ""},
+		{"a contact's corpus is its own", contact, "public,user:1", corpus, 3, ""},
+		{"a contact never reads admin", contact, "public,admin", texts, 2, ""},
+		{"a contact never searches admin", contact, "public,admin", found, 0, denied},
+		{"a contact never reads all", contact, "*", texts, 0, ""},
+		{"a contact never searches all", contact, "*", found, 0, denied},
+		{"a contact never counts all", contact, "*", count, 0, denied},
+		{"a contact has no right on the index", contact, "public,user:1", rawIndex, 0, denied},
+		{"a contact has no right on word counts", contact, "public,user:1", rawTerms, 0, denied},
+		{"a contact has no right on sizes", contact, "public,user:1", rawCorpus, 0, denied},
+		{"a contact has no right on documents", contact, "public,user:1", rawDocs, 0, denied},
+		{"a contact writes nothing", contact, "public,user:1", write, 0, denied},
+		{"the owner reads what is named", "", "public,admin", texts, 3, ""},
+		{"the owner searches what is named", "", "public,admin", found, 3, ""},
+		{"the owner in a contact's scope reads no more", "", "user:1", texts, 1, ""},
+		{"the owner's counts are those of all", "", "public,admin", count, 5, ""},
+		{"a backup reads all", "", "*", texts, 5, ""},
+		{"nobody searches all", "", "*", found, 0, denied},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			n, err := underScope(t.Context(), st, c.role, c.scope, c.sql)
+			require.Equal(t, c.code, sqlState(err), "%v", err)
+			if c.code == "" {
+				require.NoError(t, err)
+			}
+			require.Equal(t, c.want, n)
+		})
+	}
+}
+
+func TestNobodyWritesOutsideTheScope(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	err := st.AsOwner(ctx, policy.OwnerScope(1), func(tx store.Tx) error {
+		_, err := store.ReplaceDocument(ctx, tx, store.Document{Origin: "o", Name: "n", Role: policy.UserRole(2), Kind: store.KindConversation},
+			[]store.Chunk{{Key: "k", Content: "text", Words: "text"}})
+		return err
+	})
+	require.Equal(t, "42501", sqlState(err), "%v", err)
+}
+
+func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	want := map[int64]int16{}
+	var texts []string
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 20, 50, 100, 200, 255} {
+		texts = append(texts, strings.Repeat("apple ", n)+strings.Repeat("pear ", 256-n))
+	}
+	for i, text := range texts {
+		require.NoError(t, putDocument(ctx, st, policy.Public, fmt.Sprint("d", i), text))
+	}
+	require.NoError(t, putDocument(ctx, st, policy.Public, "without", "plum cherry"))
+	require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
+		rows, err := tx.Query(ctx, "select id, (length(content) - length(replace(content, 'apple', ''))) / 5 from chunks")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			var n int16
+			if err := rows.Scan(&id, &n); err != nil {
+				return err
+			}
+			want[id] = n
+		}
+		return rows.Err()
+	}))
+	require.Len(t, want, 14)
+	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
+		passages, err := store.SearchPassages(ctx, tx, store.PassageQuery{
+			Planned: "appl|plum", Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge},
+		})
+		got := map[int64]int16{}
+		for _, p := range passages {
+			got[p.ID] = p.Frequencies[0]
+		}
+		require.Equal(t, want, got)
+		return err
+	}))
+}
+
+// statsMatch compares the counts that are kept with counts made from scratch.
+func statsMatch(t *testing.T, st *store.Store) {
+	t.Helper()
+	const differenceSQL = `with truth as (
+			select r.role, w.word, count(*)::int as n from chunk_index i, lateral (values (i.role), ('*')) r(role), unnest(tsvector_to_array(i.tsv)) w(word) group by 1, 2
+		), sizes as (
+			select r.role, count(*) as chunks, sum(n_tok)::bigint as words from chunk_index i, lateral (values (i.role), ('*')) r(role) group by 1
+		)
+		select (select count(*) from truth t full join term_stats s using (role, word) where t.n is distinct from s.ndoc),
+			(select count(*) from sizes z full join corpus_stats s using (role) where coalesce(z.chunks, 0) <> s.chunks or coalesce(z.words, 0) <> s.words),
+			(select count(*) from term_stats)`
+	var words, sizes, all int
+	require.NoError(t, st.DB().QueryRow(t.Context(), differenceSQL).Scan(&words, &sizes, &all))
+	require.Zero(t, words, "word counts differ")
+	require.Zero(t, sizes, "corpus sizes differ")
+}
+
+func TestWordCountsFollowEveryChange(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	require.NoError(t, putDocument(ctx, st, policy.Public, "a", "apple pie", "apple tart"))
+	require.NoError(t, putDocument(ctx, st, policy.Public, "b", "cherry pie"))
+	statsMatch(t, st)
+	require.NoError(t, putDocument(ctx, st, policy.Public, "a", "apple pie", "plum tart", "quince"))
+	statsMatch(t, st)
+	require.NoError(t, putDocument(ctx, st, policy.Admin, "a", "apple pie"))
+	statsMatch(t, st)
+	doc, err := store.DocumentByOrigin(ctx, st.DB(), "a")
+	require.NoError(t, err)
+	require.Equal(t, policy.Admin, doc.Role, "the document moved")
+	n, err := underScope(ctx, st, "", "*", "select count(*) from chunks where role = 'public' and content like 'apple%'")
+	require.NoError(t, err)
+	require.Zero(t, n, "nothing of it stays behind")
+
+	for _, origin := range []string{"a", "b"} {
+		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) }))
+	}
+	statsMatch(t, st)
+	var left int
+	require.NoError(t, st.DB().QueryRow(ctx, "select (select count(*) from term_stats) + (select count(*) from chunk_index) + (select count(*) - 1 from corpus_stats)").Scan(&left))
+	require.Zero(t, left, "no word of a removed document is left")
+	err = st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, "a") })
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var group errgroup.Group
+	for writer := range 6 {
+		group.Go(func() error {
+			for i := range 5 {
+				role := policy.UserRole(int64(1 + (writer+i)%2))
+				if err := putDocument(t.Context(), st, role, fmt.Sprint("d", writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	statsMatch(t, st)
+}
+
+func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "first", "second"))
+	read := func() map[string]store.ChunkText {
+		byText := map[string]store.ChunkText{}
+		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(1), func(tx store.Tx) error {
+			texts, err := store.RecentChunks(ctx, tx, policy.OwnerScope(1), []store.Kind{store.KindKnowledge}, 10)
+			for _, c := range texts {
+				byText[c.Content] = c
+			}
+			return err
+		}))
+		return byText
+	}
+	before := read()
+	require.Zero(t, before["first"].Activation)
+	record := func(chat int64, times int) {
+		scope := policy.OwnerScope(chat)
+		for range times {
+			require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
+				return store.RecordAccess(ctx, tx, scope, []int64{before["first"].ID, before["first"].ID, 9999})
+			}))
+		}
+	}
+	record(2, 1)
+	require.Zero(t, read()["first"].Activation, "another chat's scope counts nothing")
+	record(1, 1)
+	hourOld := math.Pow(1.0/24, -0.5)
+	require.InDelta(t, math.Log(1+hourOld), read()["first"].Activation, 1e-9, "an access counts as an hour old at least")
+	record(1, 10)
+	require.InDelta(t, math.Log(1+8*hourOld), read()["first"].Activation, 1e-9, "the eight newest count exactly")
+
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "first", "other"))
+	after := read()
+	require.Equal(t, before["first"].ID, after["first"].ID)
+	require.NotZero(t, after["first"].Activation)
+	require.NotContains(t, after, "second")
+}
+
+func TestActivationFadesWithTheAgeOfAccesses(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	days := func(ages ...float64) (sum float64) {
+		for _, a := range ages {
+			sum += math.Pow(a, -0.5)
+		}
+		return math.Log(1 + sum)
+	}
+	for _, c := range []struct {
+		name, sql   string
+		want, delta float64
+	}{
+		{"never accessed", "activation(0, null, '{}')", 0, 0},
+		{"once, a day ago", "activation(1, now() - interval '1 day', array[now() - interval '1 day'])", days(1), 1e-6},
+		{"once, a month ago", "activation(1, now() - interval '30 days', array[now() - interval '30 days'])", days(30), 1e-6},
+		{"twice", "activation(2, now() - interval '4 days', array[now() - interval '1 day', now() - interval '4 days'])", days(1, 4), 1e-6},
+		{"more often than is kept", "activation(4, now() - interval '40 days', array[now() - interval '10 days', now() - interval '20 days'])", days(10, 20, 26.7, 33.3), 0.02},
+	} {
+		var got float64
+		require.NoError(t, st.DB().QueryRow(t.Context(), "select "+c.sql).Scan(&got), c.name)
+		require.InDelta(t, c.want, got, c.delta, c.name)
+	}
+}
+
+func TestDocumentsAreListedInTheScopeOnly(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	require.NoError(t, putDocument(ctx, st, policy.Public, "small", "one"))
+	require.NoError(t, putDocument(ctx, st, policy.Public, "big", "one", "two"))
+	require.NoError(t, putDocument(ctx, st, policy.Admin, "own", "one"))
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "theirs", "one", "two", "three"))
+
+	groups, err := store.DocumentGroups(ctx, st.DB(), policy.OwnerScope())
+	require.NoError(t, err)
+	require.Len(t, groups, 2)
+	require.Equal(t, []any{policy.Public, 2, 3}, []any{groups[0].Role, groups[0].Documents, groups[0].Chunks})
+	require.Equal(t, []any{policy.Admin, 1, 1}, []any{groups[1].Role, groups[1].Documents, groups[1].Chunks})
+
+	docs, err := store.BiggestDocuments(ctx, st.DB(), policy.OwnerScope(), 1)
+	require.NoError(t, err)
+	require.Len(t, docs, 1)
+	require.Equal(t, "big", docs[0].Name)
+}
