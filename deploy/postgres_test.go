@@ -32,8 +32,7 @@ func initDatabase(t *testing.T, server *pgserver.Server, databaseURL string) (st
 
 func start(t *testing.T) *pgserver.Server {
 	t.Helper()
-	// Not t.TempDir: the server's user must be able to reach the folder.
-	dir, err := os.MkdirTemp("", "multis-deploy")
+	dir, err := os.MkdirTemp("", "multis-deploy") //nolint:usetesting // the server's user cannot reach into t.TempDir
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
