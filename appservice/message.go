@@ -175,7 +175,8 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
 		who := id.UserID(*evt.StateKey)
-		if who != b.in.rules.Owner && who != chat.Contact && who != chat.BridgeBot {
+		unknown := chat.Kind == policy.KindDM && chat.Contact == "" // the contact's ghost may join after the owner
+		if !unknown && who != b.in.rules.Owner && who != chat.Contact && who != chat.BridgeBot {
 			return nil
 		}
 		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
