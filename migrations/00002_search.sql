@@ -149,7 +149,7 @@ end $$;
 -- For one term, ts_rank is (sum of 1/i^2 for i up to the frequency) / 1.6449341, which gives the frequency back exactly.
 -- +goose StatementBegin
 create function search_passages(p_planned tsquery, p_any tsquery, p_terms tsquery[], p_weights float8[], p_average float8, p_kinds text[])
-returns table (id bigint, doc_id bigint, ord int, n_tok int, author text, is_question boolean, frequencies smallint[])
+returns table (id bigint, doc_id bigint, ord int, kind text, n_tok int, author text, is_question boolean, frequencies smallint[])
 language plpgsql stable security definer rows 200 set search_path = public, pg_temp
 set jit = off set max_parallel_workers_per_gather = 0 set work_mem = '64MB' as $$
 declare
@@ -176,7 +176,7 @@ begin
         with candidates as materialized (select c.*, 1.2 * (0.25 + 0.75 * greatest(c.n_tok, 32) / greatest($5, 32)) as k from (' || candidates || ') c),
         seeds as materialized (select c.doc_id, c.ord from candidates c order by (' || score || ')::float8 desc, c.id limit 40),
         around as materialized (select distinct s.doc_id, s.ord + d as ord from seeds s, generate_series(-2, 2) d)
-        select i.id, i.doc_id, i.ord, i.n_tok, i.author, i.is_question, array[' || counts || ']
+        select i.id, i.doc_id, i.ord, i.kind, i.n_tok, i.author, i.is_question, array[' || counts || ']
         from around join chunk_index i using (doc_id, ord) where i.role = any ($6) and i.kind = any ($7)'
         using p_planned, p_any, p_terms, p_weights, p_average, roles, p_kinds;
 end $$;

@@ -8,7 +8,7 @@ import (
 	"multis/store"
 )
 
-// BM25, over the words of a passage and, weaker, those of the passages around it.
+// BM25, over the words of a passage and, in a conversation, those of the passages around it, weaker.
 const (
 	k1          = 1.2
 	b           = 0.75
@@ -80,8 +80,12 @@ func averageWords(c store.Corpus) float64 {
 // rankWeight is what a saturated match of the term adds to a score.
 func (t Term) rankWeight() float64 { return float64(t.Count) * t.IDF * (k1 + 1) }
 
-// frequency is how often a term stands in a passage, and what its neighbours add to that.
+// frequency is how often a term stands in a passage, and what its neighbours add to that. What people say is understood
+// from what was said around it; the sections of a document each speak for themselves.
 func frequency(p *store.Passage, term int, at map[place]*store.Passage) float64 {
+	if p.Kind != store.KindConversation {
+		return float64(p.Frequencies[term])
+	}
 	borrowed := 0.0
 	for d := -neighbourReach; d <= neighbourReach; d++ {
 		n := at[place{p.DocID, p.Ord + d}]

@@ -67,13 +67,14 @@ type Passage struct {
 	ID          int64
 	DocID       int64
 	Ord         int
+	Kind        Kind
 	Words       int
 	Author      string
 	IsQuestion  bool
 	Frequencies []int16 // one for each of the query's terms
 }
 
-const searchPassagesSQL = `select id, doc_id, ord, n_tok, author, is_question, frequencies
+const searchPassagesSQL = `select id, doc_id, ord, kind, n_tok, author, is_question, frequencies
 	from search_passages($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6)`
 
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.

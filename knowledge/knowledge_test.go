@@ -1,0 +1,183 @@
+package knowledge_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+const priceList = `# Prices
+
+Valid from March.
+
+## Bread
+
+| Item | Price |
+|---|---|
+| Baguette | 1.80 € |
+
+## Delivery
+
+We deliver within the town. Delivery costs 4 €.
+`
+
+type desk struct {
+	lib    *knowledge.Library
+	search *search.Searcher
+	st     *store.Store
+}
+
+func newDesk(t *testing.T) desk {
+	st := storetest.New(t)
+	return desk{lib: knowledge.New(st), search: search.New(st), st: st}
+}
+
+func (d desk) index(t *testing.T, name string, role policy.Role, text string) knowledge.Report {
+	t.Helper()
+	report, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Role: role, Data: []byte(text)})
+	require.NoError(t, err)
+	return report
+}
+
+func (d desk) found(t *testing.T, scope policy.Scope, text string) []search.Hit {
+	t.Helper()
+	r, err := d.search.AsOwner(t.Context(), scope, search.Query{Text: text})
+	require.NoError(t, err)
+	return r.Hits
+}
+
+func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Public, Chunks: 3}, d.index(t, "prices.md", policy.Public, priceList))
+
+	hits := d.found(t, policy.OwnerScope(), "delivery")
+	require.Len(t, hits, 1, "the sections around it do not say so")
+	require.Equal(t, "Prices › Delivery", hits[0].Section)
+	require.Equal(t, "We deliver within the town. Delivery costs 4 €.", hits[0].Text)
+	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
+}
+
+func TestIndexingTheSameFileAgainIsNoWork(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	before := d.found(t, policy.OwnerScope(), "delivery baguette valid")
+	require.True(t, d.index(t, "prices.md", policy.Public, priceList).Unchanged)
+	require.Equal(t, before, d.found(t, policy.OwnerScope(), "delivery baguette valid"))
+}
+
+func TestIndexingAChangedFileReplacesIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	report := d.index(t, "prices.md", policy.Public, strings.Replace(priceList, "Baguette", "Focaccia", 1))
+	require.False(t, report.Unchanged)
+	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
+	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "focaccia"))
+
+	overview, err := d.lib.Documents(t.Context(), policy.OwnerScope(), 5)
+	require.NoError(t, err)
+	require.Len(t, overview.Groups, 1)
+	require.Equal(t, 3, overview.Groups[0].Chunks)
+	require.Len(t, overview.Biggest, 1)
+}
+
+func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	d.index(t, "prices.md", policy.UserRole(3), priceList)
+	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
+	require.NotEmpty(t, d.found(t, policy.ContactScope(3), "baguette"))
+}
+
+func TestARemovedFileIsGone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	require.NoError(t, d.lib.Remove(t.Context(), "prices.md"))
+	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
+	require.ErrorIs(t, d.lib.Remove(t.Context(), "prices.md"), store.ErrNotFound)
+}
+
+func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	for _, c := range []struct {
+		name string
+		file knowledge.File
+		want error
+	}{
+		{"broken UTF-8", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("caf\xe9")}, knowledge.ErrNotText},
+		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("a\x00b")}, knowledge.ErrNotText},
+		{"another kind of file", knowledge.File{Name: "prices.docx", Role: policy.Public, Data: []byte("text")}, knowledge.ErrNotText},
+		{"too big", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
+		{"empty", knowledge.File{Name: "prices.md", Role: policy.Public}, knowledge.ErrEmpty},
+		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("\uFEFF \n")}, knowledge.ErrEmpty},
+		{"no role", knowledge.File{Name: "prices.md", Data: []byte("text")}, knowledge.ErrRole},
+		{"a role of nobody", knowledge.File{Name: "prices.md", Role: "user:x", Data: []byte("text")}, knowledge.ErrRole},
+	} {
+		_, err := d.lib.Index(t.Context(), c.file)
+		require.ErrorIs(t, err, c.want, c.name)
+	}
+	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
+}
+
+func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, name := range []string{"old.md", "new.md"} {
+		_, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Origin: "/data/list.md", Role: policy.Public, Data: []byte(priceList)})
+		require.NoError(t, err)
+	}
+	hits := d.found(t, policy.OwnerScope(), "baguette")
+	require.Len(t, hits, 1)
+	require.Equal(t, "new.md", hits[0].Title)
+}
+
+func TestAQuoteMustStandInItsPassage(t *testing.T) {
+	t.Parallel()
+	const text = "# Delivery\n\nWe deliver within the town.\nDelivery costs 4 €, on\n  Sundays 6 €.\n\n- Sat: closed\n| Rolls | 2 € |\n"
+	for _, c := range []struct {
+		name, quote string
+		want        bool
+	}{
+		{"a sentence", "We deliver within the town.", true},
+		{"over a line end", "Delivery costs 4 €, on Sundays 6 €.", true},
+		{"part of a sentence", "deliver within the town", true},
+		{"a changed word", "We deliver outside the town.", false},
+		{"a changed case", "we Deliver within the town.", false},
+		{"left out words", "Delivery costs 6 €.", false},
+		{"too short to say anything", "the town", false},
+		{"a short line", "Sat: closed", true},
+		{"a short row", "Rolls | 2 €", true},
+		{"part of a short line", "closed", false},
+		{"cut inside a word", "eliver within the town", false},
+		{"cut inside the last word", "deliver within the tow", false},
+		{"nothing", " \n", false},
+	} {
+		require.Equal(t, c.want, knowledge.CheckSpan(text, c.quote), c.name)
+	}
+}
+
+func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
+	t.Parallel()
+	for want, h := range map[string]search.Hit{
+		"[prices.md › Delivery, lines 12-14]": {Title: "prices.md", Section: "Prices › Delivery", LineFrom: 12, LineTo: 14},
+		"[notes.txt, line 1]":                 {Title: "notes.txt", LineFrom: 1, LineTo: 1},
+		"[terms.pdf › Returns, pages 3-4]":    {Title: "terms.pdf", Section: "Returns", PageFrom: 3, PageTo: 4},
+		"[evil(x)/y.md › a b]":                {Title: "evil](x)</y\u202e>.md", Section: "a\n[b]"},
+	} {
+		require.Equal(t, want, knowledge.Cite(h))
+	}
+}
