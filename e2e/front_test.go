@@ -1,0 +1,126 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// front stands where Synapse looks for multis: it passes everything on to the process under test, and remembers the
+// transactions. Without a process it takes them and throws them away, so that no test gets what belongs to another.
+type front struct {
+	server *http.Server
+
+	mu      sync.Mutex
+	targets []string // addresses of processes, tried in turn
+	refuse  bool
+	pushed  []transaction
+}
+
+// transaction is a PUT of Synapse's that multis acknowledged.
+type transaction struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+func openFront(port int) (*front, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	f := &front{}
+	f.server = &http.Server{Handler: f}
+	go func() {
+		if err := f.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			panic(err)
+		}
+	}()
+	return f, nil
+}
+
+func (f *front) close() { f.server.Close() }
+
+// lead sends what comes to processes on these ports; none throws it away.
+func (f *front) lead(ports ...int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuse, f.targets, f.pushed = false, nil, nil
+	for _, port := range ports {
+		f.targets = append(f.targets, fmt.Sprintf("http://127.0.0.1:%d", port))
+	}
+}
+
+// shut makes every request fail, as when multis is down, until it is opened again.
+func (f *front) shut(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuse = on
+}
+
+// took finds the acknowledged transactions that hold an event.
+func (f *front) took(event id.EventID) []transaction {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []transaction
+	for _, txn := range f.pushed {
+		if bytes.Contains(txn.Body, []byte(event)) {
+			found = append(found, txn)
+		}
+	}
+	return found
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // Synapse is gone
+	}
+	f.mu.Lock()
+	targets, refuse := f.targets, f.refuse
+	f.mu.Unlock()
+	switch {
+	case refuse:
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	case len(targets) == 0:
+		fmt.Fprint(w, "{}")
+		return
+	}
+	txn := transaction{Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
+	for _, target := range targets {
+		resp, err := f.pass(r, target, txn)
+		if err != nil {
+			continue // a process that was killed
+		}
+		answer, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK && r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/transactions/") {
+			f.mu.Lock()
+			f.pushed = append(f.pushed, txn)
+			f.mu.Unlock()
+		}
+		w.WriteHeader(resp.StatusCode)
+		w.Write(answer)
+		return
+	}
+	w.WriteHeader(http.StatusBadGateway)
+}
+
+func (f *front) pass(r *http.Request, target string, txn transaction) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.RequestURI(), bytes.NewReader(txn.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = txn.Header
+	return timeless().Do(req)
+}

@@ -1,0 +1,168 @@
+//go:build e2e
+
+// Package e2e proves the whole on a real homeserver: Synapse, a bridge built on mautrix' own framework over a made-up
+// network, the owner with a Matrix client, and multis as a process that is killed, doubled and cut off. The tests share one
+// world and talk in chats of their own; each starts its own multis on a database of its own.
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/config"
+	"multis/deploy/devstack"
+	"multis/e2e/rig"
+	"multis/migrations"
+)
+
+// world is what all tests share, made once by TestMain.
+var world *scene
+
+// scene is a running world without multis.
+type scene struct {
+	*rig.Rig
+	// front is where Synapse finds multis, whichever process that is just now.
+	front *front
+	// tokens are the part of config.yaml by which Synapse and multis know each other.
+	tokens config.Appservice
+	// password is that of the plain database role that multis uses.
+	password  string
+	databases int
+}
+
+// databaseRole is the role multis logs in as: no superuser, so that row-level security binds it.
+const databaseRole = "multis"
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.MkdirTemp("", "multis-e2e-")
+	if err != nil {
+		return fail(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // the database runs as another user
+		return fail(err)
+	}
+	world, err = open(ctx, dir)
+	if err != nil {
+		return fail(err)
+	}
+	code := m.Run()
+	if err := world.close(); err != nil {
+		return fail(err)
+	}
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, "The logs are in", dir)
+		return code
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "e2e:", err)
+	return 1
+}
+
+// open starts everything but multis.
+func open(ctx context.Context, dir string) (*scene, error) {
+	ports, err := devstack.FreePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	w := &scene{password: rand.Text(), tokens: config.Appservice{
+		Address: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), ID: "multis", Bot: config.Bot{Username: "multis", DisplayName: "multis"},
+		SenderLocalpart: "as_multis_e2e", ASToken: config.Secret(rand.Text()), HSToken: config.Secret(rand.Text()),
+	}}
+	registration, err := config.Registration(&config.Config{
+		Homeserver: config.Homeserver{Domain: devstack.Domain}, Owner: rig.OwnerID, Appservice: w.tokens,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if w.front, err = openFront(ports[0]); err != nil {
+		return nil, err
+	}
+	w.Rig, err = rig.Start(ctx, rig.Options{Dir: dir, Out: os.Stdout, Registrations: [][]byte{registration}})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.makeTemplate(ctx); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *scene) close() error {
+	err := w.Stop()
+	w.front.close()
+	return err
+}
+
+const templateDatabase = "multis_template"
+
+// makeTemplate makes the role and a migrated database to copy.
+func (w *scene) makeTemplate(ctx context.Context) error {
+	err := w.administer(ctx,
+		fmt.Sprintf("create role %s login createrole password '%s'", databaseRole, w.password),
+		fmt.Sprintf("create database %s owner %s", templateDatabase, databaseRole))
+	if err != nil {
+		return err
+	}
+	dsn, err := w.dsn(templateDatabase)
+	if err != nil {
+		return err
+	}
+	return migrations.Run(ctx, dsn)
+}
+
+// newDatabase makes an empty, migrated database and returns its address.
+func (w *scene) newDatabase(ctx context.Context) (string, error) {
+	w.databases++
+	name := fmt.Sprintf("multis_%d", w.databases)
+	if err := w.administer(ctx, fmt.Sprintf("create database %s owner %s template %s", name, databaseRole, templateDatabase)); err != nil {
+		return "", err
+	}
+	return w.dsn(name)
+}
+
+func (w *scene) administer(ctx context.Context, statements ...string) error {
+	conn, err := pgx.Connect(ctx, w.Stack.PostgresDSN("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dsn is the address of a database for multis' own role.
+func (w *scene) dsn(database string) (string, error) {
+	address, err := url.Parse(w.Stack.PostgresDSN(database))
+	if err != nil {
+		return "", err
+	}
+	address.User = url.UserPassword(databaseRole, w.password)
+	return address.String(), nil
+}
+
+// timeless is a client for requests that a test holds up on purpose.
+func timeless() *http.Client { return &http.Client{Timeout: 5 * time.Minute} }

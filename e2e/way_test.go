@@ -1,0 +1,145 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/e2e/rig"
+	"multis/policy"
+	"multis/store"
+)
+
+const question = "What does a consultation cost?"
+
+func TestWayOfAMessage(t *testing.T) {
+	a := start(t, setup{})
+	a.learn()
+	a.business("way-anna")
+
+	said, message := a.say("way-anna", question)
+	require.Equal(t, policy.AuthorContact, message.Author, "the message is stored with who wrote it")
+	require.Equal(t, question, message.Body)
+	require.Equal(t, policy.ActionAnswer, message.Action, "and with what is done about it")
+
+	got := a.delivered("way-anna", 1)
+	require.Contains(t, got[0].Text, "[Nora]", "the answer says who speaks")
+	require.Contains(t, got[0].Text, "80 EUR")
+	require.Contains(t, got[0].Text, "prices.md", "and from where it is")
+
+	message = a.stored(said.Event)
+	require.NotNil(t, message.OutboxID, "the message knows its answer")
+	out := a.out(*message.OutboxID, store.OutDelivered)
+	require.Equal(t, policy.PurposeReply, out.Purpose)
+	require.Equal(t, got[0].EventID, out.EventID.String(), "what was delivered is what was sent")
+	require.NotNil(t, out.DeliveredAt)
+	require.NotEmpty(t, out.Spans)
+	require.Contains(t, string(prices), out.Spans[0].Quote, "the quote stands in the document")
+
+	echo := a.stored(*out.EventID)
+	require.Equal(t, policy.AuthorMultisOwner, echo.Author, "our own event is recognised")
+	require.Equal(t, policy.CodeEcho, echo.Code)
+	puts := a.back.sentTo(said.Room)
+	require.Len(t, puts, 1)
+	require.Equal(t, out.ID.String(), puts[0].Txn)
+	require.NotEmpty(t, puts[0].Device, "a send without a device is repeated when Synapse restarts")
+}
+
+func TestAnEventIsTakenOnce(t *testing.T) {
+	a := start(t, setup{})
+	a.learn()
+	a.business("once-bert", "once-carl")
+
+	t.Run("pushed first, then synced, then pushed again under the same and another id", func(t *testing.T) {
+		release := a.back.holdSync()
+		defer release()
+		said, err := a.Say(t.Context(), "once-bert", question)
+		require.NoError(t, err)
+		a.delivered("once-bert", 1)
+		require.False(t, a.back.tookBySync(said.Event))
+		release()
+		a.until("the event through the second door", func(context.Context) (bool, error) { return a.back.tookBySync(said.Event), nil })
+		txns := world.front.took(said.Event)
+		require.NotEmpty(t, txns)
+		a.push(t, txns[0], txns[0].Path)
+		a.push(t, txns[0], txns[0].Path+"-again")
+		a.takenOnce(t, "once-bert", said.Event)
+	})
+
+	t.Run("synced first, then pushed late", func(t *testing.T) {
+		world.front.shut(true)
+		said, err := a.Say(t.Context(), "once-carl", question)
+		require.NoError(t, err)
+		a.delivered("once-carl", 1)
+		require.Empty(t, world.front.took(said.Event))
+		world.front.shut(false)
+		a.ping(t)
+		a.until("the event through the first door", func(context.Context) (bool, error) { return len(world.front.took(said.Event)) > 0, nil })
+		a.takenOnce(t, "once-carl", said.Event)
+	})
+}
+
+// takenOnce checks that an event has one row, one turn's answer and one delivery.
+func (a *app) takenOnce(t *testing.T, contact string, event id.EventID) {
+	t.Helper()
+	a.delivered(contact, 1)
+	require.Equal(t, 1, a.count("select count(*) from messages where event_id = $1", event))
+	require.Equal(t, 1, a.count("select count(*) from outbox where chat_id = $1", a.chat(contact).ID))
+}
+
+// push sends multis a transaction as Synapse did.
+func (a *app) push(t *testing.T, txn transaction, path string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, world.tokens.Address+path, bytes.NewReader(txn.Body))
+	require.NoError(t, err)
+	req.Header = txn.Header.Clone()
+	resp, err := timeless().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+}
+
+// ping has Synapse call multis, which makes it send what it kept.
+func (a *app) ping(t *testing.T) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, world.Stack.HomeserverURL+"/_matrix/client/v1/appservice/multis/ping", strings.NewReader("{}"))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+world.tokens.ASToken.Value())
+	resp, err := timeless().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+}
+
+// out waits for an outbox row to come into a state.
+func (a *app) out(row uuid.UUID, state store.OutState) (out store.Out) {
+	a.t.Helper()
+	a.until("outbox "+row.String()+" to be "+string(state), func(ctx context.Context) (_ bool, err error) {
+		out, err = store.OutByID(ctx, a.db.DB(), row)
+		return out.State == state, err
+	})
+	return out
+}
+
+// notices are what multis said in the admin room and the owner can read there, oldest first.
+func (a *app) notices() (texts []string) {
+	a.t.Helper()
+	timeline, err := a.Timeline(a.t.Context(), a.adminRoom())
+	require.NoError(a.t, err)
+	for _, evt := range timeline {
+		if evt.Sender != rig.OwnerID && evt.Type == event.EventMessage {
+			texts = append(texts, bodyOf(a.t, evt))
+		}
+	}
+	return texts
+}
