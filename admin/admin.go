@@ -203,7 +203,7 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 	ref := fmt.Sprintf("#%d", r.message.ID)
 	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")
 	return a.commit(ctx, r, answer{
-		text: "⚠️ That did not work, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
+		text: "⚠️ **That did not work**, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
 		why:  "It failed.",
 	})
 }

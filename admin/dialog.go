@@ -53,8 +53,11 @@ func readQuestion(d store.Dialog) (question, error) {
 // chosen carries out an answer to an open question. False: the message is none.
 func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, error) {
 	dialog, err := a.dialog(ctx, r)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, errClosed) && (c.word == wordYes || c.word == wordNo):
 		return answer{}, false, nil
+	case errors.Is(err, errClosed):
+		return answer{text: "That question is closed.", why: "It answered a question that was answered before."}, true, nil
 	}
 	if err != nil {
 		return answer{}, false, err
@@ -80,14 +83,25 @@ func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, 
 	return ans, true, err
 }
 
+// errClosed is returned by dialog for a message that points to a question which nobody waits for any more.
+var errClosed = errors.New("the question is closed")
+
 // dialog finds the question that a message answers: the one it replies or reacts to, else the newest. One that expired not
-// long ago counts, so that the answer to it can be told so.
+// long ago counts, so that the answer to it can be told so. What points to one question never answers another.
 func (a *Admin) dialog(ctx context.Context, r request) (store.Dialog, error) {
 	since := r.now.Add(-lateTime)
 	if r.message.RelatesTo != "" {
 		d, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo, since)
-		if !errors.Is(err, store.ErrNotFound) || r.message.Kind == string(bridgebridge.Reaction) {
+		if !errors.Is(err, store.ErrNotFound) {
 			return d, err
+		}
+		if asked, err := store.HasAsked(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo); err != nil {
+			return store.Dialog{}, err
+		} else if asked {
+			return store.Dialog{}, errClosed
+		}
+		if r.message.Kind == string(bridgebridge.Reaction) {
+			return store.Dialog{}, store.ErrNotFound
 		}
 	}
 	return store.NewestDialog(ctx, a.Store.DB(), r.room.ID, since)

@@ -97,7 +97,7 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, fmt.Sprintf("⚠️ Not sent to %s: %s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
+		_, err = a.say(ctx, tx, room, fmt.Sprintf("⚠️ **Not sent to %s**: %s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
 			esc(label(chat)), esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), esc(ref)), nil)
 		return err
 	})

@@ -56,7 +56,7 @@ func (a *Admin) whyEvent(ctx context.Context, event id.EventID) (answer, error) 
 }
 
 func (a *Admin) whyChat(ctx context.Context, chat store.Chat) (answer, error) {
-	none := "Nothing came from " + esc(label(chat)) + " since I am here."
+	none := "Nothing came from **" + esc(label(chat)) + "** since I am here."
 	if chat.ModeIn(a.Rules.Defaults) == policy.ModeOff {
 		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
 	}

@@ -55,6 +55,17 @@ func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 	return oneMessage(ctx, db, answeredBySQL, out)
 }
 
+const hasAskedSQL = "select exists (select from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2)"
+
+// HasAsked tells whether an event asked a question, open or not.
+func HasAsked(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, hasAskedSQL, chat, event).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for a question: %w", err)
+	}
+	return yes, nil
+}
+
 const claimSettingSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
 
 // ClaimSetting sets a setting to true. False: it was set before.

@@ -1,0 +1,185 @@
+package admin_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+func TestHelpShowsWhatOneMayDo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, text(
+		"Write `/` or `!` before a command. Anything else is a question to me.",
+		"",
+		"**Ask**",
+		"`/ask question` — an answer from your documents, with its sources",
+		"`/search words` — the passages themselves, best first",
+		"`/docs` — which documents I know",
+		"`/index [path] [public or admin]` — learn a document",
+		"",
+		"**Chats**",
+		"`/chats [name]` — find chats",
+		"`/mode [mode] [name]` — what I do in a chat",
+		"`/why [name or event]` — why I answered, or kept silent",
+		"",
+		"**Control**",
+		"`/pause [all or name]` — write to nobody, or not in one chat",
+		"`/resume [all or name]` — go on",
+		"`/name [new]` — what I am called",
+		"`/status` — how things are",
+		"`/help [command]` — this list, or more about one command",
+		"",
+		"`/help mode` says more about one of them.",
+	), r.owner("/help"))
+	require.Equal(t, text(
+		"Write `/` or `!` before a command. You are an operator here: you see what I do, the owner decides.",
+		"",
+		"**Ask**",
+		"`/search words` — the passages themselves, best first",
+		"`/docs` — which documents I know",
+		"",
+		"**Chats**",
+		"`/chats [name]` — find chats",
+		"`/why [name or event]` — why I answered, or kept silent",
+		"",
+		"**Control**",
+		"`/status` — how things are",
+		"`/help [command]` — this list, or more about one command",
+		"",
+		"`/help mode` says more about one of them.",
+	), r.eva("/help"))
+	require.Equal(t, text(
+		"`/resume [all or name]` — go on.",
+		"`/resume` ends `/pause all`; chats that were paused one by one stay paused. `/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
+	), r.owner("/help !resume"))
+	require.Equal(t, "`/status` — how things are.", r.owner("/help status"))
+}
+
+func TestUnknownCommandsSuggestTheNearest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.owner("!Stauts now"))
+	require.Equal(t, "I don't know `/remind`. `/help` lists what I do.", r.owner("/remind 2h tea"))
+	require.Equal(t, "I don't know `/mdoe`. `/help` lists what I do.", r.eva("/mdoe"), "what one may not do is not suggested")
+	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.owner("/x`**b**`"))
+}
+
+func TestOperatorsOnlyLook(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	for _, line := range []string{"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?", "/help pause"} {
+		require.Contains(t, r.eva(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
+	}
+	require.Nil(t, r.reload(ana).Mode)
+	require.Zero(t, r.count("select count(*) from settings"))
+	require.Empty(t, r.eva("good morning, shall I call her?"), "operators talk in the room")
+	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
+
+	require.Equal(t, text(
+		"**Chats** (1, newest first)",
+		"1 Ana · WhatsApp — silent · no message yet",
+		"Reply with a number to see why I answered or kept silent there. Open until 18:15.",
+	), r.eva("/chats"))
+	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I am here.", r.eva("1"))
+
+	r.owner("/mode")
+	require.Contains(t, r.eva("1"), "`/mode` is the owner's", "the owner's question is not theirs to answer")
+	require.Contains(t, r.owner("1"), "1 business", "and stays open for him")
+}
+
+func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	message := r.write(store.Message{Body: "/mode silent Ana"})
+	require.NoError(t, r.admin.Command(r.ctx, message, false))
+	require.Len(t, r.flush(), 1)
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
+
+	require.NoError(t, r.admin.Command(r.ctx, message, false))
+	r.restart()
+	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	require.Empty(t, r.flush())
+	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
+}
+
+func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	message := r.write(store.Message{Body: "/mode business Ana"})
+	errs := make(chan error)
+	for range 4 {
+		go func() { errs <- r.admin.Command(r.ctx, message, false) }()
+	}
+	for range 4 {
+		require.NoError(t, <-errs)
+	}
+	require.Len(t, r.flush(), 1)
+}
+
+func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	question := r.write(store.Message{Body: "a long question to a slow model"})
+	pause := r.write(store.Message{Body: "/pause all"})
+	resume := r.write(store.Message{Body: "/resume"})
+
+	require.True(t, jobs.IsLater(r.admin.Command(r.ctx, resume, false)), "the pause comes first")
+	require.NoError(t, r.admin.Command(r.ctx, pause, false), "it does not wait for the question")
+	require.NoError(t, r.admin.Command(r.ctx, resume, false))
+	require.NoError(t, r.admin.Command(r.ctx, question, false))
+	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
+	require.Len(t, r.flush(), 3)
+
+	stuck := r.write(store.Message{Body: "/status"})
+	r.exec("update messages set received_at = $2 where id = $1", stuck, noon.Add(-2*time.Minute))
+	require.Contains(t, r.owner("/name"), "Nora", "a command that hangs does not block the room for good")
+}
+
+func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.asker.err = errors.New("model on fire")
+	message := r.write(store.Message{Body: "when?"})
+	require.ErrorContains(t, r.admin.Command(r.ctx, message, false), "model on fire")
+	require.Empty(t, r.flush(), "it may still work")
+	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	ref := "#" + itoa(message)
+	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", said(r.flush()))
+	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	require.Empty(t, r.flush())
+}
+
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
+	require.Equal(t, "I cannot listen yet. Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
+	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
+	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
+}
+
+func TestNoticesPingNobody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/status")
+	require.Equal(t, "m.notice", r.last().Type)
+	require.Contains(t, string(r.last().Direct), `"m.mentions": {}`)
+	require.Equal(t, *r.room.RoomID, r.last().Room)
+}
+
+func TestAnUnknownMessageIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.True(t, jobs.IsFinal(r.admin.Command(r.ctx, 4711, false)))
+}

@@ -1,0 +1,268 @@
+package admin_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// town fills the room's world with one chat of every sort.
+func (r *rig) town() (ana, signal, family store.Chat) {
+	r.t.Helper()
+	ana, signal = r.chat("Ana", "whatsapp"), r.chat("Ana", "signal")
+	family = r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
+	bank := r.chat("Bank alerts", "telegram")
+	weber := r.chat("Dr. Weber", "whatsapp", func(c *store.Chat) { c.Encrypted = policy.EncryptionYes })
+	maybe := r.chat("Maybe", "signal", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
+	gone := r.chat("Gone", "signal", func(c *store.Chat) { c.ClosedWhy = store.ClosedLeft })
+	for i, c := range []store.Chat{ana, family, signal, bank, weber, maybe, gone} {
+		r.seen(c, []time.Duration{2 * time.Minute, 3 * time.Hour, 20 * time.Hour, 3 * day, 30 * day, 31 * day, 400 * day}[i])
+	}
+	r.tx(func(tx store.Tx) error {
+		if err := store.SetMode(r.ctx, tx, bank.ID, policy.ModeOff); err != nil {
+			return err
+		}
+		return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness)
+	})
+	return ana, signal, family
+}
+
+const day = 24 * time.Hour
+
+func TestModeListsTheChats(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "There are no chats yet. Each appears with its first message after a bridge is logged in.", r.owner("/mode"))
+	r.town()
+	require.Equal(t, text(
+		"**Chats** (7, newest first)",
+		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
+		"2 Family · WhatsApp group — silent · 3 h ago",
+		"3 Ana · Signal — silent · yesterday",
+		"4 Bank alerts · Telegram — **off** · nothing is stored",
+		"5 Dr. Weber · WhatsApp — silent · 🔒 encrypted: cannot be read yet · 21 Oct",
+		"6 Maybe · Signal — silent · 🔒 perhaps encrypted: nothing is sent · 20 Oct",
+		"7 Gone · Signal — silent · you left the room · 16 Oct 2025",
+		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
+	), r.owner("/mode"))
+	require.Equal(t, text(
+		"**Chats** (2, newest first)",
+		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
+		"2 Ana · Signal — silent · yesterday",
+		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
+	), r.owner("/chats ana"))
+	require.Equal(t, "I know no chat called “famliy”. Did you mean **Family**? `/chats` lists them; a chat appears with its first message.", r.owner("/chats famliy"))
+	require.Equal(t, "I know no chat called “zzz”. `/chats` lists them; a chat appears with its first message.", r.owner("/mode off zzz"))
+}
+
+func TestModeIsSetByName(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, line, chat string
+		mode             policy.Mode
+		says             string
+	}{
+		{
+			"business says from what, as whom and when not", "/mode business Bank alerts", "Bank alerts", policy.ModeBusiness,
+			"**Bank alerts · Telegram is now business.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
+				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+		},
+		{
+			"no mark where the network has none, and a label picks among equal names", "/mode business ana · signal", "Ana signal", policy.ModeBusiness,
+			"**Ana · Signal is now business.** I answer what is asked there from the public documents (1), as you. " +
+				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+		},
+		{
+			"a group answers when called", "/mode BUSINESS family", "Family", policy.ModeBusiness,
+			"**Family · WhatsApp group is now business.** When somebody there calls me Nora, I answer from the public documents (1), as you, marked [Nora]. " +
+				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+		},
+		{
+			"personal answers when called; the mode may come last", "/mode bank personal", "Bank alerts", policy.ModePersonal,
+			"**Bank alerts · Telegram is now personal.** When somebody there calls me Nora, I answer from the public documents (1), as you, marked [Nora].\n" +
+				"Stop everything at once: `/pause all`.",
+		},
+		{
+			"silent only remembers", "/mode silent family", "Family", policy.ModeSilent,
+			"**Family · WhatsApp group is now silent.** I remember, I never write.",
+		},
+		{
+			"off stores nothing", "/mode off fam", "Family", policy.ModeOff,
+			"**Family · WhatsApp group is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.",
+		},
+		{
+			"an encrypted room is set, and it says that nothing goes out", "/mode business dr. weber", "Dr. Weber", policy.ModeBusiness,
+			"**Dr. Weber · WhatsApp is now business.** But I cannot answer there yet: its room is encrypted, and I neither read nor send encrypted messages so far. " +
+				"Nothing goes out there until I can.",
+		},
+		{
+			"so is one that may be", "/mode personal maybe", "Maybe", policy.ModePersonal,
+			"**Maybe · Signal is now personal.** But I cannot answer there yet: I do not know whether its room is encrypted, so I send nothing in plain text.",
+		},
+		{
+			"and one that is closed", "/mode business gone", "Gone", policy.ModeBusiness,
+			"**Gone · Signal is now business.** But I cannot answer there yet: you left the room.",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.town()
+			r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
+			r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+			require.Equal(t, test.says, r.owner(test.line))
+			require.Equal(t, 1, r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
+				test.chat, test.mode))
+		})
+	}
+}
+
+func TestBusinessWithoutDocumentsOrUnderAPauseSaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	require.Contains(t, r.owner("/mode business ana"), "(0), as you, marked [Nora]. I stop for 30 min when you write there.\n"+
+		"There is no public document yet, so I hand every question to you. Send me one: `/help index`.\n")
+	r.owner("/pause ana")
+	require.Contains(t, r.owner("/mode business ana"), "This chat is paused now: I begin after `/resume Ana`.")
+	r.owner("/pause")
+	require.Contains(t, r.owner("/mode business ana"), "Everything is paused now: I begin after `/resume`.")
+	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, paused · no message yet")
+	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
+}
+
+func TestEqualNamesAreNeverGuessed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, signal, _ := r.town()
+	require.Equal(t, text(
+		"**Which one?** 2 chats with “ana”:",
+		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
+		"2 Ana · Signal — silent · yesterday",
+		"Reply with a number. Open until 18:15.",
+	), r.owner("/mode personal ana"))
+	require.Nil(t, r.reload(signal).Mode)
+	r.restart()
+	require.Contains(t, r.owner("2"), "**Ana · Signal is now personal.**", "it knows the question after a restart")
+	require.Equal(t, policy.ModePersonal, *r.reload(signal).Mode)
+	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
+	require.Contains(t, r.owner("2"), "You asked **2**", "the question is answered; a number means nothing now")
+
+	require.Contains(t, r.owner("/mode off weber"), "**Which one?** 1 chat with “weber”:", "a part of a name is not enough to be sure")
+}
+
+func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i := range 25 {
+		r.seen(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
+	}
+	first := r.owner("/mode")
+	require.True(t, strings.HasPrefix(first, "**Chats** (10 of 25, newest first)\n1 Guest 1 · WhatsApp"), first)
+	require.True(t, strings.HasSuffix(first, "\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. React ➡️ for more. Open until 18:15."), first)
+	require.Equal(t, "I showed 1 to 10. Which one?", r.owner("11"))
+	list := r.hs.heard[0].Event
+
+	second := r.reacts(list, "➡️")
+	require.True(t, strings.HasPrefix(second, "**Chats** (11 to 20 of 25, newest first)\n11 Guest 11 · WhatsApp"), second)
+	page := r.last().Event
+	require.Equal(t, "That question is closed.", r.reacts(list, "➡️"), "the first page was turned already")
+	require.Empty(t, r.reacts(list, "👍"), "a thumb is just a thumb there")
+	require.Contains(t, r.reacts(page, "3️⃣"), "Guest 13 · WhatsApp — silent", "a reaction counts on its own page")
+	require.Contains(t, r.owner("off"), "**Guest 13 · WhatsApp is now off.**")
+
+	r.owner("/mode")
+	r.owner("more")
+	require.Contains(t, r.owner("more"), "**Chats** (21 to 25 of 25, newest first)")
+	require.Equal(t, "That was all of them.", r.owner("more"))
+	require.Contains(t, r.owner("2"), "Guest 2 · WhatsApp — silent", "a number means what it meant when it was shown")
+	require.Equal(t, "1 to 4, please: business, personal, silent or off.", r.owner("5"))
+	require.Contains(t, r.owner("3"), "**Guest 2 · WhatsApp is now silent.**")
+}
+
+func TestPickingAChatAsksForItsMode(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.town()
+	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-26*time.Hour), ana.ID)
+	r.owner("/mode")
+	require.Equal(t, text(
+		"Ana · WhatsApp — **business**, answers on · 2 min ago (set by you, Thu 19 Nov, 16:00)",
+		"1 business: I answer from the public documents",
+		"2 personal: I answer when called Nora",
+		"3 silent: I remember, I never write",
+		"4 off: nothing is stored, nothing is sent",
+		"Reply with a number. Open until 18:15.",
+	), r.owner("1."))
+	require.Contains(t, r.owner("what is silent about it?"), "You asked **what is silent about it?**", "other text is an ordinary question")
+	require.Equal(t, "**Ana · WhatsApp is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.", r.reacts(r.hs.heard[1].Event, "4️⃣"))
+	require.Contains(t, r.owner("/mode business"), "**Which chat becomes business?**\n**Chats** (7, newest first)")
+	require.Contains(t, r.owner("3"), "**Ana · Signal is now business.**")
+	require.Contains(t, r.owner("/mode ana · signal"), "Ana · Signal — **business**, answers on · yesterday (set by you, ")
+}
+
+func TestQuestionsExpireAndSaySo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	r.owner("/mode")
+	list := r.last().Event
+	r.now = r.now.Add(16 * time.Minute)
+	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.owner("1"))
+	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.reacts(list, "1️⃣"))
+	r.now = r.now.Add(25 * time.Hour)
+	require.Contains(t, r.owner("1"), "You asked **1**", "a day later a number is a number")
+	require.Equal(t, "That question is closed.", r.reacts(list, "1️⃣"))
+}
+
+func TestAReplyAnswersTheQuestionItRepliesTo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	r.owner("/mode business ana")
+	which := r.last().Event
+	r.owner("/mode")
+	got := said(r.do(store.Message{Body: "2", Kind: string(bridgebridge.Text), RelatesTo: which}))
+	require.Contains(t, got, "**Ana · Signal is now business.**")
+	again := said(r.do(store.Message{Body: "1", RelatesTo: which}))
+	require.Equal(t, "That question is closed.", again, "what points to one question never answers another")
+	require.Contains(t, r.owner("2"), "Family · WhatsApp group", "the other question is still open")
+}
+
+func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, signal, _ := r.town()
+	r.owner("/mode off ana")
+	which := r.last().Event
+	first, second := r.write(store.Message{Body: "1", RelatesTo: which}), r.write(store.Message{Body: "2", RelatesTo: which})
+	// So old that the order of commands no longer keeps them apart: only the question itself does.
+	r.exec("update messages set received_at = $1", noon.Add(-time.Hour))
+	errs := make(chan error)
+	for _, m := range []int64{first, second} {
+		go func() { errs <- r.admin.Command(r.ctx, m, false) }()
+	}
+	<-errs
+	<-errs
+	changed := 0
+	for _, c := range []store.Chat{r.reload(ana), r.reload(signal)} {
+		if c.Mode != nil && *c.Mode == policy.ModeOff {
+			changed++
+		}
+	}
+	require.Equal(t, 1, changed)
+	require.NoError(t, r.admin.Command(r.ctx, first, false))
+	require.NoError(t, r.admin.Command(r.ctx, second, false))
+	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
+	require.Contains(t, said(r.flush()), "That question is closed.", "the second one is told")
+}

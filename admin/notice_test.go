@@ -1,0 +1,122 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, r.admin.Digest(r.ctx))
+	require.Empty(t, r.flush(), "nothing came late")
+	ana, signal, _ := r.town()
+	for i := range 3 {
+		r.heardFrom(ana, "late", 5*time.Hour-time.Duration(i)*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	}
+	r.heardFrom(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
+	err := r.admin.Digest(r.ctx)
+	require.True(t, jobs.IsLater(err), "more may be coming in")
+	require.Empty(t, r.flush())
+
+	r.now = r.now.Add(jobs.DigestDelay)
+	require.NoError(t, r.admin.Digest(r.ctx))
+	require.Equal(t, text(
+		"**While I was away** (Thu 19 Nov, 16:00 to 15:00): 4 messages in 2 chats came too late for an answer. I stored them and wrote to nobody.",
+		"Ana · WhatsApp — 3",
+		"Ana · Signal — 1",
+	), said(r.flush()))
+	require.NoError(t, r.admin.Digest(r.ctx))
+	require.Empty(t, r.flush())
+}
+
+func TestDigestOfManyChatsIsShort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 12 {
+		r.heardFrom(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	}
+	require.NoError(t, r.admin.Digest(r.ctx))
+	got := said(r.flush())
+	require.Contains(t, got, "**While I was away** (17:00): 12 messages in 12 chats")
+	require.Contains(t, got, "\nand 2 chats more")
+}
+
+func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.town()
+	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
+	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	r.flush()
+	r.hs.heard = nil
+	require.Empty(t, r.flush(), "it did arrive")
+	fail := func(why string) {
+		r.exec("update outbox set state = 'sent' where id = $1", out)
+		r.tx(func(tx store.Tx) error {
+			_, err := store.FailOut(r.ctx, tx, out, why)
+			return err
+		})
+	}
+	fail("WhatsApp says **logged out**.")
+	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	ref := out.String()[32:]
+	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
+		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", said(r.flush()))
+	fail("")
+	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.Contains(t, said(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
+}
+
+func TestWelcomeIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 3 {
+		r.chat("Ana", "whatsapp")
+	}
+	r.chat("Ben", "signal")
+	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.Equal(t, text(
+		"**multis is ready.** 3 chats on WhatsApp and 1 on Signal, all **silent**: I remember, I never write.",
+		"Nothing goes to anyone unless you switch a chat to business or personal.",
+		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
+	), said(r.flush()))
+	r.restart()
+	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.Empty(t, r.flush())
+}
+
+func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.rules.Defaults.Profile = policy.ProfileBusiness
+	r.restart()
+	r.town()
+	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.Equal(t, text(
+		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
+		"New direct chats are **business**: I answer what the public documents say, and hand over the rest to you. `/pause all` stops everything at once.",
+		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
+		"🔒 2 chats are encrypted, and I cannot read them yet: `/mode` names them.",
+	), said(r.flush()))
+}
+
+func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.exec("update chats set closed_why = 'you left the room' where id = $1", r.room.ID)
+	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
+	r.heardFrom(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	require.True(t, jobs.IsLater(r.admin.Digest(r.ctx)))
+	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
+}

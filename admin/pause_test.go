@@ -1,0 +1,64 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+func TestPauseAndResumeEverything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	for _, line := range []string{"/pause", "/pause ALL"} {
+		require.Equal(t, "**Everything is paused.** I write to nobody, what waited to be sent included. I still remember what comes in. `/resume` ends it.", r.owner(line))
+	}
+	var pause store.Pause
+	paused, err := store.GetSetting(r.ctx, r.st.DB(), store.SettingPause, &pause)
+	require.NoError(t, err)
+	require.True(t, paused)
+	require.True(t, pause.Since.Equal(noon))
+	require.Contains(t, r.owner("/status"), "**Everything is paused** since 18:00: `/resume` ends it.")
+	require.Contains(t, r.owner("/resume Ana"), "Everything is still paused: `/resume` ends that.")
+	require.Equal(t, "**I go on.** Chats that are business or personal get answers again; what came in meanwhile gets none.", r.owner("/resume"))
+	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
+	require.Equal(t, "Not everything was paused.", r.owner("/resume all"))
+}
+
+func TestPauseAndResumeOneChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, signal, _ := r.town()
+	require.Contains(t, r.owner("/pause Ana"), "**Which one?** 2 chats with “Ana”:")
+	require.Equal(t, "**Ana · WhatsApp is paused.** I remember, and answer nothing there until `/resume Ana`.", r.owner("1"))
+	require.True(t, r.reload(ana).PausedUntil.After(noon.AddDate(100, 0, 0)))
+	require.Nil(t, r.reload(signal).PausedUntil)
+	require.Contains(t, r.owner("/status"), "Paused: Ana · WhatsApp.")
+	require.Equal(t, "Not everything was paused.\nStill paused: Ana · WhatsApp. `/resume` and a name ends that.", r.owner("/resume"))
+
+	r.tx(func(tx store.Tx) error {
+		if err := store.OwnerWrote(r.ctx, tx, ana.ID, time.Now()); err != nil {
+			return err
+		}
+		question, err := store.InsertMessage(r.ctx, tx, store.Message{
+			ChatID: ana.ID, EventID: "$help", Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: "a person please",
+			At: noon, Action: policy.ActionHandoff, Code: policy.CodeWantsHuman,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = store.OpenEscalation(r.ctx, tx, ana.ID, question, "It asks for a person.")
+		return err
+	})
+	require.Contains(t, r.owner("/status"), "**1 chat waits for you**\nAna · WhatsApp — since ")
+	require.Equal(t, "**Ana · WhatsApp: I take over again.** It is business.", r.owner("/resume ana · whatsapp"))
+	got := r.reload(ana)
+	require.Nil(t, got.PausedUntil)
+	require.Nil(t, got.OwnerLastAt)
+	require.Contains(t, r.owner("/status"), "Nobody waits for you.")
+	require.Contains(t, r.owner("/resume maybe"), "But I cannot answer there: I do not know whether its room is encrypted")
+}

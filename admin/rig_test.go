@@ -1,0 +1,300 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/admin"
+	"multis/bridgebridge"
+	"multis/knowledge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// noon is when the tests take place: 18:00 on a Friday in the owner's zone.
+var noon = time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
+
+const (
+	owner    = id.UserID("@you:example.com")
+	operator = id.UserID("@eva:example.com")
+)
+
+// heard is one event as it reached the homeserver.
+type heard struct {
+	Event  id.EventID
+	Room   id.RoomID
+	Body   string
+	HTML   string
+	Type   string // the msgtype; empty for a reaction
+	React  string // the key of a reaction
+	On     id.EventID
+	Direct json.RawMessage
+}
+
+// homeserver takes what is sent, as the real one would.
+type homeserver struct {
+	heard []heard
+	files map[id.ContentURIString][]byte
+}
+
+func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+	var content struct {
+		Body      string `json:"body"`
+		HTML      string `json:"formatted_body"`
+		MsgType   string `json:"msgtype"`
+		RelatesTo struct {
+			Event id.EventID `json:"event_id"`
+			Key   string     `json:"key"`
+		} `json:"m.relates_to"`
+	}
+	if err := json.Unmarshal(o.Content, &content); err != nil {
+		return "", err
+	}
+	event := id.EventID("$out-" + o.ID.String())
+	h.heard = append(h.heard, heard{
+		Event: event, Room: room, Body: content.Body, HTML: content.HTML, Type: content.MsgType,
+		React: content.RelatesTo.Key, On: content.RelatesTo.Event, Direct: o.Content,
+	})
+	return event, nil
+}
+
+func (h *homeserver) Download(_ context.Context, file store.Attachment, max int64) ([]byte, error) {
+	data, found := h.files[file.URL]
+	if !found {
+		return nil, fmt.Errorf("download the file: M_NOT_FOUND")
+	}
+	return data, nil
+}
+
+// asker answers every question with the question.
+type asker struct{ err error }
+
+func (a *asker) Ask(_ context.Context, chat store.Chat, question string) (string, error) {
+	return fmt.Sprintf("You asked **%s** in chat %d.", question, chat.ID), a.err
+}
+
+// rig is an admin room on a database of its own, with the owner and an operator in it.
+type rig struct {
+	t      *testing.T
+	ctx    context.Context
+	st     *store.Store
+	box    *outbox.Box
+	hs     *homeserver
+	asker  *asker
+	rules  admin.Rules
+	now    time.Time
+	admin  *admin.Admin
+	room   store.Chat
+	events int
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), hs: &homeserver{files: map[id.ContentURIString][]byte{}}, asker: &asker{}, now: noon}
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	disclose := func(protocol string) bool { return protocol != "signal" }
+	defaults := policy.Defaults{Profile: policy.ProfilePersonal, Networks: map[string]policy.Mode{}}
+	r.box = outbox.New(r.st, outbox.Rules{
+		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: disclose,
+	}, r.hs)
+	r.rules = admin.Rules{
+		Version: "1.2", Name: "Nora", Model: "none", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
+		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),
+	}
+	require.NoError(t, os.Mkdir(r.rules.Documents, 0o700))
+	r.restart()
+	r.room = r.chat("Admin", "", func(c *store.Chat) { c.Kind = policy.KindAdmin })
+	return r
+}
+
+// restart makes a new Admin on the same store, as a new process would.
+func (r *rig) restart() {
+	r.admin = admin.New(admin.Options{
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.New(r.st), Asker: r.asker, Files: r.hs, Rules: r.rules,
+		Now: func() time.Time { return r.now },
+	})
+}
+
+func (r *rig) tx(fn func(tx store.Tx) error) {
+	r.t.Helper()
+	require.NoError(r.t, r.st.InTx(r.ctx, fn))
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.st.DB().Exec(r.ctx, sql, args...)
+	require.NoError(r.t, err)
+}
+
+// chat makes a plain, readable direct chat, changed as asked.
+func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Chat {
+	r.t.Helper()
+	r.events++
+	room := id.RoomID(fmt.Sprintf("!room%d:example.com", r.events))
+	c := store.Chat{
+		Protocol: protocol, ChannelID: fmt.Sprintf("channel%d", r.events), RoomID: &room, Kind: policy.KindDM, Name: name,
+		BridgeBot: "@bot:example.com", Encrypted: policy.EncryptionNo,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	r.tx(func(tx store.Tx) (err error) {
+		c, err = store.UpsertChat(r.ctx, tx, c)
+		return err
+	})
+	return c
+}
+
+// seen sets when the last message of a chat came.
+func (r *rig) seen(c store.Chat, ago time.Duration) {
+	r.t.Helper()
+	r.exec("update chats set last_message_at = $2 where id = $1", c.ID, r.now.Add(-ago))
+}
+
+func (r *rig) reload(c store.Chat) store.Chat {
+	r.t.Helper()
+	c, err := store.ChatByID(r.ctx, r.st.DB(), c.ID)
+	require.NoError(r.t, err)
+	return c
+}
+
+func (r *rig) event() id.EventID {
+	r.events++
+	return id.EventID(fmt.Sprintf("$in%d", r.events))
+}
+
+// write stores a message in the admin room, as the inbox does.
+func (r *rig) write(m store.Message) int64 {
+	r.t.Helper()
+	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, policy.CodeCommand
+	if m.EventID == "" {
+		m.EventID = r.event()
+	}
+	if m.Kind == "" {
+		m.Kind = string(bridgebridge.Text)
+	}
+	if m.Author == "" {
+		m.Author, m.Sender = policy.AuthorOwnerClient, owner
+	}
+	var row int64
+	r.tx(func(tx store.Tx) (err error) {
+		row, err = store.InsertMessage(r.ctx, tx, m)
+		return err
+	})
+	r.exec("update messages set received_at = $2 where id = $1", row, r.now)
+	return row
+}
+
+// do carries out a message and returns what was sent for it.
+func (r *rig) do(m store.Message) []heard {
+	r.t.Helper()
+	require.NoError(r.t, r.admin.Command(r.ctx, r.write(m), false))
+	return r.flush()
+}
+
+// flush sends what waits in the outbox.
+func (r *rig) flush() []heard {
+	r.t.Helper()
+	before := len(r.hs.heard)
+	for _, out := range r.queued() {
+		require.NoError(r.t, r.box.Send(r.ctx, out, false))
+	}
+	return r.hs.heard[before:]
+}
+
+func (r *rig) queued() []uuid.UUID {
+	r.t.Helper()
+	rows, err := r.st.DB().Query(r.ctx, "select id from outbox where state = 'queued' order by seq")
+	require.NoError(r.t, err)
+	defer rows.Close()
+	var outs []uuid.UUID
+	for rows.Next() {
+		var out uuid.UUID
+		require.NoError(r.t, rows.Scan(&out))
+		outs = append(outs, out)
+	}
+	require.NoError(r.t, rows.Err())
+	return outs
+}
+
+// owner writes a line and reads what is said to it.
+func (r *rig) owner(line string) string {
+	r.t.Helper()
+	return said(r.do(store.Message{Body: line}))
+}
+
+// eva is an operator.
+func (r *rig) eva(line string) string {
+	r.t.Helper()
+	return said(r.do(store.Message{Body: line, Author: policy.AuthorOperator, Sender: operator}))
+}
+
+// reacts puts the owner's reaction on an event.
+func (r *rig) reacts(to id.EventID, key string) string {
+	r.t.Helper()
+	return said(r.do(store.Message{Body: key, Kind: string(bridgebridge.Reaction), RelatesTo: to}))
+}
+
+// sends puts a file into the admin room.
+func (r *rig) sends(name, data, caption string) []heard {
+	r.t.Helper()
+	url := id.ContentURIString("mxc://example.com/" + r.event())
+	r.hs.files[url] = []byte(data)
+	return r.do(store.Message{
+		Kind: string(bridgebridge.Document), Body: strings.TrimSpace("[file " + name + "] " + caption),
+		Attachment: &store.Attachment{URL: url, Name: name, MIME: "text/markdown", Size: len(data)},
+	})
+}
+
+// last is the event that was sent last.
+func (r *rig) last() heard {
+	r.t.Helper()
+	require.NotEmpty(r.t, r.hs.heard)
+	return r.hs.heard[len(r.hs.heard)-1]
+}
+
+// count asks the database for one number.
+func (r *rig) count(sql string, args ...any) int {
+	r.t.Helper()
+	var n int
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, sql, args...).Scan(&n))
+	return n
+}
+
+// said is what was sent, as plain text; a reaction is shown with its mark.
+func said(events []heard) string {
+	var lines []string
+	for _, e := range events {
+		if e.React != "" {
+			lines = append(lines, "["+e.React+"]")
+			continue
+		}
+		lines = append(lines, e.Body)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func text(lines ...string) string { return strings.Join(lines, "\n") }
+
+// learn puts a document into the library.
+func (r *rig) learn(name, data string, role policy.Role) {
+	r.t.Helper()
+	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: name, Data: []byte(data), Role: role})
+	require.NoError(r.t, err)
+}

@@ -1,0 +1,114 @@
+package admin_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, text(
+		"**Nora is up** · multis 1.2",
+		"No chats yet.",
+		"Documents: none yet; send me one.",
+		"Model: none",
+		"Nobody waits for you.",
+	), r.owner("/status"))
+	r.town()
+	r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
+	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	for _, amount := range []int64{90_000, 30_001} {
+		res, err := r.st.Reserve(r.ctx, store.Spend{Day: "2026-11-20", Purpose: "ask", Model: "m", Amount: 500_000, DayCap: 2_000_000, ChatCap: 2_000_000})
+		require.NoError(t, err)
+		require.NoError(t, r.st.Settle(r.ctx, res.ID, store.Settlement{Amount: amount}))
+	}
+	require.Equal(t, text(
+		"**Nora is up** · multis 1.2",
+		"3 chats on WhatsApp, 2 on Signal and 1 on Telegram · 1 business, 4 silent, 1 off · 🔒 2 cannot be read yet",
+		"Documents: 1 public, 1 only yours",
+		"Model: none · today 0.12 EUR of 2.00 EUR in 2 calls",
+		"Nobody waits for you.",
+	), r.owner("/status"))
+	require.Contains(t, r.eva("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
+}
+
+func TestName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "I am called **Nora**. `/name` and another word changes that.", r.owner("/name"))
+	require.Equal(t, "I am **Zoë-Lou 2** from now on: I answer to it, and my answers are marked [Zoë-Lou 2].", r.owner("/name  Zoë-Lou   2 "))
+	name, err := store.AssistantName(r.ctx, r.st.DB(), "Nora")
+	require.NoError(t, err)
+	require.Equal(t, "Zoë-Lou 2", name)
+	require.Equal(t, "I am called **Zoë-Lou 2** already.", r.owner("/name Zoë-Lou 2"))
+	for _, bad := range []string{"N", "[Nora]", "2Nora", "@nora", "**", "a very long name with more than thirty letters", "No:ra"} {
+		require.Equal(t, "A name has 2 to 30 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.owner("/name "+bad), bad)
+	}
+}
+
+func TestAskPassesTheQuestionOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.owner("/ask what did Ana say?"))
+	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.owner("  what did Ana say? "))
+	require.Contains(t, r.last().HTML, "<strong>what did Ana say?</strong>")
+	require.Equal(t, "Ask me something: `/ask when do we deliver?`, or just type it.", r.owner("/ask"))
+}
+
+const prices = `# Prices
+
+## Delivery
+
+Deliveries run Monday to Saturday, 9:00 to 18:00.
+
+## Fences
+
+A **fence** costs 480 EUR.
+`
+
+func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.owner("/search"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search fence"))
+	r.learn("prices.md", prices, policy.Public)
+	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	require.Equal(t, text(
+		"**1 passage** for “deliveries”",
+		"1 [prices.md › Delivery, line 5]: “Deliveries run Monday to Saturday, 9:00 to 18:00.”",
+	), r.owner("/search deliveries"))
+	got := r.owner("/search fence costs")
+	require.Contains(t, got, "**2 passages** for “fence costs”")
+	require.Contains(t, got, "[prices.md › Fences, line 9]: “A **fence** costs 480 EUR.”")
+	require.Contains(t, got, "[secret.md › Secret, line 3] (only you): “The fence costs us 200 EUR.”")
+	require.Equal(t, text(
+		"**1 passage** for “fence costs”",
+		"1 [prices.md › Fences, line 9]: “A **fence** costs 480 EUR.”",
+	), r.eva("/search fence costs"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search zebra"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search the and of"))
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "I know no documents yet. Send me one here, a Markdown or text file: `/help index`.", r.owner("/docs"))
+	r.learn("prices.md", prices, policy.Public)
+	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
+	r.exec("update documents set indexed_at = $1", noon)
+	require.Equal(t, text(
+		"**Documents**",
+		"1 Markdown file, public — 2 passages · last indexed 18:00",
+		"1 text file, only you — 1 passage · last indexed 18:00",
+		"",
+		"**Biggest**",
+		"**prices.md** — 2 passages, public · 18:00",
+		"**secret.txt** — 1 passage, only you · 18:00",
+	), r.owner("/docs"))
+	require.NotContains(t, r.eva("/docs"), "secret")
+}

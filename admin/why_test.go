@@ -1,0 +1,194 @@
+package admin_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// heardFrom stores a contact's message, received two seconds after it was written.
+func (r *rig) heardFrom(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code, reason string) store.Message {
+	r.t.Helper()
+	m := store.Message{
+		ChatID: c.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body, At: r.now.Add(-ago),
+		Action: action, Code: code, Reason: reason,
+	}
+	r.tx(func(tx store.Tx) (err error) {
+		m.ID, err = store.InsertMessage(r.ctx, tx, m)
+		return err
+	})
+	r.exec("update messages set received_at = ts + interval '2 seconds' where id = $1", m.ID)
+	return m
+}
+
+// answers queues a reply to a message and settles it, as a turn does.
+func (r *rig) answers(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, spans ...store.Span) uuid.UUID {
+	r.t.Helper()
+	var out uuid.UUID
+	r.tx(func(tx store.Tx) (err error) {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Letter{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
+			return err
+		}
+		_, err = store.Settle(r.ctx, tx, []int64{m.ID}, &out, "quoted", reason)
+		return err
+	})
+	return out
+}
+
+func TestWhyExplainsAnAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.town()
+	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-74*time.Hour), ana.ID)
+	m := r.heardFrom(ana, "do you deliver\non Sundays?", time.Hour, policy.ActionAnswer, policy.CodeAnswer, "fresh")
+	require.Equal(t, text(
+		"**I am still at it** in Ana · WhatsApp at 17:00",
+		"“do you deliver on Sundays?” · arrived after 2 s",
+		"Mode **business**, set by you, Tue 17 Nov, 16:00 · fresh",
+	), r.owner("/why"))
+
+	out := r.answers(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
+		store.Span{ChunkID: 1, Source: "[prices.md › Delivery, lines 12-14]", Quote: "Deliveries run Monday to Saturday."})
+	explained := text(
+		"**Why I answered** in Ana · WhatsApp at 17:00",
+		"“do you deliver on Sundays?” · arrived after 2 s",
+		"Mode **business**, set by you, Tue 17 Nov, 16:00 · Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
+		"My words: “[Nora] Monday to Saturday. (from prices.md)”",
+		"Source [prices.md › Delivery, lines 12-14]: “Deliveries run Monday to Saturday.”",
+		"The chat is business, you were away, a quoted source stands behind it. · ",
+	)
+	require.Contains(t, r.owner("/why ana · whatsapp"), explained+"waits to be sent")
+	r.exec("update outbox set sent_at = $2 where id = $1", out, noon.Add(-59*time.Minute))
+	require.Equal(t, explained+"sent 17:01:00", r.owner("/why"))
+	r.tx(func(tx store.Tx) error {
+		return store.DeliverOut(r.ctx, tx, out, noon.Add(-59*time.Minute+time.Second))
+	})
+	delivered := explained + "sent 17:01:00, delivered 17:01:01"
+	for _, line := range []string{
+		"/why " + m.EventID.String(),
+		"/why https://matrix.to/#/!room:example.com/" + m.EventID.String() + "?via=example.com",
+		"/why $out-" + out.String(),
+		"/why https://matrix.to/#/!room:example.com/$out-" + out.String(),
+	} {
+		require.Equal(t, delivered, r.owner(line), line)
+	}
+	require.Equal(t, delivered, r.eva("/why"), "operators may look as well")
+}
+
+func TestWhyExplainsASilence(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "Nobody wrote to you since I am here.", r.owner("/why"))
+	ana, signal, _ := r.town()
+	r.heardFrom(signal, "hi", time.Hour, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
+	require.Equal(t, text(
+		"**Why I was silent** in Ana · Signal at 17:00",
+		"“hi” · arrived after 2 s",
+		"Mode **silent**, by default (New chats are silent in the personal profile) · The chat is silent.",
+		"Nothing was sent.",
+	), r.owner("/why"))
+
+	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
+	m := r.heardFrom(ana, "Can I get a refund?", time.Minute, policy.ActionHandoff, policy.CodeKeyword, `The word "refund" hands over to a person.`)
+	r.tx(func(tx store.Tx) error {
+		return store.PutSetting(r.ctx, tx, store.SettingPause, store.Pause{Since: noon})
+	})
+	r.answers(ana, m, policy.PurposeHandover, "Let me check with the team.", `The word "refund" hands over to a person.`)
+	require.Equal(t, text(
+		"**Why I was silent** in Ana · WhatsApp at 17:59",
+		"“Can I get a refund?” · arrived after 2 s",
+		`Mode **business**, set by you, 17:00 · The word "refund" hands over to a person.`,
+		"My words: “[Nora] Let me check with the team.”",
+		"Not sent: Everything is paused; /resume ends it.",
+	), r.owner("/why"))
+	require.Equal(t, "I know no message of a contact under that link. Nothing is stored of chats that are off.", r.owner("/why $nothing"))
+	require.Equal(t, "Bank alerts · Telegram is **off**: I store nothing there, so there is nothing to explain.", r.owner("/why bank"))
+	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I am here.", r.owner("/why dr. weber"))
+}
+
+func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.town()
+	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "It asks for a person. I handed over to you.")
+	r.flush()
+	require.Contains(t, r.owner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
+	r.exec("update outbox set created_at = $2 where id = $1", out, noon)
+	r.tx(func(tx store.Tx) error {
+		_, err := store.FailOut(r.ctx, tx, out, "logged out")
+		return err
+	})
+	got := r.owner("/why")
+	require.Contains(t, got, "**My answer did not arrive** in Ana · WhatsApp at 17:59")
+	ref := out.String()[32:]
+	require.Contains(t, got, "did not arrive: logged out (#"+ref+")")
+	require.Contains(t, r.owner("/status"), "⚠️ 1 message did not arrive in the last 24 h: `/why` and the chat's name says why.")
+}
+
+func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	for i := range 7 {
+		r.heardFrom(ana, "message "+itoa(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+	}
+	got := r.owner("/why Ana")
+	require.Contains(t, got, "“message 6”")
+	require.Contains(t, got, "“message 2”")
+	require.NotContains(t, got, "“message 1”")
+	require.Less(t, strings.Index(got, "“message 6”"), strings.Index(got, "“message 2”"))
+
+	deleted := r.heardFrom(ana, "a secret", 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+	r.tx(func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, ana.ID, deleted.EventID, r.now)
+		return err
+	})
+	got = r.owner("/why")
+	require.Contains(t, got, "a message that was deleted")
+	require.NotContains(t, got, "secret")
+}
+
+// Whatever names and messages hold, it stays text: no markup, no links, no mentions, nothing that the send gate refuses.
+func TestHostileNamesAndMessagesStayText(t *testing.T) {
+	t.Parallel()
+	hostile := []string{
+		"**bold** _it_ ~~gone~~ ||spoiler||", "<b>html</b> <script>alert(1)</script>", "[click](https://evil.example)", "<https://evil.example>",
+		"`code` ```fence```", "@room @you:example.com", "# heading", "- item", "1. one", "> quote", "&lt;b&gt; &amp;", "a\n\n# b\n\n---\n| c | d |\n|---|---|",
+		"\u202egnp.exe", "nul\x01\x1b[31m", "![img](mxc://evil/1)", "[you](https://matrix.to/#/@you:example.com)", "\\*x\\*", "$math$", "    indented",
+	}
+	r := newRig(t)
+	for _, name := range hostile {
+		c := r.chat(name, "whatsapp")
+		r.seen(c, 0)
+		r.heardFrom(c, name, 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+		for _, line := range []string{"/why", "/chats", "/mode off " + c.ChannelID + name, "/x" + name} {
+			r.owner(line)
+		}
+		require.Len(t, r.hs.heard, 4, "nothing was dropped: %q", name)
+		for _, e := range r.hs.heard {
+			require.NotRegexp(t, `<(a|img|script|b|h1|hr|del|table|span|li|pre|em)[ >]`, e.HTML, name)
+			require.NotContains(t, e.HTML, "<strong>bold", name)
+			require.NotContains(t, e.Body, "\u202e")
+			require.Contains(t, string(e.Direct), `"m.mentions": {}`)
+		}
+		r.hs.heard = nil
+		r.exec("update chats set closed_why = 'x', kind = 'space' where id = $1", c.ID)
+		r.exec("delete from messages where chat_id = $1", c.ID)
+	}
+}
+
+func TestAHostileNameReadsAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("**x** <b>y</b> [z](https://e.example)", "whatsapp")
+	require.Contains(t, r.owner("/mode"), "1 **x** <b>y</b> [z](https://e.example) · WhatsApp — silent")
+	require.Contains(t, r.last().HTML, "1 **x** &lt;b&gt;y&lt;/b&gt; [z](https://e.example) · WhatsApp — silent")
+}
