@@ -1,0 +1,163 @@
+// Command demo shows multis at its main job, from a contact's message to an answer with its source, on a real Synapse, a
+// real Postgres and a real bridge to a made-up network. It prints what everybody says, checks each step by what really
+// happened and ends with 0 when all of them held, else with 1.
+//
+// In a terminal it then stays up, to go on by hand, until Ctrl-C. Without one it ends by itself. Either way nothing stays
+// behind but, when a step failed, the logs.
+//
+// Answers come from the passages alone. With DEMO_MODEL=1 they come from the language model that the variables
+// MULTIS_LLM_MODEL and its neighbours name.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	// A terminal that is closed counts as Ctrl-C. Further signals do not cut the cleaning up short.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	out := newTranscript(os.Stdout, isTerminal(os.Stdout))
+	keepModelVariables()
+	dir, err := os.MkdirTemp("", "multis-demo-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		return 1
+	}
+	d := &demo{out: out, dir: dir}
+	results := d.play(ctx)
+	held := out.summary(results)
+	if d.rig != nil && ctx.Err() == nil {
+		d.byHand(isTerminal(os.Stdin) && isTerminal(os.Stdout))
+		if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
+			<-ctx.Done()
+		}
+	}
+	if err := d.clean(held || ctx.Err() != nil && !failed(results)); err != nil {
+		out.line("Cleaning up: %v", err)
+		return 1
+	}
+	if !held {
+		return 1
+	}
+	return 0
+}
+
+// result is what became of a step.
+type result struct {
+	name string
+	// reached is false for a step after one that failed.
+	reached bool
+	err     error
+	took    time.Duration
+}
+
+func failed(results []result) bool {
+	for _, r := range results {
+		if r.err != nil && !errors.Is(r.err, context.Canceled) {
+			return true
+		}
+	}
+	return false
+}
+
+// play goes through the steps and stops at the first that fails.
+func (d *demo) play(ctx context.Context) []result {
+	var results []result
+	var broken bool
+	for i, s := range d.steps() {
+		r := result{name: s.name, reached: !broken}
+		if !broken {
+			d.out.title(i+1, s.name)
+			started := time.Now()
+			r.err = s.run(ctx)
+			r.took = time.Since(started)
+			if ctx.Err() != nil {
+				r.err = context.Canceled
+			}
+			if r.err != nil {
+				broken = true
+				d.out.failure(r.err, d.log())
+			}
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// log is where to look first when a step failed.
+func (d *demo) log() string {
+	if d.multis != nil {
+		return d.multis.Log
+	}
+	return d.dir
+}
+
+// clean ends everything and removes the folder; the logs stay unless all went well.
+func (d *demo) clean(well bool) error {
+	var errs []error
+	err := d.out.during("cleaning up", func() error {
+		if d.db != nil {
+			errs = append(errs, d.db.Close(context.Background()))
+		}
+		if d.rig != nil {
+			errs = append(errs, d.rig.Stop())
+		}
+		if well {
+			return os.RemoveAll(d.dir)
+		}
+		return keepLogs(d.dir)
+	})
+	if !well {
+		d.out.line("The logs are kept in %s", d.dir)
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// keepLogs removes everything below dir but the logs.
+func keepLogs(dir string) error {
+	var folders []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			folders = append(folders, path)
+			return nil
+		case filepath.Ext(path) == ".log":
+			return nil
+		default:
+			return os.Remove(path)
+		}
+	})
+	for _, folder := range slices.Backward(folders) {
+		_ = os.Remove(folder) // those with a log in them stay
+	}
+	return err
+}
+
+// keepModelVariables takes out of the environment what would change multis' configuration, which must be the demo's own:
+// all but the language model, and that only when it is asked for.
+func keepModelVariables() {
+	model := os.Getenv("DEMO_MODEL") == "1"
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		ours := strings.HasPrefix(name, "MULTIS_") && name != "MULTIS_CACHE"
+		ofModel := strings.HasPrefix(name, "MULTIS_LLM_") || strings.HasPrefix(name, "MULTIS_BUDGET_")
+		if ours && !(model && ofModel) {
+			_ = os.Unsetenv(name) // fails for impossible names only
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// priceList is the document that answers come from.
+//
+//go:embed prices.md
+var priceList []byte
+
+const priceListName = "prices.md"
+
+// What the contacts write.
+const (
+	smallTalk      = "Hello! I hope you are well."
+	lunch          = "Can we move our lunch to Friday?"
+	secret         = "The spare key is under the blue flowerpot."
+	firstQuestion  = "How much is an inspection with brakes and gears?"
+	secondQuestion = "And when are you open on Saturday?"
+)
+
+// step is one thing to see. It ends with an error unless what it says really happened.
+type step struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+func (d *demo) steps() []step {
+	return []step{
+		{"A homeserver, a bridge and multis come up", d.start},
+		{"New chats are silent: remembered, without a word", d.remember},
+		{"You hand over a price list", d.index},
+		{"You switch one chat to business", d.switchOn},
+		{"A question is answered on the contact's side, with its source", d.answer},
+		{"/why explains a reply and a silence", d.why},
+		{"A chat that is off leaves nothing", d.off},
+		{"Killed in the middle of an answer, multis answers exactly once", d.kill},
+		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
+	}
+}
+
+func (d *demo) remember(ctx context.Context) error {
+	for _, line := range []struct{ contact, text string }{{ana, smallTalk}, {ben, lunch}} {
+		said, err := d.contactSays(ctx, line.contact, line.text)
+		if err != nil {
+			return err
+		}
+		if err := d.remembers(ctx, said.Event, line.text); err != nil {
+			return err
+		}
+	}
+	if err := d.idle(ctx); err != nil {
+		return err
+	}
+	delivered, err := d.rig.Delivered(ctx, "")
+	if err != nil {
+		return err
+	}
+	written, err := d.written(ctx)
+	if err != nil {
+		return err
+	}
+	if len(delivered)+written > 0 {
+		return fmt.Errorf("%d messages written to contacts and %d delivered instead of none", written, len(delivered))
+	}
+	d.out.check("both messages are stored, nothing was written to anybody")
+	return nil
+}
+
+func (d *demo) index(ctx context.Context) error {
+	if _, err := d.sendFile(ctx, priceListName, priceList, "who may see it?"); err != nil {
+		return err
+	}
+	if _, err := d.command(ctx, "1", "done"); err != nil {
+		return err
+	}
+	var passages int
+	if err := d.ask(ctx, "select chunks from documents where name = $1 and role = 'public'", []any{priceListName}, &passages); err != nil {
+		return err
+	}
+	d.out.check("%d public passages are stored", passages)
+	return nil
+}
+
+func (d *demo) switchOn(ctx context.Context) error {
+	_, err := d.command(ctx, "/mode business Ana", "is now business")
+	return err
+}
+
+func (d *demo) answer(ctx context.Context) error {
+	if _, err := d.contactSays(ctx, ana, firstQuestion); err != nil {
+		return err
+	}
+	got, err := d.arrives(ctx, ana, 1)
+	if err != nil {
+		return err
+	}
+	return d.sourced(ctx, got.EventID, got.Text, "45 €")
+}
+
+// sourced checks that an answer says what it must, names its document, and rests on words that stand in it.
+func (d *demo) sourced(ctx context.Context, evt, text, wanted string) error {
+	if !strings.Contains(text, wanted) || !strings.Contains(text, priceListName) {
+		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListName)
+	}
+	sources, err := d.sources(ctx, evt)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		if !strings.Contains(oneLine(string(priceList)), oneLine(s.Quote)) {
+			return fmt.Errorf("the source %q does not stand in %s", s.Quote, priceListName)
+		}
+		d.out.check("delivered, and it stands word for word in %s: “%s”", s.Name, oneLine(s.Quote))
+	}
+	return nil
+}
+
+func (d *demo) why(ctx context.Context) error {
+	replied, err := d.command(ctx, "/why", "Why I answered")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(replied, firstQuestion) || !strings.Contains(replied, priceListName) {
+		return errors.New("the explanation does not name the question and the source")
+	}
+	silent, err := d.command(ctx, "/why Ben", "Why I was silent")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(silent, lunch) || !strings.Contains(silent, "Nothing was sent") {
+		return errors.New("the explanation does not name the message and that nothing was sent")
+	}
+	return nil
+}
+
+func (d *demo) off(ctx context.Context) error {
+	if _, err := d.command(ctx, "/mode off Ben", "is now off"); err != nil {
+		return err
+	}
+	said, err := d.contactSays(ctx, ben, secret)
+	if err != nil {
+		return err
+	}
+	// What comes after it has been dealt with, so it has been, too.
+	if _, err := d.command(ctx, "/status", "is up"); err != nil {
+		return err
+	}
+	remembered, _, err := d.rowsWith(ctx, lunch)
+	if err != nil {
+		return err
+	}
+	if remembered == 0 {
+		return errors.New("counting finds not even what was said before")
+	}
+	return d.nowhere(ctx, said.Event, remembered)
+}
+
+// nowhere checks that nothing is known of what was said in the chat that is off: no text and no event id, in no table and no log.
+func (d *demo) nowhere(ctx context.Context, evt id.EventID, before int) error {
+	tables := 0
+	for _, text := range []string{secret, string(evt)} {
+		rows, all, err := d.rowsWith(ctx, text)
+		if err != nil {
+			return err
+		}
+		if rows > 0 {
+			return fmt.Errorf("%d rows of the database hold %q", rows, text)
+		}
+		tables = all
+	}
+	logs, err := filepath.Glob(filepath.Join(d.dir, "multis-*.log"))
+	if err != nil {
+		return err
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(string(text), secret) {
+			return fmt.Errorf("the log %s holds %q", log, secret)
+		}
+	}
+	d.out.check("“%s”: 0 rows in %d tables, nothing in the logs (what Ben said before: %d)", secret, tables, before)
+	return nil
+}
+
+func (d *demo) kill(ctx context.Context) error {
+	said, err := d.contactSays(ctx, ana, secondQuestion)
+	if err != nil {
+		return err
+	}
+	stored := func(ctx context.Context) (ok bool, err error) {
+		return ok, d.ask(ctx, "select exists (select from messages where event_id = $1 and answered_at is null)", []any{said.Event}, &ok)
+	}
+	if err := d.await(ctx, "the question to be stored", stored); err != nil {
+		return err
+	}
+	if err := d.midTurn(ctx, d.multis.Kill); err != nil {
+		return err
+	}
+	delivered, err := d.rig.Delivered(ctx, ana)
+	if err != nil {
+		return err
+	}
+	if open, err := stored(ctx); err != nil || !open || len(delivered) != 1 {
+		return errors.Join(err, errors.New("the answer was out before multis was killed"))
+	}
+	d.out.check("multis was killed (SIGKILL) with the answer thought out and not yet written down; Ana has got nothing")
+	if err := d.startMultis(ctx); err != nil {
+		return err
+	}
+	d.out.check("multis is up again")
+	got, err := d.arrives(ctx, ana, 2)
+	if err != nil {
+		return err
+	}
+	if err := d.sourced(ctx, got.EventID, got.Text, "10:00 to 14:00"); err != nil {
+		return err
+	}
+	return d.idle(ctx)
+}
+
+func (d *demo) nothingElse(ctx context.Context) error {
+	delivered, err := d.rig.Delivered(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, one := range delivered {
+		if one.Chat != ana {
+			return fmt.Errorf("%s got “%s”", nameOf(one.Chat), one.Text)
+		}
+	}
+	if len(delivered) != 2 {
+		return fmt.Errorf("%d messages were delivered instead of 2", len(delivered))
+	}
+	room, err := d.rig.PortalRoom(ctx, ben)
+	if err != nil {
+		return err
+	}
+	timeline, err := d.rig.Timeline(ctx, room)
+	if err != nil {
+		return err
+	}
+	var last id.EventID
+	for _, evt := range timeline {
+		if evt.Type != event.EventMessage {
+			continue
+		}
+		if text := evt.Content.AsMessage().Body; text != lunch && text != secret {
+			return fmt.Errorf("%s wrote “%s” into Ben's room", evt.Sender, text)
+		}
+		last = evt.ID
+	}
+	d.out.check("Ana got two answers to two questions, Ben not a word")
+	remembered, _, err := d.rowsWith(ctx, lunch)
+	if err != nil {
+		return err
+	}
+	d.out.line("   Answers came from: %s", d.origin())
+	return d.nowhere(ctx, last, remembered)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/deploy/devstack"
+	"multis/e2e/bridge/demonet"
+)
+
+// The two contacts, by their ids on the network.
+const (
+	ana = "ana"
+	ben = "ben"
+)
+
+// botID is the bot of the admin room.
+const botID id.UserID = "@multis:" + devstack.Domain
+
+func nameOf(contact string) string { return strings.ToUpper(contact[:1]) + contact[1:] + " (network)" }
+
+// contactSays makes a contact write.
+func (d *demo) contactSays(ctx context.Context, contact, text string) (demonet.Said, error) {
+	d.out.says(nameOf(contact), yellow, text)
+	said, err := d.rig.Say(ctx, contact, text)
+	if err != nil {
+		return said, fmt.Errorf("%s cannot write: %w", nameOf(contact), err)
+	}
+	return said, nil
+}
+
+// arrives waits until the network has delivered n messages to a contact, no more, and shows the last.
+func (d *demo) arrives(ctx context.Context, contact string, n int) (demonet.Delivery, error) {
+	var delivered []demonet.Delivery
+	err := d.await(ctx, "an answer on the side of "+nameOf(contact), func(ctx context.Context) (_ bool, err error) {
+		delivered, err = d.rig.Delivered(ctx, contact)
+		return len(delivered) >= n, err
+	})
+	if err != nil {
+		return demonet.Delivery{}, err
+	}
+	last := delivered[len(delivered)-1]
+	d.out.says("to "+nameOf(contact), green, last.Text)
+	if len(delivered) > n {
+		return last, fmt.Errorf("%s got %d messages instead of %d", nameOf(contact), len(delivered), n)
+	}
+	return last, nil
+}
+
+// command writes into the admin room as the owner and waits for the answer, which must hold the wanted words.
+func (d *demo) command(ctx context.Context, text, wanted string) (string, error) {
+	d.out.says("you (admin room)", cyan, text)
+	sent, err := d.rig.Owner.SendText(ctx, d.admin, text)
+	if err != nil {
+		return "", fmt.Errorf("write into the admin room: %w", err)
+	}
+	return d.hear(ctx, sent.EventID, wanted)
+}
+
+// sendFile sends a Markdown file into the admin room and waits for the answer.
+func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted string) (string, error) {
+	d.out.says("you (admin room)", cyan, "📎 "+name)
+	uploaded, err := d.rig.Owner.UploadBytesWithName(ctx, data, "text/markdown", name)
+	if err != nil {
+		return "", fmt.Errorf("upload %s: %w", name, err)
+	}
+	sent, err := d.rig.Owner.SendMessageEvent(ctx, d.admin, event.EventMessage, &event.MessageEventContent{
+		MsgType: event.MsgFile, Body: name, FileName: name, URL: uploaded.ContentURI.CUString(),
+		Info: &event.FileInfo{MimeType: "text/markdown", Size: len(data)},
+	})
+	if err != nil {
+		return "", fmt.Errorf("send %s: %w", name, err)
+	}
+	return d.hear(ctx, sent.EventID, wanted)
+}
+
+// hear waits for the first thing that multis says in the admin room after an event (none: at all) and shows it. It must
+// hold the wanted words.
+func (d *demo) hear(ctx context.Context, after id.EventID, wanted string) (string, error) {
+	var body string
+	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
+		timeline, err := d.rig.Timeline(ctx, d.admin)
+		passed := after == ""
+		for _, evt := range timeline {
+			if passed && evt.Type == event.EventMessage && evt.Sender == botID {
+				body = evt.Content.AsMessage().Body
+				return true, nil
+			}
+			passed = passed || evt.ID == after
+		}
+		return false, err
+	})
+	if err != nil {
+		return "", err
+	}
+	d.out.says("multis (admin room)", cyan, body)
+	if !strings.Contains(body, wanted) {
+		return body, fmt.Errorf("multis' answer does not say %q", wanted)
+	}
+	return body, nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// transcript is what the demo prints: short lines of who says what. Colours, and a line that counts the seconds of what is
+// being waited for, are for terminals only.
+type transcript struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	// counting says that the last line is the counting one, which the next one replaces.
+	counting bool
+}
+
+func newTranscript(out io.Writer, terminal bool) *transcript {
+	return &transcript{out: out, terminal: terminal}
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// The styles of a terminal.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (t *transcript) styled(style, text string) string {
+	if !t.terminal {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// Write prints what comes from elsewhere, as the progress of the start does, a little withdrawn.
+func (t *transcript) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		t.line("   %s", t.styled(dim, strings.TrimRight(line, "\n")))
+	}
+	return len(p), nil
+}
+
+func (t *transcript) line(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	fmt.Fprintf(t.out, format+"\n", args...)
+}
+
+// clear takes the counting line away; mu is held.
+func (t *transcript) clear() {
+	if t.counting {
+		fmt.Fprint(t.out, "\r\x1b[K")
+		t.counting = false
+	}
+}
+
+func (t *transcript) title(number int, name string) {
+	t.line("\n%s", t.styled(bold, fmt.Sprintf("%d. %s", number, name)))
+}
+
+// strong is how Markdown marks what is important.
+var strong = regexp.MustCompile(`\*\*(.+?)\*\*`)
+
+// says prints somebody's words; lines after the first are indented.
+func (t *transcript) says(who, style, words string) {
+	words = strong.ReplaceAllStringFunc(words, func(s string) string { return t.styled(bold, strings.Trim(s, "*")) })
+	words = strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n      ")
+	t.line("   %s ▸ %s", t.styled(style, who), words)
+}
+
+// check prints what was found where nobody talks: in the database, among the processes.
+func (t *transcript) check(format string, args ...any) {
+	t.line("   %s %s", t.styled(green, "✓"), fmt.Sprintf(format, args...))
+}
+
+func (t *transcript) failure(err error, log string) {
+	t.line("   %s %v", t.styled(red, "✗"), err)
+	t.line("     look into %s", log)
+}
+
+// during shows what is being waited for, and for how long, until do is done: every second in a terminal, else now and then.
+func (t *transcript) during(what string, do func() error) error {
+	every := 10 * time.Second
+	if t.terminal {
+		every = time.Second
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		started, tick := time.Now(), time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				t.count(what, time.Since(started))
+			}
+		}
+	}()
+	err := do()
+	close(stop)
+	<-stopped
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	return err
+}
+
+func (t *transcript) count(what string, passed time.Duration) {
+	text := fmt.Sprintf("   … %s (%.0f s)", what, passed.Seconds())
+	if !t.terminal {
+		t.line("%s", text)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	fmt.Fprint(t.out, t.styled(dim, text))
+	t.counting = true
+}
+
+// summary lists the steps and tells whether every one of them held.
+func (t *transcript) summary(results []result) bool {
+	held := 0
+	var took time.Duration
+	t.line("\n%s", t.styled(bold, "Summary"))
+	for i, r := range results {
+		mark := t.styled(green, "✓")
+		switch {
+		case !r.reached:
+			mark = t.styled(dim, "–")
+		case r.err != nil:
+			mark = t.styled(red, "✗")
+		default:
+			held++
+		}
+		took += r.took
+		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, fmt.Sprintf("(%.1f s)", r.took.Seconds())))
+	}
+	t.line("   %d of %d steps held, in %.0f s.", held, len(results), took.Seconds())
+	return held == len(results)
+}

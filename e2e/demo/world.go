@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/jackc/pgx/v5"
+	"go.mau.fi/util/random"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/config"
+	"multis/deploy/devstack"
+	"multis/e2e/rig"
+)
+
+//go:embed multis.yaml
+var configTemplate string
+
+// demo is the world that the steps act in.
+type demo struct {
+	out *transcript
+	// dir has all data and logs.
+	dir string
+	// model is what answers come from, as the configuration names it.
+	model  string
+	config []byte
+	rig    *rig.Rig
+	multis *rig.Multis
+	// db is multis' database, seen with the eyes of a superuser.
+	db *pgx.Conn
+	// admin is the owner's room with multis.
+	admin id.RoomID
+}
+
+// settings fill the configuration of multis.
+type settings struct {
+	Homeserver, Domain       string
+	Port                     int
+	Sender, ASToken, HSToken string
+	Owner                    id.UserID
+	Database                 string
+}
+
+func (s settings) yaml() ([]byte, error) {
+	parsed, err := template.New("multis.yaml").Parse(configTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = parsed.Execute(&text, s)
+	return text.Bytes(), err
+}
+
+// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
+func (d *demo) start(ctx context.Context) error {
+	ports, err := devstack.FreePorts(1)
+	if err != nil {
+		return err
+	}
+	s := settings{
+		Homeserver: "http://127.0.0.1", Domain: devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
+		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
+	}
+	registration, err := d.register(s)
+	if err != nil {
+		return err
+	}
+	d.out.line("   Answers come from: %s", d.origin())
+	err = d.out.during("bringing up Synapse, Postgres and a bridge", func() error {
+		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{registration}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.Homeserver = d.rig.Stack.HomeserverURL
+	if s.Database, err = d.makeDatabase(ctx); err != nil {
+		return fmt.Errorf("make multis' database: %w", err)
+	}
+	if d.config, err = s.yaml(); err != nil {
+		return err
+	}
+	if err := d.startMultis(ctx); err != nil {
+		return err
+	}
+	return d.join(ctx)
+}
+
+// register makes multis' registration. Synapse reads it when it starts, so it comes before everything else.
+func (d *demo) register(s settings) ([]byte, error) {
+	text, err := s.yaml()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Parse("multis.yaml", text, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	d.model = cfg.LLM.Model
+	return config.Registration(cfg)
+}
+
+// origin says in words what answers come from.
+func (d *demo) origin() string {
+	if d.model == config.NoModel {
+		return "no language model; multis quotes the best passage (DEMO_MODEL=1 uses the one in MULTIS_LLM_MODEL)"
+	}
+	return d.model
+}
+
+func (d *demo) startMultis(ctx context.Context) error {
+	return d.out.during("building and starting multis", func() (err error) {
+		d.multis, err = d.rig.StartMultis(ctx, d.config)
+		return err
+	})
+}
+
+// makeDatabase makes the database as multis wants it: owned by a role that row-level security binds.
+func (d *demo) makeDatabase(ctx context.Context) (string, error) {
+	const name = "multis"
+	if err := d.rig.Stack.CreateDatabase(ctx, name); err != nil {
+		return "", err
+	}
+	super := d.rig.Stack.PostgresDSN(name)
+	var err error
+	if d.db, err = pgx.Connect(ctx, super); err != nil {
+		return "", err
+	}
+	password := random.String(32) // letters and digits: nothing to quote
+	_, err = d.db.Exec(ctx, "create role multis login createrole password '"+password+"'; alter database multis owner to multis")
+	if err != nil {
+		return "", err
+	}
+	address, err := url.Parse(super)
+	if err != nil {
+		return "", err
+	}
+	address.User = url.UserPassword("multis", password)
+	return address.String(), nil
+}
+
+// join accepts multis' invitation to the admin room, as the owner would in Element.
+func (d *demo) join(ctx context.Context) error {
+	err := d.await(ctx, "the invitation to the admin room", func(ctx context.Context) (bool, error) {
+		resp, err := d.rig.Owner.SyncRequest(ctx, 0, "", "", false, event.PresenceOffline)
+		if err != nil {
+			return false, err
+		}
+		for room, invitation := range resp.Rooms.Invite {
+			for _, evt := range invitation.State.Events {
+				if evt.Type == event.StateMember && evt.Sender == botID && evt.GetStateKey() == string(rig.OwnerID) {
+					d.admin = room
+				}
+			}
+		}
+		return d.admin != "", nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := d.rig.Owner.JoinRoomByID(ctx, d.admin); err != nil {
+		return fmt.Errorf("join the admin room: %w", err)
+	}
+	_, err = d.hear(ctx, "", "multis is ready")
+	return err
+}
+
+// byHand tells how to go on; up says that everything keeps running.
+func (d *demo) byHand(up bool) {
+	if !up {
+		d.out.line("\nTo go on by hand, run this in a terminal: it then stays up, prints its address, and waits for Ctrl-C.")
+		d.out.line("   Element   user %s, password %s", rig.OwnerID.Localpart(), rig.OwnerPassword)
+		return
+	}
+	d.out.line("\n%s", d.out.styled(bold, "Go on by hand"))
+	d.out.line("   Element   homeserver %s, user %s, password %s; the admin room is called multis", d.rig.Stack.HomeserverURL,
+		rig.OwnerID.Localpart(), rig.OwnerPassword)
+	d.out.line("   you       curl -X PUT -H 'Authorization: Bearer %s' -d '{\"msgtype\":\"m.text\",\"body\":\"/help\"}' \\\n"+
+		"               \"%s/_matrix/client/v3/rooms/%s/send/m.room.message/$RANDOM\"", d.rig.Owner.AccessToken, d.rig.Stack.HomeserverURL,
+		url.PathEscape(string(d.admin)))
+	d.out.line("   as Ana    curl -d '{\"chat\":\"%s\",\"text\":\"When are you open on Saturday?\"}' %s/say", ana, d.rig.Network.URL)
+	d.out.line("   to Ana    curl '%s/delivered?chat=%s'", d.rig.Network.URL, ana)
+	d.out.line("   logs      %s", strings.Join([]string{d.multis.Log, filepath.Join(d.dir, "bridge.log"), d.rig.Stack.SynapseLog}, " "))
+	d.out.line("Ctrl-C ends it and cleans up.")
+}
+
+// await waits for what check looks for, showing it.
+func (d *demo) await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
+	err := d.out.during("waiting for "+what, func() error { return rig.Await(ctx, what, check) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s did not come within %s", what, rig.AwaitTimeout)
+	}
+	return err
+}
