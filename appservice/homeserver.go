@@ -37,6 +37,7 @@ type Homeserver struct {
 	store  *store.Store
 	owner  *client
 	bot    *client
+	vault  *Vault // for encrypted rooms
 }
 
 // client acts as one user on a device of its own.
@@ -183,17 +184,57 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 			return sent, err
 		}
 	}
-	resp, err := c.SendMessageEvent(ctx, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, o.Content,
-		mautrix.ReqSendEvent{TransactionID: o.ID.String(), DontEncrypt: true})
+	kind, content, err := h.seal(ctx, o, c, room)
+	if err != nil {
+		return "", err
+	}
+	resp, err := c.SendMessageEvent(ctx, room, kind, content, mautrix.ReqSendEvent{TransactionID: o.ID.String(), DontEncrypt: true})
 	switch {
 	case err == nil:
 		return resp.EventID, nil
-	case isLostDevice(err):
-		return "", errors.Join(explain("send", err), h.replaceDevice(ctx, c))
-	case isFinal(err):
+	case isFinal(err) && !isLostDevice(err): // the sync replaces a lost device
 		return "", jobs.Final(explain("send", err))
 	default:
 		return "", explain("send", err)
+	}
+}
+
+// seal encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
+// become encrypted at any moment, and what cannot be known is not sent.
+func (h *Homeserver) seal(ctx context.Context, o store.Out, c *client, room id.RoomID) (event.Type, any, error) {
+	kind := event.Type{Type: o.EventType, Class: event.MessageEventType}
+	encrypted, err := h.encrypted(ctx, c, room)
+	if err != nil {
+		return kind, nil, err
+	}
+	if !encrypted || o.EventType == event.EventReaction.Type { // reactions are never encrypted
+		return kind, o.Content, nil
+	}
+	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, kind, o.Content)
+	if errors.Is(err, errElsewhere) {
+		return kind, nil, jobs.Later(elsewhereWait)
+	}
+	return event.EventEncrypted, sealed, err
+}
+
+// encrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
+func (h *Homeserver) encrypted(ctx context.Context, c *client, room id.RoomID) (bool, error) {
+	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
+	if err != nil {
+		return false, err
+	}
+	var content event.EncryptionEventContent
+	err = c.StateEvent(ctx, room, event.StateEncryption, "", &content)
+	known := chats[room].Encrypted == policy.EncryptionYes
+	switch {
+	case err == nil:
+		return true, nil
+	case !errors.Is(err, mautrix.MNotFound):
+		return false, explain("ask whether the room is encrypted", err)
+	case known:
+		return false, jobs.Final(errors.New("the room was encrypted, and now the homeserver says it is not"))
+	default:
+		return false, nil
 	}
 }
 

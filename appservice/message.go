@@ -25,13 +25,14 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	msg := bridgebridge.ReadMessage(evt)
 	at := time.UnixMilli(evt.Timestamp)
-	if msg.Replaces != "" {
+	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
 		if _, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, at); err != nil {
 			return err
 		}
 		return nil // an edit of a message that still waits is what gets answered; any other changes the record only
 	}
-	if author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone {
+	encrypted := evt.Type.Type == event.EventEncrypted.Type
+	if !encrypted && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
 		if err := b.ownerWrote(ctx, chat, at); err != nil {
 			return err
 		}
@@ -44,8 +45,8 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo,
 		At: at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
 	}
-	if evt.Type.Type == event.EventEncrypted.Type {
-		row.Parked = evt.Content.VeryRaw
+	if encrypted {
+		row.Parked, row.Action, row.Code, row.Reason = evt.Content.VeryRaw, policy.ActionArchive, policy.CodeEncrypted, policy.CodeEncrypted.Sentence()
 	}
 	if msg.File != nil {
 		file := store.Attachment(*msg.File)
@@ -54,6 +55,10 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {
 		return err
+	}
+	if encrypted {
+		b.enqueue(jobs.DecryptArgs{Message: message})
+		return nil
 	}
 	b.follow(chat, message, decision)
 	return nil
@@ -130,11 +135,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author
 			return policy.Admission{}, err
 		}
 	}
-	decision := policy.Admit(input)
-	if msg.Kind == bridgebridge.Encrypted && decision.Code == policy.CodeNoText {
-		decision.Code, decision.Why = policy.CodeEncrypted, "It is encrypted, and I cannot read encrypted messages yet."
-	}
-	return decision, nil
+	return policy.Admit(input), nil
 }
 
 // takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.

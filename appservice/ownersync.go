@@ -7,25 +7,28 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
 
 // OwnerSync is the second door: a long poll as the owner's device. The homeserver forgets what it was about to push when
-// it restarts, so this door is the complete one and the push only makes things quick.
+// it restarts, so this door is the complete one and the push only makes things quick. It also brings the keys.
 type OwnerSync struct {
 	inbox     *Inbox
 	hs        *Homeserver
 	describer *Describer
+	vault     *Vault
 }
 
 // NewOwnerSync makes the second door.
-func NewOwnerSync(inbox *Inbox, hs *Homeserver, d *Describer) *OwnerSync {
-	return &OwnerSync{inbox: inbox, hs: hs, describer: d}
+func NewOwnerSync(inbox *Inbox, hs *Homeserver, d *Describer, v *Vault) *OwnerSync {
+	return &OwnerSync{inbox: inbox, hs: hs, describer: d, vault: v}
 }
 
 const (
@@ -51,29 +54,86 @@ func (s *OwnerSync) Run(ctx context.Context) error {
 			sleep(ctx, lockTime)
 			continue
 		}
-		s.loop(ctx, lock)
+		s.hold(ctx, lock)
 		lock.Release(ctx)
 	}
 	return nil
 }
 
-// loop polls while the lock is held.
-func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock) {
+// hold is the time in which this process is the one that syncs and holds the keys.
+func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock) {
+	log := zerolog.Ctx(ctx)
+	if err := s.vault.open(ctx); err != nil {
+		log.Err(err).Msg("Cannot open the keys; encrypted rooms are neither read nor written")
+		sleep(ctx, lockTime)
+		return
+	}
+	defer s.vault.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group errgroup.Group
+	group.Go(func() error { defer cancel(); s.loop(ctx, lock, "owner", s.step); return nil })
+	group.Go(func() error { defer cancel(); s.loop(ctx, lock, "bot", s.stepBot); return nil })
+	group.Wait()
+}
+
+// loop polls while the lock is held. It ends when a device was replaced: the keys are opened anew for it.
+func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
 	for ctx.Err() == nil && lock.Alive(ctx) {
-		err := s.step(ctx)
+		err := step(ctx)
 		if err == nil {
 			wait = time.Second
 			continue
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, errReplaced) {
 			return
 		}
-		log.Warn().Err(err).Msg("The owner's sync failed; trying again")
+		log.Warn().Err(err).Str("sync_of", who).Msg("The sync failed; trying again")
 		sleep(ctx, wait)
 		wait = min(2*wait, retryMax)
 	}
+}
+
+// errReplaced: a device was made anew, with keys of its own.
+var errReplaced = errors.New("the device was replaced")
+
+// replace makes a new device for one that somebody ended, and has the owner told.
+func (s *OwnerSync) replace(ctx context.Context, c *client) error {
+	if err := s.hs.replaceDevice(ctx, c); err != nil {
+		return err
+	}
+	return errors.Join(errReplaced, s.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicDevice})
+	}))
+}
+
+// botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.
+const botFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"rooms":[]}}`
+
+// stepBot makes one poll of the bot's device, which brings the keys of the admin room.
+func (s *OwnerSync) stepBot(ctx context.Context) error {
+	var since string
+	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
+		return err
+	}
+	if since == "" {
+		if err := s.vault.sign(ctx); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
+		}
+	}
+	resp, err := s.hs.bot.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
+	if err != nil {
+		if isLostDevice(err) {
+			return s.replace(ctx, s.hs.bot)
+		}
+		return explain("sync as the bot", err)
+	}
+	if err := s.vault.receive(ctx, policy.AsBot, resp, since); err != nil {
+		return err
+	}
+	return store.PutSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, resp.NextBatch)
 }
 
 // step makes one poll and takes in what it brought.
@@ -90,9 +150,13 @@ func (s *OwnerSync) step(ctx context.Context) error {
 	resp, err := s.hs.owner.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
 	if err != nil {
 		if isLostDevice(err) {
-			return errors.Join(explain("sync", err), s.hs.replaceDevice(ctx, s.hs.owner))
+			return s.replace(ctx, s.hs.owner)
 		}
 		return explain("sync", err)
+	}
+	// Keys first: the messages of the same response may need them.
+	if err := s.vault.receive(ctx, policy.AsOwner, resp, since); err != nil {
+		return err
 	}
 	if !known {
 		// Nothing is missed: the rooms are surveyed after this position was stored.
@@ -104,6 +168,9 @@ func (s *OwnerSync) step(ctx context.Context) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
 		return err
+	}
+	for _, evt := range events {
+		s.vault.follow(ctx, evt)
 	}
 	for part := range slices.Chunk(events, 100) {
 		if err := s.inbox.Receive(ctx, part, ""); err != nil {

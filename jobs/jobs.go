@@ -24,6 +24,7 @@ const (
 	queueAdmin    = "admin"
 	queueSend     = "send"
 	queueDescribe = "describe"
+	queueE2EE     = "e2ee"
 	queueIndex    = "index"
 	queueUpkeep   = "upkeep"
 )
@@ -82,6 +83,8 @@ type Handlers struct {
 	Digest   Digester
 	Index    Indexer
 	Alarm    Alarmer
+	Decrypt  Decrypter
+	Tell     Teller
 }
 
 // Runner works the jobs off.
@@ -104,12 +107,14 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &digestWorker{digester: h.Digest})
 	river.AddWorker(workers, &indexWorker{indexer: h.Index})
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
+	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
+	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat: queue(16), queueAdmin: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
+			queueChat: queue(16), queueAdmin: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
 		},
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,

@@ -111,9 +111,7 @@ func checkRoom(in GateInput) Code {
 		return CodeTombstoned
 	case in.Kind.portal() && !in.Verified:
 		return CodeUnverified
-	case in.Encryption == EncryptionYes:
-		return CodeEncrypted
-	case in.Encryption != EncryptionNo:
+	case in.Encryption != EncryptionNo && in.Encryption != EncryptionYes:
 		return CodeEncryptionUnknown
 	default:
 		return ""

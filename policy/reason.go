@@ -25,6 +25,8 @@ const (
 	CodeBot           Code = "bot"
 	CodeBridgeBot     Code = "bridge_bot"
 	CodeUnknownAuthor Code = "unknown_author"
+	CodeEncrypted     Code = "encrypted"
+	CodeUntrusted     Code = "untrusted"
 	CodeNotAllowed    Code = "not_allowed"
 
 	// Both: the chat is not one to speak in, now or ever.
@@ -45,7 +47,6 @@ const (
 	CodeNoRoom            Code = "no_room"
 	CodeTombstoned        Code = "tombstoned"
 	CodeUnverified        Code = "unverified"
-	CodeEncrypted         Code = "encrypted"
 	CodeEncryptionUnknown Code = "encryption_unknown"
 	CodeNoSource          Code = "no_source"
 	CodeNotice            Code = "notice"
@@ -132,7 +133,9 @@ func (c Code) gateSentence() string {
 	case CodeUnverified:
 		return "I could not verify that the bridge made this room."
 	case CodeEncrypted:
-		return "The room is encrypted, and I cannot send encrypted messages yet."
+		return "It is encrypted, and I am waiting for its key."
+	case CodeUntrusted:
+		return "It came from a device that I cannot tell is yours."
 	case CodeEncryptionUnknown:
 		return "I do not know whether the room is encrypted, so I send nothing in plain text."
 	case CodeNoSource:

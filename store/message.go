@@ -226,3 +226,52 @@ func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Mes
 	}
 	return messages, nil
 }
+
+const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
+
+// ParkedBySession returns the messages that wait for the key of a session.
+func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]int64, error) {
+	rows, err := db.Query(ctx, parkedSQL, session)
+	if err != nil {
+		return nil, fmt.Errorf("look for encrypted messages: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("look for encrypted messages: %w", err)
+	}
+	return ids, nil
+}
+
+const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
+
+// TakeParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
+func TakeParked(ctx context.Context, tx Tx, message int64) (bool, error) {
+	tag, err := tx.Exec(ctx, takeParkedSQL, message)
+	if err != nil {
+		return false, fmt.Errorf("take encrypted message: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const explainParkedSQL = "update messages set reason = $2 where id = $1 and parked is not null"
+
+// ExplainParked says why a message cannot be read.
+func ExplainParked(ctx context.Context, tx Tx, message int64, why string) error {
+	return exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
+}
+
+const unreadableSQL = `select c.id, c.name, c.protocol, count(*), min(m.ts), max(m.ts) from messages m join chats c on c.id = m.chat_id
+	where m.parked is not null and m.redacted_at is null group by 1, 2, 3 order by 4 desc, 2, 1`
+
+// Unreadable counts the messages of each chat that cannot be read yet.
+func Unreadable(ctx context.Context, db DB) ([]StaleChat, error) {
+	rows, err := db.Query(ctx, unreadableSQL)
+	if err != nil {
+		return nil, fmt.Errorf("count encrypted messages: %w", err)
+	}
+	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StaleChat])
+	if err != nil {
+		return nil, fmt.Errorf("count encrypted messages: %w", err)
+	}
+	return chats, nil
+}

@@ -17,6 +17,9 @@ type Setting string
 const (
 	SettingOwnerDevice Setting = "owner_device" // the owner's masqueraded device
 	SettingBotDevice   Setting = "bot_device"   // the bot's device
+	SettingBotSince    Setting = "bot_since"    // string: where the bot's sync stands
+	SettingBotRecovery Setting = "bot_recovery" // string: the recovery key of the bot's cross-signing keys
+	SettingPickle      Setting = "pickle"       // string: what the keys in schema matrix are wrapped with
 	SettingSince       Setting = "since"        // string: where the owner's sync stands
 	SettingPause       Setting = "pause"        // Pause: everything is silent
 	SettingWelcomed    Setting = "welcomed"     // bool: the first message was shown

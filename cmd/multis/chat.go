@@ -88,6 +88,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 		sender: terminal{out}, files: terminal{out},
 		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
 		describer: func(*appservice.Inbox) jobs.Describer { return terminal{out} },
+		decrypter: func(*appservice.Inbox) jobs.Decrypter { return terminal{out} },
 	})
 	if err != nil {
 		return err
@@ -201,6 +202,9 @@ func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID,
 func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
+
+// Decrypt does nothing: nothing is encrypted here.
+func (terminal) Decrypt(context.Context, int64) error { return nil }
 
 // Describe does nothing: there are no rooms to describe.
 func (terminal) Describe(context.Context, id.RoomID) error { return nil }

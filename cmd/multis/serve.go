@@ -157,6 +157,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
+		Decrypt: p.decrypter(inbox), Tell: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
@@ -173,6 +174,7 @@ type parts struct {
 	files     admin.Files
 	inbox     func(appservice.Rules) *appservice.Inbox
 	describer func(*appservice.Inbox) jobs.Describer
+	decrypter func(*appservice.Inbox) jobs.Decrypter
 }
 
 // serve runs multis beside a homeserver until ctx ends.
@@ -183,13 +185,11 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	defer closeDB()
-	hs, err := appservice.NewHomeserver(st, appservice.Access{
-		URL: cfg.Homeserver.Address, AppserviceID: cfg.Appservice.ID, Token: cfg.Appservice.ASToken.Value(), Owner: cfg.Owner, Bot: botID(cfg),
-		BotName: cfg.Appservice.Bot.DisplayName,
-	})
+	hs, err := newHomeserver(cfg, st)
 	if err != nil {
 		return err
 	}
+	vault := appservice.NewVault(st, hs)
 	var describer *appservice.Describer
 	as, err := newAssistant(ctx, cfg, st, parts{
 		sender: hs, files: hs,
@@ -198,6 +198,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 			describer = appservice.NewDescriber(in, hs)
 			return describer
 		},
+		decrypter: func(in *appservice.Inbox) jobs.Decrypter { return appservice.NewDecrypter(in, vault) },
 	})
 	if err != nil {
 		return err
@@ -218,13 +219,20 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		}
 		server.SetReady()
 		log.Info().Msg("Ready")
-		return appservice.NewOwnerSync(as.inbox, hs, describer).Run(ctx)
+		return appservice.NewOwnerSync(as.inbox, hs, describer, vault).Run(ctx)
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	log.Info().Msg("Stopped")
 	return nil
+}
+
+func newHomeserver(cfg *config.Config, st *store.Store) (*appservice.Homeserver, error) {
+	return appservice.NewHomeserver(st, appservice.Access{
+		URL: cfg.Homeserver.Address, AppserviceID: cfg.Appservice.ID, Token: cfg.Appservice.ASToken.Value(), Owner: cfg.Owner, Bot: botID(cfg),
+		BotName: cfg.Appservice.Bot.DisplayName,
+	})
 }
 
 // start waits for the homeserver and sets up what multis needs there.

@@ -1,0 +1,149 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Decrypter reads what could not be read at once and takes in what it says, as if it came now.
+type Decrypter struct {
+	inbox *Inbox
+	vault *Vault
+}
+
+// NewDecrypter makes a decrypter.
+func NewDecrypter(inbox *Inbox, vault *Vault) *Decrypter {
+	return &Decrypter{inbox: inbox, vault: vault}
+}
+
+const (
+	elsewhereWait = 500 * time.Millisecond // until the process that holds the keys may take the job
+	keyPoll       = time.Second
+	keyPatience   = 3 * time.Second  // keys often come a moment after the message
+	keyDeadline   = 25 * time.Second // after that the message waits for its key without anybody looking
+)
+
+// Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.
+func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
+	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), message)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && msg.Parked == nil) {
+		return nil // read or deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	chat, err := store.ChatByID(ctx, d.inbox.store.DB(), msg.ChatID)
+	if err != nil {
+		return err
+	}
+	if chat.RoomID == nil {
+		return nil
+	}
+	who := policy.AsOwner
+	if chat.Kind == policy.KindAdmin {
+		who = policy.AsBot
+	}
+	evt := sealed(msg, *chat.RoomID)
+	plain, err := d.vault.decrypt(ctx, who, evt)
+	switch {
+	case errors.Is(err, errElsewhere):
+		return jobs.Later(elsewhereWait)
+	case errors.Is(err, crypto.ErrNoSessionFound):
+		return d.wait(ctx, chat, msg, who, evt)
+	case err != nil:
+		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
+	}
+	return d.takeIn(ctx, chat, msg, plain)
+}
+
+// sealed is the encrypted event as it came.
+func sealed(msg store.Message, room id.RoomID) *event.Event {
+	return &event.Event{
+		ID: msg.EventID, RoomID: room, Sender: msg.Sender, Type: event.EventEncrypted, Timestamp: msg.At.UnixMilli(),
+		Content: event.Content{VeryRaw: msg.Parked},
+	}
+}
+
+// wait looks again soon, asks for the key when it is late, and stops looking when it does not come.
+func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
+	switch waited := d.inbox.now().Sub(msg.ReceivedAt); {
+	case waited < keyPatience:
+		return jobs.Later(keyPoll)
+	case waited < keyDeadline:
+		if err := d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+			return err
+		}
+		return jobs.Later(keyDeadline - waited)
+	default:
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key has not come.")
+	}
+}
+
+// giveUp stores why a message cannot be read. What the owner wrote holds the assistant back, whatever it says.
+func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if msg.Author.IsOwner() && chat.Kind != policy.KindAdmin {
+			if err := store.OwnerWrote(ctx, tx, chat.ID, msg.At); err != nil {
+				return err
+			}
+		}
+		return store.ExplainParked(ctx, tx, msg.ID, why)
+	})
+}
+
+// takeIn puts what a message says in its place, with what is decided about it.
+func (d *Decrypter) takeIn(ctx context.Context, chat store.Chat, msg store.Message, plain *event.Event) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		taken, err := store.TakeParked(ctx, tx, msg.ID)
+		if err != nil || !taken {
+			return err
+		}
+		b := &batch{in: d.inbox, tx: tx, asked: map[jobs.Args]bool{}}
+		if err := b.look(ctx, []*event.Event{plain}); err != nil {
+			return err
+		}
+		chat, known := b.chats[plain.RoomID]
+		if !known || b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
+			return nil // switched off while the key was on its way: nothing is kept
+		}
+		if chat.Kind == policy.KindAdmin && plain.Sender != b.in.rules.Bot && !trusted(plain) {
+			err = b.distrust(ctx, chat, plain)
+		} else {
+			err = b.take(ctx, chat, plain)
+		}
+		if err != nil {
+			return fmt.Errorf("take in %s: %w", plain.ID, err)
+		}
+		return jobs.Enqueue(ctx, tx, b.jobs...)
+	})
+}
+
+// trusted tells whether a message surely comes from a device of its sender: one that is cross-signed, or verified by hand.
+func trusted(evt *event.Event) bool { return evt.Mautrix.TrustState >= id.TrustStateCrossSignedTOFU }
+
+// distrust stores that somebody wrote in the admin room from a device that is not the owner's for sure. What it said is not
+// kept; the owner is told how to mend it.
+func (b *batch) distrust(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	author := b.author(chat, evt)
+	message, err := store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: "untrusted", At: time.UnixMilli(evt.Timestamp),
+		Action: policy.ActionCommand, Code: policy.CodeUntrusted, Reason: policy.CodeUntrusted.Sentence(),
+	})
+	if err != nil {
+		return err
+	}
+	b.enqueue(jobs.CommandArgs{Message: message})
+	return nil
+}

@@ -1,0 +1,313 @@
+package appservice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/util/dbutil"
+	"go.mau.fi/util/random"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+	"maunium.net/go/mautrix/sqlstatestore"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// errElsewhere: another process holds the keys.
+var errElsewhere = errors.New("another process holds the keys")
+
+// Vault holds the keys of multis' two devices: the owner's, for chats, and the bot's, for the admin room. A device's keys
+// have one user at a time, so only the process that syncs opens the vault; the others leave ciphertext and a job.
+type Vault struct {
+	store *store.Store
+	hs    *Homeserver
+
+	mu       sync.RWMutex
+	db       *dbutil.Database
+	machines map[policy.SendAs]*machine // nil while closed
+}
+
+// machine encrypts and decrypts for one device.
+type machine struct {
+	*crypto.OlmMachine
+	client *client
+	state  *sqlstatestore.SQLStateStore
+
+	mu    sync.Mutex
+	known map[id.RoomID]bool // rooms whose members were read since the vault was opened
+}
+
+// NewVault makes a closed vault.
+func NewVault(st *store.Store, hs *Homeserver) *Vault {
+	v := &Vault{store: st, hs: hs}
+	hs.vault = v
+	return v
+}
+
+// open loads the keys, or makes and publishes them.
+func (v *Vault) open(ctx context.Context) error {
+	pickle, err := v.pickle(ctx)
+	if err != nil {
+		return err
+	}
+	db, err := v.store.OpenMatrix()
+	if err != nil {
+		return err
+	}
+	machines := map[policy.SendAs]*machine{}
+	for who, c := range map[policy.SendAs]*client{policy.AsOwner: v.hs.owner, policy.AsBot: v.hs.bot} {
+		if machines[who], err = v.load(ctx, db, c, pickle); err != nil {
+			db.Close()
+			return explain("load the keys of "+c.UserID.String(), err)
+		}
+	}
+	v.mu.Lock()
+	v.db, v.machines = db, machines
+	v.mu.Unlock()
+	return nil
+}
+
+// close forgets the keys; another process may hold them from now on.
+func (v *Vault) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.db == nil {
+		return
+	}
+	for _, m := range v.machines {
+		m.Destroy()
+	}
+	v.db.Close()
+	v.db, v.machines = nil, nil
+}
+
+// machine is the one of a sender, or errElsewhere.
+func (v *Vault) machine(who policy.SendAs) (*machine, error) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.machines == nil {
+		return nil, errElsewhere
+	}
+	return v.machines[who], nil
+}
+
+// pickle is what stored keys are wrapped with. It keeps them apart from other uses of the tables; whoever reads the
+// database reads the keys.
+func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
+	var key string
+	known, err := store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
+	if err != nil || known {
+		return []byte(key), err
+	}
+	key = random.String(64)
+	return []byte(key), store.PutSetting(ctx, v.store.DB(), store.SettingPickle, key)
+}
+
+func (v *Vault) load(ctx context.Context, db *dbutil.Database, c *client, pickle []byte) (*machine, error) {
+	log := zerolog.Ctx(ctx).With().Stringer("device_of", c.UserID).Logger().Level(zerolog.WarnLevel)
+	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
+	// A device that was made anew starts with keys of its own.
+	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, c.UserID.String()+"|"+c.DeviceID.String(), c.DeviceID, pickle)
+	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c, state: state, known: map[id.RoomID]bool{}}
+	m.IgnorePostDecryptionParseErrors = true
+	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
+	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.unlocked(ctx, session) }
+	c.StateStore = state
+	if err := m.Load(ctx); err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	if err := m.ShareKeys(ctx, -1); err != nil {
+		return nil, fmt.Errorf("publish keys: %w", err)
+	}
+	return m, nil
+}
+
+// unlocked has the messages read that waited for a key.
+func (v *Vault) unlocked(ctx context.Context, session id.SessionID) {
+	err := v.store.InTx(ctx, func(tx store.Tx) error {
+		waiting, err := store.ParkedBySession(ctx, tx, session)
+		if err != nil {
+			return err
+		}
+		var ask []jobs.Args
+		for _, m := range waiting {
+			ask = append(ask, jobs.DecryptArgs{Message: m})
+		}
+		return jobs.Enqueue(ctx, tx, ask...)
+	})
+	if err != nil {
+		zerolog.Ctx(ctx).Err(err).Msg("Cannot ask for messages to be read whose key came")
+	}
+}
+
+// sign makes the bot's device one that others can trust: the bot signs it with keys of its own.
+func (v *Vault) sign(ctx context.Context) error {
+	m, err := v.machine(policy.AsBot)
+	if err != nil {
+		return err
+	}
+	_, verified, err := m.GetOwnVerificationStatus(ctx)
+	if err != nil || verified {
+		return err
+	}
+	var recovery string
+	if known, err := store.GetSetting(ctx, v.store.DB(), store.SettingBotRecovery, &recovery); err != nil {
+		return err
+	} else if known {
+		return m.VerifyWithRecoveryKey(ctx, recovery)
+	}
+	if recovery, err = m.GenerateAndVerifyWithRecoveryKey(ctx); err != nil {
+		return err
+	}
+	return store.PutSetting(ctx, v.store.DB(), store.SettingBotRecovery, recovery)
+}
+
+// Verify signs the owner's multis device with the owner's recovery key, which is used once and not kept.
+func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
+	if err := v.open(ctx); err != nil {
+		return err
+	}
+	defer v.close()
+	m, err := v.machine(policy.AsOwner)
+	if err != nil {
+		return err
+	}
+	if err := m.VerifyWithRecoveryKey(ctx, recoveryKey); err != nil {
+		return explain("verify the device", err)
+	}
+	return nil
+}
+
+// receive takes the keys and device changes of one sync response. It comes before the response's messages.
+func (v *Vault) receive(ctx context.Context, who policy.SendAs, resp *mautrix.RespSync, since string) error {
+	m, err := v.machine(who)
+	if err != nil {
+		return err
+	}
+	m.ProcessSyncResponse(ctx, resp, since)
+	return nil
+}
+
+// follow keeps the members of encrypted rooms up to date, so that a key goes to everybody who is there and to nobody else.
+func (v *Vault) follow(ctx context.Context, evt *event.Event) {
+	if evt.StateKey == nil {
+		return
+	}
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, m := range v.machines {
+		if evt.Content.Parsed == nil && evt.Content.ParseRaw(evt.Type) != nil {
+			return
+		}
+		mautrix.UpdateStateStore(ctx, m.state, evt)
+		if evt.Type.Type == event.StateMember.Type {
+			m.HandleMemberEvent(ctx, evt)
+		}
+	}
+}
+
+// decrypt reads an encrypted event. crypto.ErrNoSessionFound: the key has not come yet.
+func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event) (*event.Event, error) {
+	m, err := v.machine(who)
+	if err != nil {
+		return nil, err
+	}
+	if evt.Content.Parsed == nil {
+		if err := evt.Content.ParseRaw(evt.Type); err != nil {
+			return nil, fmt.Errorf("read encrypted message: %w", err)
+		}
+	}
+	return m.DecryptMegolmEvent(ctx, evt)
+}
+
+// request asks the owner's other devices and the sender's for a key that did not come.
+func (v *Vault) request(ctx context.Context, who policy.SendAs, evt *event.Event, others ...id.UserID) error {
+	m, err := v.machine(who)
+	if err != nil {
+		return err
+	}
+	content, ok := evt.Content.Parsed.(*event.EncryptedEventContent)
+	if !ok {
+		return nil
+	}
+	users := map[id.UserID][]id.DeviceID{evt.Sender: {"*"}, m.client.UserID: {"*"}}
+	for _, u := range others {
+		if u != "" {
+			users[u] = []id.DeviceID{"*"}
+		}
+	}
+	if err := m.SendRoomKeyRequest(ctx, evt.RoomID, content.SenderKey, content.SessionID, "multis-"+content.SessionID.String(), users); err != nil {
+		return explain("ask for a key", err)
+	}
+	return nil
+}
+
+// encrypt wraps an event for everybody in a room.
+func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, kind event.Type, content json.RawMessage) (*event.EncryptedEventContent, error) {
+	m, err := v.machine(who)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.learn(ctx, room); err != nil {
+		return nil, err
+	}
+	wrapped, err := m.EncryptMegolmEvent(ctx, room, kind, content)
+	if errors.Is(err, crypto.ErrNoGroupSession) || errors.Is(err, crypto.ErrSessionExpired) || errors.Is(err, crypto.ErrSessionNotShared) {
+		if err := m.share(ctx, room); err != nil {
+			return nil, err
+		}
+		wrapped, err = m.EncryptMegolmEvent(ctx, room, kind, content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encrypt: %w", err)
+	}
+	return wrapped, nil
+}
+
+// learn reads who is in a room before the first message there. What was shared while nobody looked may be out of date, so
+// a new key is made.
+func (m *machine) learn(ctx context.Context, room id.RoomID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known[room] {
+		return nil
+	}
+	if _, err := m.client.State(ctx, room); err != nil {
+		return explain("read who is in the room", err)
+	}
+	encrypted, err := m.state.IsEncrypted(ctx, room)
+	if err != nil {
+		return fmt.Errorf("read whether the room is encrypted: %w", err)
+	}
+	if !encrypted {
+		return errors.New("the room's state does not say how it is encrypted")
+	}
+	if err := m.CryptoStore.RemoveOutboundGroupSession(ctx, room); err != nil {
+		return fmt.Errorf("drop the old key of the room: %w", err)
+	}
+	m.known[room] = true
+	return nil
+}
+
+// share gives the room's key to everybody there.
+func (m *machine) share(ctx context.Context, room id.RoomID) error {
+	members, err := m.state.GetRoomJoinedOrInvitedMembers(ctx, room)
+	if err != nil {
+		return fmt.Errorf("read the members of the room: %w", err)
+	}
+	if len(members) == 0 {
+		return errors.New("nobody is known to be in the room")
+	}
+	if err := m.ShareGroupSession(ctx, room, members); err != nil {
+		return explain("share the room's key", err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"multis/appservice"
+	"multis/config"
+)
+
+// verifyCmd signs multis' session with the owner's own keys, so that other devices trust it.
+type verifyCmd struct{}
+
+// Run reads the recovery key, uses it once and forgets it.
+func (verifyCmd) Run(ctx context.Context, c *cli) error {
+	cfg, err := config.Load(c.Config)
+	if err != nil {
+		return err
+	}
+	key, err := readSecret("Recovery key of " + cfg.Owner.String() + ": ")
+	if err != nil {
+		return err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	hs, err := newHomeserver(cfg, st)
+	if err != nil {
+		return err
+	}
+	if err := hs.Start(ctx); err != nil {
+		return err
+	}
+	if err := appservice.NewVault(st, hs).Verify(ctx, key); err != nil {
+		return err
+	}
+	fmt.Println("Verified. Your other sessions now show the session multis as yours.")
+	return nil
+}
+
+// readSecret reads a line without showing it; from a pipe, just the line.
+func readSecret(prompt string) (string, error) {
+	var key string
+	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+		fmt.Fprint(os.Stderr, prompt)
+		raw, err := term.ReadPassword(fd)
+		fmt.Fprintln(os.Stderr)
+		if err != nil {
+			return "", fmt.Errorf("read the recovery key: %w", err)
+		}
+		key = string(raw)
+	} else {
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil && line == "" {
+			return "", fmt.Errorf("read the recovery key from the input: %w", err)
+		}
+		key = line
+	}
+	if key = strings.TrimSpace(key); key == "" {
+		return "", errors.New("no recovery key was given; Element shows it under Settings, Encryption")
+	}
+	return key, nil
+}

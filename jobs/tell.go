@@ -1,0 +1,45 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// Topic is something that the owner is told about.
+type Topic string
+
+// TopicDevice: somebody ended multis' own session; it made another.
+const TopicDevice Topic = "device"
+
+// TellArgs asks to tell the owner something.
+type TellArgs struct {
+	Topic Topic `json:"topic"`
+}
+
+// Kind names the job.
+func (TellArgs) Kind() string { return "tell" }
+
+// InsertOpts puts it on its queue, once.
+func (TellArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// Teller tells the owner.
+type Teller interface {
+	Tell(ctx context.Context, topic Topic) error
+}
+
+type tellWorker struct {
+	river.WorkerDefaults[TellArgs]
+	teller Teller
+}
+
+func (w *tellWorker) Timeout(*river.Job[TellArgs]) time.Duration { return time.Minute }
+
+func (w *tellWorker) NextRetry(job *river.Job[TellArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *tellWorker) Work(ctx context.Context, job *river.Job[TellArgs]) error {
+	return w.teller.Tell(ctx, job.Args.Topic)
+}

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"go.mau.fi/util/dbutil"
+
+	"multis/migrations"
+)
+
+// OpenMatrix opens the tables that mautrix keeps for encryption and room state, on connections of their own. The caller
+// closes it.
+func (s *Store) OpenMatrix() (*dbutil.Database, error) {
+	cfg := s.pool.Config().ConnConfig
+	cfg.RuntimeParams["search_path"] = migrations.MatrixSchema
+	raw := stdlib.OpenDB(*cfg)
+	raw.SetMaxOpenConns(matrixConns)
+	db, err := wrapMatrix(raw)
+	if err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("open the tables of encryption: %w", err)
+	}
+	return db, nil
+}
+
+// matrixConns bounds the connections for encryption: one process decrypts and encrypts, one message after the other.
+const matrixConns = 4
+
+func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }
