@@ -26,9 +26,9 @@ type Asker interface {
 	Ask(ctx context.Context, chat store.Chat, question string) (string, error)
 }
 
-// Files fetches a file that was sent in the admin room, at most max bytes. A larger one is an error, as is one that is gone.
+// Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
 type Files interface {
-	Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error)
+	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
 }
 
 // Rules are what the admin room shows of the configuration, or goes by.

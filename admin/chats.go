@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"multis/policy"
@@ -32,7 +33,7 @@ func (p pickChat) command() string { return p.Then }
 
 func (pickChat) takes(word string) bool { return word == wordMore || word == "next" }
 
-func (p pickChat) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+func (p pickChat) answer(ctx context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
 	if c.word != "" {
 		if p.From+pageSize >= len(p.Chats) {
 			return answer{text: "That was all of them."}, false, nil
@@ -196,7 +197,7 @@ func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, err
 func pageOf(from, until, all int) string {
 	switch {
 	case from == 0 && until == all:
-		return fmt.Sprint(all)
+		return strconv.Itoa(all)
 	case from == 0:
 		return fmt.Sprintf("%d of %d", until, all)
 	default:

@@ -18,7 +18,7 @@ import (
 // fileTime is how long after a file was sent a bare /index means it.
 const fileTime = time.Hour
 
-// taken is the mark on a message whose work goes on in the background, done the one when it is over.
+// The marks on a message whose work goes on in the background, and is over.
 const (
 	markTaken = "👀"
 	markDone  = "✅"

@@ -105,6 +105,7 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 		return head + "Nothing is stored from now on, nothing is sent. What I stored before stays.", nil
 	case policy.ModeSilent:
 		return head + "I remember, I never write.", nil
+	case policy.ModeBusiness, policy.ModePersonal: // below: what it takes to answer
 	}
 	if block := unsendable(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil

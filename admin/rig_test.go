@@ -73,7 +73,7 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	return event, nil
 }
 
-func (h *homeserver) Download(_ context.Context, file store.Attachment, max int64) ([]byte, error) {
+func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64) ([]byte, error) {
 	data, found := h.files[file.URL]
 	if !found {
 		return nil, fmt.Errorf("download the file: M_NOT_FOUND")

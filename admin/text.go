@@ -77,9 +77,6 @@ func labelOf(name, protocol string, group bool) string {
 	return name
 }
 
-// clock is the time of day in the owner's zone.
-func (a *Admin) clock(t time.Time) string { return t.In(a.Rules.Zone).Format("15:04") }
-
 // moment says when something was or will be: the time of day today, with the day otherwise.
 func (a *Admin) moment(t time.Time) string {
 	local, now := t.In(a.Rules.Zone), a.Now().In(a.Rules.Zone)

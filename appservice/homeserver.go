@@ -273,7 +273,7 @@ func find(ctx context.Context, c *client, room id.RoomID, key string) (id.EventI
 	return "", nil
 }
 
-// Download fetches a file that was sent in the admin room, at most max bytes. Larger ones are ErrTooLarge.
+// Download fetches a file that was sent in the admin room, at most max bytes. A larger one is ErrTooLarge, for good.
 func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
 	defer cancel()
@@ -291,7 +291,7 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max in
 		return nil, fmt.Errorf("download the file: %w", err)
 	}
 	if int64(len(data)) > max {
-		return nil, ErrTooLarge
+		return nil, jobs.Final(ErrTooLarge)
 	}
 	return data, nil
 }

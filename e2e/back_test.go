@@ -4,9 +4,9 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -30,9 +30,11 @@ type back struct {
 	sends []sending
 	// intercept decides about a send before Synapse sees it; nil passes all.
 	intercept func(sending) fate
-	held      chan struct{}     // closed when answers to polls may go on; nil when they are not held
-	answers   map[string][]byte // by next_batch: a sync's answer that multis may not have taken in yet
-	synced    [][]byte          // answers that multis has asked beyond, so that it has taken them in
+	// after is told of a send that Synapse has taken, before multis is; nil is not.
+	after   func(sending)
+	held    chan struct{}     // closed when answers to polls may go on; nil when they are not held
+	answers map[string][]byte // by next_batch: a sync's answer that multis may not have taken in yet
+	synced  [][]byte          // answers that multis has asked beyond, so that it has taken them in
 }
 
 // sending is a PUT of an event.
@@ -47,9 +49,8 @@ type sending struct {
 type fate int
 
 const (
-	passed     fate = iota
-	lost            // Synapse never sees it
-	answerLost      // Synapse takes it, multis never hears of it
+	passed fate = iota
+	lost        // Synapse never sees it
 )
 
 func openBack(t *testing.T, homeserver string) *back {
@@ -78,19 +79,21 @@ func (b *back) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	b.sends = append(b.sends, s)
-	intercept := b.intercept
+	intercept, after := b.intercept, b.after
 	b.mu.Unlock()
-	fate := passed
-	if intercept != nil {
-		fate = intercept(s)
-	}
-	if fate == answerLost {
-		b.synapse.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
-	}
-	if fate != passed {
+	if intercept != nil && intercept(s) == lost {
 		panic(http.ErrAbortHandler) // the connection breaks
 	}
-	b.synapse.ServeHTTP(w, r)
+	if after == nil {
+		b.synapse.ServeHTTP(w, r)
+		return
+	}
+	answer := httptest.NewRecorder()
+	b.synapse.ServeHTTP(answer, r)
+	after(s)
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	w.Write(answer.Body.Bytes())
 }
 
 // sync passes a poll on. A poll from a position shows that what led there was taken in.
@@ -167,6 +170,13 @@ func (b *back) onSend(intercept func(sending) fate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.intercept = intercept
+}
+
+// afterSend sets what is told of sends that Synapse has taken.
+func (b *back) afterSend(after func(sending)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.after = after
 }
 
 // sentTo lists the PUTs into a room so far.

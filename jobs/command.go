@@ -40,7 +40,8 @@ func (w *commandWorker) Work(ctx context.Context, job *river.Job[CommandArgs]) e
 	return w.commander.Command(ctx, job.Args.Message, job.Attempt >= job.MaxAttempts)
 }
 
-// attemptID names one attempt of one job; two attempts of the same job, or a rescued one, never share it.
+// attemptID names one attempt of one job; two attempts of the same job, or a rescued one, never share it. It begins with the
+// job's id, by which the chats that a dead process held are found.
 func attemptID(job *rivertype.JobRow) string {
 	id := strconv.FormatInt(job.ID, 10) + "." + strconv.Itoa(job.Attempt)
 	if job.AttemptedAt != nil {

@@ -3,15 +3,18 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -163,6 +166,34 @@ func TestTheJobOfAKilledNeighbourIsTakenOverByAnother(t *testing.T) {
 	start(t, st, w)
 	orphan(t, st, "multis-9")
 	w.await(t, 1)
+}
+
+func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	orphan(t, st, "multis-9")
+	var dead int64
+	require.NoError(t, st.DB().QueryRow(ctx, "select id from river.river_job").Scan(&dead))
+	chats := map[string]string{"of the killed turn": fmt.Sprintf("%d.1.x", dead), "of another": fmt.Sprintf("%d.1.x", dead*10+1)}
+	for name, holder := range chats {
+		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
+			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encrypted: policy.EncryptionNo})
+			require.NoError(t, err)
+			held, err := store.LockChat(ctx, tx, chat.ID, holder)
+			require.True(t, held)
+			return err
+		}))
+	}
+	own, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	defer func() { own.lock.Release(ctx) }()
+	require.NoError(t, own.adopt(ctx))
+	rows, err := st.DB().Query(ctx, "select channel_id from chats where locked_until > now()")
+	require.NoError(t, err)
+	held, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{"of another"}, held)
 }
 
 func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {

@@ -46,20 +46,23 @@ const adoptSQL = `with dead as (
 	gone as materialized (select num, client from dead where client = $2 or not exists (
 		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
 			and l.database = (select oid from pg_database where datname = current_database()))),
-	led as (delete from river.river_leader where leader_id in (select client from gone))
-	update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
-	where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone)`
+	led as (delete from river.river_leader where leader_id in (select client from gone)),
+	taken as (update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
+		where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone) returning id),
+	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
+	select count(*) from taken`
 
-// adopt puts back the jobs of dead processes, and at start those that an earlier process left under our own id.
+// adopt puts back the jobs of dead processes, and at start those that an earlier process left under our own id. The chats
+// that such a job held are free at once; should its process be alive after all, it finds its lease gone and writes nothing.
 func (s *slot) adopt(ctx context.Context) error { return s.takeOver(ctx, s.id) }
 
 func (s *slot) takeOver(ctx context.Context, own string) error {
-	tag, err := s.store.DB().Exec(ctx, adoptSQL, s.id, own, int32(store.LockClient))
-	if err != nil {
+	var n int
+	if err := s.store.DB().QueryRow(ctx, adoptSQL, s.id, own, int32(store.LockClient)).Scan(&n); err != nil {
 		return fmt.Errorf("take over jobs of dead processes: %w", err)
 	}
-	if n := tag.RowsAffected(); n > 0 {
-		zerolog.Ctx(ctx).Info().Int64("jobs", n).Msg("Took over jobs of a dead process")
+	if n > 0 {
+		zerolog.Ctx(ctx).Info().Int("jobs", n).Msg("Took over jobs of a dead process")
 	}
 	return nil
 }

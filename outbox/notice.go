@@ -12,11 +12,7 @@ import (
 // Notice is a letter to an admin room, written in Markdown. wake makes the owner's phone ring.
 func Notice(admin store.Chat, markdown string, wake bool) Letter {
 	rendered := format.RenderMarkdown(markdown, true, false) // raw HTML is escaped
-	l := Letter{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Wake: wake}
-	if l.HTML == "" {
-		l.Text = markdown
-	}
-	return l
+	return Letter{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Wake: wake}
 }
 
 // markdownSigns are the characters that mean something in Markdown.

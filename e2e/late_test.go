@@ -1,0 +1,89 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/e2e/bridge/demonet"
+	"multis/policy"
+)
+
+// longAgo is a line that is far too old to be answered.
+func longAgo(text string) demonet.Line {
+	return demonet.Line{Text: text, Time: time.Now().Add(-24 * time.Hour)}
+}
+
+func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
+	contacts := map[string]int{"late-ann": 25, "late-bea": 15, "late-cid": 10}
+	a := start(t, setup{})
+	a.learn()
+	for contact := range contacts {
+		a.business(contact)
+	}
+	a.quiet()
+	before := a.count("select count(*) from outbox")
+	world.front.shut(true)
+	require.NoError(t, a.process.Term())
+
+	hourAgo := time.Now().Add(-time.Hour)
+	for contact, n := range contacts {
+		for i := range n {
+			line := demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: hourAgo.Add(time.Duration(i) * 90 * time.Second)}
+			_, err := a.Network.Say(t.Context(), contact, line)
+			require.NoError(t, err)
+		}
+	}
+	world.front.shut(false)
+	a.run()
+
+	a.until("50 late messages", func(context.Context) (bool, error) {
+		return a.count("select count(*) from messages where code = $1", policy.CodeStale) == 50, nil
+	})
+	a.until("a word about them", func(context.Context) (bool, error) {
+		return a.count("select count(*) from outbox") > before, nil
+	})
+	a.quiet()
+	for contact, n := range contacts {
+		chat := a.chat(contact).ID
+		require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat, policy.CodeStale))
+		a.delivered(contact, 0)
+	}
+	require.Equal(t, 1, a.count("select count(*) from outbox")-before, "one message about all of it, to the admin room")
+	notices := a.notices()
+	notice := notices[len(notices)-1]
+	require.Contains(t, notice, "50 messages in 3 chats")
+	for contact, n := range contacts {
+		require.Regexp(t, fmt.Sprintf(`%s.* — %d\b`, strings.ToUpper(contact[:1])+contact[1:], n), notice)
+	}
+}
+
+func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
+	a := start(t, setup{Profile: "business"})
+	a.learn()
+	lastYear := time.Now().AddDate(-1, 0, 0)
+	lines := make([]demonet.Line, history)
+	for i := range lines {
+		lines[i] = demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: lastYear.Add(time.Duration(i) * time.Minute), OnPhone: i%10 == 9}
+	}
+	require.NoError(t, a.Network.Backfill(t.Context(), "history-eva", lines))
+	chat := a.chat("history-eva")
+	a.until("the whole history", func(context.Context) (bool, error) {
+		return a.count("select count(*) from messages where chat_id = $1", chat.ID) >= history, nil
+	})
+	a.quiet()
+	require.Equal(t, history, a.count("select count(*) from messages where chat_id = $1", chat.ID))
+	require.Zero(t, a.count("select count(*) from outbox where chat_id = $1", chat.ID))
+	require.Zero(t, a.count("select count(*) from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1", chat.ID))
+	require.Empty(t, a.back.sentTo(*chat.RoomID))
+
+	_, message := a.say("history-eva", question)
+	require.Equal(t, policy.CodeAnswer, message.Code, "what is said now is answered")
+	require.Contains(t, a.delivered("history-eva", 1)[0].Text, "80 EUR")
+}
