@@ -231,9 +231,9 @@ func (a *Admin) chatLine(c store.Chat, name string, pausedAll bool) string {
 		parts = append(parts, esc(c.ClosedWhy))
 	case c.RoomID == nil:
 		parts = append(parts, "no room at the moment")
-	case c.Encrypted == policy.EncryptionYes:
-		parts = append(parts, "🔒 encrypted: cannot be read yet")
-	case c.Encrypted != policy.EncryptionNo:
+	case c.Unreadable > 0:
+		parts = append(parts, "🔒 "+count(c.Unreadable, "message")+" whose key has not come")
+	case c.Encrypted != policy.EncryptionNo && c.Encrypted != policy.EncryptionYes:
 		parts = append(parts, "🔒 perhaps encrypted: nothing is sent")
 	}
 	switch {

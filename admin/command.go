@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/policy"
 )
 
 // command is one thing that can be asked for by name.
@@ -117,6 +118,9 @@ func (a *Admin) lookup(name string) (command, bool) {
 
 // handle decides what a message leads to. It changes nothing itself.
 func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
+	if r.message.Code == policy.CodeUntrusted {
+		return answer{text: untrusted, why: policy.CodeUntrusted.Sentence()}, nil
+	}
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.reacted(ctx, r)
 	}
@@ -182,13 +186,15 @@ func (a *Admin) unknown(r request, name string) string {
 	return text + " `/help` lists what I do."
 }
 
+// untrusted answers a command from a device that could be anybody's.
+const untrusted = "⚠️ I did not do that: it came from a session that is not verified, so I cannot tell that it is yours. " +
+	"Verify that session in your Matrix client (Settings, Sessions), then write it again."
+
 // unreadable says what cannot be taken in yet.
 func unreadable(kind string) string {
 	switch bridgebridge.MessageKind(kind) {
 	case bridgebridge.Voice, bridgebridge.Audio:
 		return "I cannot listen yet. Please type it."
-	case bridgebridge.Encrypted:
-		return "I cannot read encrypted messages yet."
 	default:
 		return "I can read text and text files so far."
 	}

@@ -163,9 +163,7 @@ func unsendable(chat store.Chat) string {
 		return esc(chat.ClosedWhy) + "."
 	case chat.RoomID == nil:
 		return "it has no room at the moment."
-	case chat.Encrypted == policy.EncryptionYes:
-		return "its room is encrypted, and I neither read nor send encrypted messages so far. Nothing goes out there until I can."
-	case chat.Encrypted != policy.EncryptionNo:
+	case chat.Encrypted != policy.EncryptionNo && chat.Encrypted != policy.EncryptionYes:
 		return "I do not know whether its room is encrypted, so I send nothing in plain text."
 	default:
 		return ""

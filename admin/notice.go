@@ -71,6 +71,29 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 	return strings.Join(lines, "\n")
 }
 
+// Tell tells the owner something that concerns no chat.
+func (a *Admin) Tell(ctx context.Context, topic jobs.Topic) error {
+	texts := map[jobs.Topic]string{
+		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
+			"Run `multis verify` so that your other sessions trust it.",
+	}
+	text, known := texts[topic]
+	if !known {
+		return jobs.Final(fmt.Errorf("nothing is known of %q", topic))
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, text, nil)
+		return err
+	})
+}
+
 // Undelivered tells that something said in a chat did not arrive there.
 func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, a.Store.DB(), out)
@@ -147,8 +170,7 @@ func (a *Admin) welcome(ctx context.Context) (string, error) {
 	}
 	lines = append(lines, "Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`")
 	if locked > 0 {
-		lines = append(lines, fmt.Sprintf("🔒 %s encrypted, and I cannot read %s yet: `/mode` names %s.",
-			count(locked, "chat")+plural(locked, " is", " are"), plural(locked, "it", "them"), plural(locked, "it", "them")))
+		lines = append(lines, fmt.Sprintf("🔒 %s cannot be read yet: `/mode` says why.", count(locked, "chat")))
 	}
 	return strings.Join(lines, "\n"), nil
 }

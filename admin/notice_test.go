@@ -105,7 +105,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
 		"New direct chats are **business**: I answer what the public documents say, and hand over the rest to you. `/pause all` stops everything at once.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
-		"🔒 2 chats are encrypted, and I cannot read them yet: `/mode` names them.",
+		"🔒 2 chats cannot be read yet: `/mode` says why.",
 	), said(r.flush()))
 }
 

@@ -66,7 +66,7 @@ func (a *Admin) chatStatus(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-// census counts the chats by network and by mode, and those that are or may be encrypted.
+// census counts the chats by network and by mode, and those that cannot be read or written.
 func (a *Admin) census(ctx context.Context) (networks, modes string, locked int, err error) {
 	counts, err := store.CountChats(ctx, a.Store.DB())
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *Admin) census(ctx context.Context) (networks, modes string, locked int,
 		}
 		mode := c.ModeIn(a.Rules.Defaults)
 		inMode[mode]++
-		if mode != policy.ModeOff && c.Encrypted != policy.EncryptionNo {
+		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encrypted == policy.EncryptionUnknown) {
 			locked++
 		}
 	}

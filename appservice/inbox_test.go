@@ -212,6 +212,7 @@ func TestAnEncryptedMessageIsParkedWithAReason(t *testing.T) {
 	require.Equal(t, policy.CodeEncrypted, m.Code)
 	require.Contains(t, string(m.Parked), "ciphertext")
 	require.Zero(t, b.jobs("turn"))
+	require.Equal(t, 1, b.jobs("decrypt"))
 }
 
 // out writes an outbox row of a chat, as a send that is under way.

@@ -144,9 +144,6 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat int64) error {
 			return store.OwnerWrote(ctx, tx, chat, time.Now())
 		}, policy.CodeOwnerHere},
-		"the room became encrypted": {func(ctx context.Context, tx store.Tx, chat int64) error {
-			return store.MarkEncrypted(ctx, tx, chat)
-		}, policy.CodeEncrypted},
 		"the owner left the room": {func(ctx context.Context, tx store.Tx, chat int64) error {
 			return store.CloseChat(ctx, tx, chat, store.ClosedLeft)
 		}, policy.CodeNoRoom},

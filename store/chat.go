@@ -34,6 +34,8 @@ type Chat struct {
 	OwnerLastAt   *time.Time
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
+	// Unreadable is how many messages wait for a key.
+	Unreadable int
 }
 
 // ModeIn is the mode in force for the chat.
@@ -46,7 +48,7 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 

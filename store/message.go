@@ -259,19 +259,3 @@ const explainParkedSQL = "update messages set reason = $2 where id = $1 and park
 func ExplainParked(ctx context.Context, tx Tx, message int64, why string) error {
 	return exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
 }
-
-const unreadableSQL = `select c.id, c.name, c.protocol, count(*), min(m.ts), max(m.ts) from messages m join chats c on c.id = m.chat_id
-	where m.parked is not null and m.redacted_at is null group by 1, 2, 3 order by 4 desc, 2, 1`
-
-// Unreadable counts the messages of each chat that cannot be read yet.
-func Unreadable(ctx context.Context, db DB) ([]StaleChat, error) {
-	rows, err := db.Query(ctx, unreadableSQL)
-	if err != nil {
-		return nil, fmt.Errorf("count encrypted messages: %w", err)
-	}
-	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StaleChat])
-	if err != nil {
-		return nil, fmt.Errorf("count encrypted messages: %w", err)
-	}
-	return chats, nil
-}
