@@ -100,6 +100,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	r.rules.Defaults.Profile = policy.ProfileBusiness
 	r.restart()
 	r.town()
+	r.lock("Dr. Weber")
 	require.NoError(t, r.admin.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
