@@ -155,10 +155,13 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 			return err
 		}
 		if chat, known := chats[room]; known && why != "" {
-			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
-				return err
-			}
 			d.inbox.ignored.remove(room)
+			// The owner is not in the admin room yet while the invitation stands; that he leaves it comes as an event.
+			if chat.Kind != policy.KindAdmin {
+				if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
+					return err
+				}
+			}
 		}
 		return store.DropPending(ctx, tx, room, waiting)
 	})

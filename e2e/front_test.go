@@ -23,6 +23,7 @@ type front struct {
 	mu      sync.Mutex
 	targets []string // addresses of processes, tried in turn
 	refuse  bool
+	held    chan struct{} // closed when requests may go on; nil when they are not held
 	pushed  []transaction
 }
 
@@ -67,6 +68,20 @@ func (f *front) shut(on bool) {
 	f.refuse = on
 }
 
+// hold keeps requests waiting, as a multis that hangs, and returns what lets them go on.
+func (f *front) hold() (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held := make(chan struct{})
+	f.held = held
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.held = nil
+		close(held)
+	})
+}
+
 // took finds the acknowledged transactions that hold an event.
 func (f *front) took(event id.EventID) []transaction {
 	f.mu.Lock()
@@ -86,8 +101,15 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // Synapse is gone
 	}
 	f.mu.Lock()
-	targets, refuse := f.targets, f.refuse
+	targets, refuse, held := f.targets, f.refuse, f.held
 	f.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	switch {
 	case refuse:
 		w.WriteHeader(http.StatusBadGateway)
