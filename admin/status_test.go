@@ -20,6 +20,7 @@ func TestStatus(t *testing.T) {
 		"Nobody waits for you.",
 	), r.owner("/status"))
 	r.town()
+	r.lock("Dr. Weber")
 	r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
 	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
 	for _, amount := range []int64{90_000, 30_001} {
