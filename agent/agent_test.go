@@ -138,6 +138,16 @@ func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
 	require.Contains(t, string(out.Content), out.ID.String(), "the content carries its outbox row's key")
 }
 
+func TestTheAssistantsNameDoesNotCountAgainstAnAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.says("Nora, what does delivery cost?", policy.ActionAnswer)
+	b.turn()
+	bodies := b.sent(b.chat)
+	require.Len(t, bodies, 1)
+	require.Contains(t, bodies[0], "Delivery costs 5 euro within the city.")
+}
+
 func TestABurstIsOneReplyAndASecondTurnFindsNothingLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -37,7 +37,7 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 	var questions []string
 	for _, m := range waiting {
 		if !policy.IsGreeting(m.Body, name) {
-			questions = append(questions, m.Body)
+			questions = append(questions, policy.WithoutName(name, m.Body)) // no document says it, which would count against an answer
 		}
 	}
 	if len(questions) == 0 {

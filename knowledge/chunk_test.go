@@ -115,6 +115,8 @@ func TestMarkdownIsCutAtItsHeadings(t *testing.T) {
 		{"code holds no headings", "# A\n```\n# no\n```\n\n    # no\n", []string{"A:2:```\n# no\n```\n\n    # no"}},
 		{"lists and quotes hold no headings", "# A\n> # no\n\n- # no\n", []string{"A:2:> # no\n\n- # no"}},
 		{"marks are taken off", "# **A** `b` [c](http://d) ##\nx", []string{"A b c:2:x"}},
+		{"numbers stay", "# 1. Prices\nx\n# - y\nz", []string{"1. Prices:2:x", "- y:4:z"}},
+		{"a long heading is cut between letters", "# " + strings.Repeat("ä", 200) + "\nx", []string{strings.Repeat("ä", 150) + ":2:x"}},
 		{"settings above the text are no heading", "---\ntitle: x\n---\n# A\na", []string{":1:---\ntitle: x\n---", "A:5:a"}},
 		{"line ends of other systems", "# A\r\na\r\n## B\r\nb", []string{"A:2:a", "A>B:4:b"}},
 		{"a byte order mark", "\uFEFF# A\na", []string{"A:2:a"}},

@@ -18,13 +18,16 @@ import (
 // Why a file was not indexed. Index returns them wrapped with what is to be done; tell the person who sent the file.
 var (
 	ErrNotText = errors.New("not a text that can be read")
-	ErrTooBig  = errors.New("too big: 10 MB at most")
+	ErrTooBig  = errors.New("too big: 10 MB and 20,000 passages at most")
 	ErrEmpty   = errors.New("nothing in it")
 	ErrRole    = errors.New("no such role")
 )
 
 // MaxSize is the size of the biggest file that is indexed, in bytes.
 const MaxSize = 10 << 20
+
+// maxChunks is the most passages of one file. A file of nothing but headings would have a hundred times as many.
+const maxChunks = 20_000
 
 // cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
 const cutVersion = "1"
@@ -76,8 +79,11 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 		return Report{}, err
 	}
 	chunks := chunksOf(f, sections)
-	if len(chunks) == 0 {
+	switch {
+	case len(chunks) == 0:
 		return Report{}, ErrEmpty
+	case len(chunks) > maxChunks:
+		return Report{}, ErrTooBig
 	}
 	doc := store.Document{
 		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Element: element,
@@ -139,9 +145,11 @@ func chunksOf(f File, sections []section) []store.Chunk {
 	var chunks []store.Chunk
 	for _, s := range sections {
 		heading := strings.Join(s.path, search.SectionSeparator)
+		first, counted := s.line, 0
 		for _, p := range cut(s.text) {
 			content := s.text[p.from:p.to]
-			first := s.line + strings.Count(s.text[:p.from], "\n")
+			first += strings.Count(s.text[counted:p.from], "\n")
+			counted = p.from
 			chunks = append(chunks, store.Chunk{
 				Key: digest(string(f.Role), f.Origin, strconv.Itoa(len(chunks)), content)[:32],
 				Ord: len(chunks), Section: heading, LineFrom: first, LineTo: first + strings.Count(content, "\n"),

@@ -122,6 +122,7 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("a\x00b")}, knowledge.ErrNotText},
 		{"another kind of file", knowledge.File{Name: "prices.docx", Role: policy.Public, Data: []byte("text")}, knowledge.ErrNotText},
 		{"too big", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
+		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("# a\n"), 30_000)}, knowledge.ErrTooBig},
 		{"empty", knowledge.File{Name: "prices.md", Role: policy.Public}, knowledge.ErrEmpty},
 		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("\uFEFF \n")}, knowledge.ErrEmpty},
 		{"no role", knowledge.File{Name: "prices.md", Data: []byte("text")}, knowledge.ErrRole},

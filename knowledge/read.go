@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
+
+// maxHeading is how much of a heading is kept, in bytes.
+const maxHeading = 300
 
 // section is the text below one heading, word for word, up to the next heading of any level.
 type section struct {
@@ -52,9 +57,15 @@ func markdown(source []byte) []section {
 			visible[i] = ' '
 		}
 	}
-	doc := goldmark.DefaultParser().Parse(text.NewReader(visible))
+	for _, deep := range deepNesting.FindAllIndex(visible, -1) {
+		copy(visible[deep[0]:deep[1]], bytes.Repeat([]byte(" "), deep[1]-deep[0]))
+	}
+	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+	doc := blocks.Parse(text.NewReader(visible))
 
-	cutter := sectionCutter{source: source}
+	inline := parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1)),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
+	cutter := sectionCutter{source: source, inline: inline}
 	if front > 0 {
 		cutter.close(front)
 	}
@@ -66,6 +77,9 @@ func markdown(source []byte) []section {
 	cutter.close(len(source))
 	return cutter.sections
 }
+
+// deepNesting is deeper than anybody writes. The parser's time grows with the square of the depth.
+var deepNesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20,}`)
 
 // frontMatter is the length of the settings that some programs put above the text, between lines of three dashes.
 func frontMatter(source []byte) int {
@@ -82,6 +96,7 @@ func frontMatter(source []byte) int {
 // sectionCutter walks down a file from heading to heading.
 type sectionCutter struct {
 	source   []byte
+	inline   parser.Parser // of a heading's marks
 	sections []section
 	path     []string
 	levels   []int // of the headings in path
@@ -108,7 +123,7 @@ func (c *sectionCutter) heading(h *ast.Heading) {
 		c.path = c.path[:len(c.path)-1]
 	}
 	c.levels = append(c.levels, h.Level)
-	c.path = append(c.path[:len(c.path):len(c.path)], plainText(h, c.source))
+	c.path = append(c.path[:len(c.path):len(c.path)], headingText(c.inline, h, c.source))
 	c.heads, c.from = start, end
 }
 
@@ -136,7 +151,14 @@ func lineEnd(source []byte, at int) int {
 	return len(source)
 }
 
-// plainText is what a heading says, without its marks.
+// headingText is what a heading says, without its marks.
+func headingText(inline parser.Parser, h *ast.Heading, source []byte) string {
+	line := h.Lines().Value(source)
+	line = bytes.ToValidUTF8(line[:min(len(line), maxHeading)], nil)
+	return plainText(inline.Parse(text.NewReader(line)), line)
+}
+
+// plainText is the text in n.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,28 @@ func Addressed(name, text string) bool {
 		}
 	}
 	return false
+}
+
+// WithoutName takes the assistant's name out of a text that calls it, so that what is left is what is asked. In a text that is
+// nothing but the name, it stays.
+func WithoutName(name, text string) string {
+	words, called := strings.Fields(text), strings.Fields(name)
+	isName := func(word, part string) bool {
+		return strings.EqualFold(strings.TrimFunc(word, func(r rune) bool { return !isWord(r) }), part)
+	}
+	var kept []string
+	for len(words) > 0 {
+		n := min(len(called), len(words))
+		if n > 0 && slices.EqualFunc(words[:n], called, isName) {
+			words = words[n:]
+			continue
+		}
+		kept, words = append(kept, words[0]), words[1:]
+	}
+	if len(kept) == 0 {
+		return text
+	}
+	return strings.Join(kept, " ")
 }
 
 // joinedBefore reports whether the word that starts at i hangs on another one: "anna-nora", "info.nora".

@@ -8,6 +8,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestWithoutName(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"Nora", "Nora, what does it cost?", "what does it cost?"},
+		{"Nora", "What does it cost, @NORA?", "What does it cost,"},
+		{"Nora", "Noras, Nora-Lena and Honora came", "Noras, Nora-Lena and Honora came"},
+		{"Nora Lee", "nora  lee: and Nora?", "and Nora?"},
+		{"Zoë", "ZOË! price?", "price?"},
+		{"Nora", "Nora?", "Nora?"},
+		{"", "price?", "price?"},
+	}
+	for _, tt := range tests {
+		require.Equal(t, tt.want, WithoutName(tt.name, tt.text), "%q without %q", tt.text, tt.name)
+	}
+}
+
 func TestAddressed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -86,11 +86,12 @@ func sentenceEnds(line string, offset int) []int {
 		if !strings.ContainsRune(terminators, r) {
 			continue
 		}
-		rest := strings.TrimLeft(line[i:], terminators+closers)
-		next := strings.TrimLeft(rest, " \t")
+		stop := i - size
+		i = len(line) - len(strings.TrimLeft(line[i:], terminators+closers))
+		next := strings.TrimLeft(line[i:], " \t")
 		first, _ := utf8.DecodeRuneInString(next)
-		spaced := len(next) < len(rest) || strings.ContainsRune("。！？", r)
-		if next == "" || !spaced || unicode.IsLower(first) || r == '.' && isAbbreviation(line[start:i-size]) {
+		spaced := len(next) < len(line)-i || strings.ContainsRune("。！？", r)
+		if next == "" || !spaced || unicode.IsLower(first) || r == '.' && isAbbreviation(line[start:stop], first) {
 			continue
 		}
 		i = len(line) - len(next)
@@ -99,15 +100,17 @@ func sentenceEnds(line string, offset int) []int {
 	return ends
 }
 
-// isAbbreviation tells whether the full stop after text belongs to its last word.
-func isAbbreviation(text string) bool {
+// isAbbreviation tells whether the full stop after text, before next, belongs to text's last word.
+func isAbbreviation(text string, next rune) bool {
 	word := text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 	if utf8.RuneCountInString(word) == 1 {
 		return true
 	}
 	switch strings.ToLower(word) {
-	case "mr", "mrs", "ms", "dr", "prof", "no", "nr", "st", "vs", "approx", "min", "max", "incl", "excl", "tel", "ca", "vol", "fig", "str":
+	case "mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx", "min", "max", "incl", "excl", "tel", "ca", "vol", "fig", "str":
 		return true
+	case "no", "nr":
+		return unicode.IsDigit(next)
 	default:
 		return false
 	}

@@ -37,15 +37,18 @@ func run() int {
 		return 1
 	}
 	d := &demo{out: out, dir: dir}
+	out.line("multis at its main job. Ana and Ben are contacts on a made-up network, you are the owner.")
 	results := d.play(ctx)
-	held := out.summary(results)
-	if d.rig != nil && ctx.Err() == nil {
-		d.byHand(isTerminal(os.Stdin) && isTerminal(os.Stdout))
-		if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
+	interrupted := ctx.Err() != nil
+	held := !interrupted && out.summary(results, d.origin())
+	if d.multis != nil && !interrupted {
+		stay := isTerminal(os.Stdin) && isTerminal(os.Stdout)
+		d.byHand(stay)
+		if stay {
 			<-ctx.Done()
 		}
 	}
-	if err := d.clean(held || ctx.Err() != nil && !failed(results)); err != nil {
+	if err := d.clean(held || interrupted); err != nil {
 		out.line("Cleaning up: %v", err)
 		return 1
 	}
@@ -64,33 +67,26 @@ type result struct {
 	took    time.Duration
 }
 
-func failed(results []result) bool {
-	for _, r := range results {
-		if r.err != nil && !errors.Is(r.err, context.Canceled) {
-			return true
-		}
-	}
-	return false
-}
-
 // play goes through the steps and stops at the first that fails.
 func (d *demo) play(ctx context.Context) []result {
 	var results []result
-	var broken bool
+	broken := false
 	for i, s := range d.steps() {
 		r := result{name: s.name, reached: !broken}
-		if !broken {
+		if r.reached {
 			d.out.title(i+1, s.name)
 			started := time.Now()
 			r.err = s.run(ctx)
 			r.took = time.Since(started)
-			if ctx.Err() != nil {
-				r.err = context.Canceled
-			}
-			if r.err != nil {
-				broken = true
-				d.out.failure(r.err, d.log())
-			}
+		}
+		switch {
+		case r.err == nil:
+		case ctx.Err() != nil:
+			broken = true
+			d.out.line("   interrupted")
+		default:
+			broken = true
+			d.out.failure(r.err, d.log())
 		}
 		results = append(results, r)
 	}

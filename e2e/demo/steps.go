@@ -268,7 +268,6 @@ func (d *demo) nothingElse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.out.line("   Answers came from: %s", d.origin())
 	return d.nowhere(ctx, last, remembered)
 }
 

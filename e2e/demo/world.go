@@ -74,7 +74,7 @@ func (d *demo) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.out.line("   Answers come from: %s", d.origin())
+	d.out.line("   answers come from: %s", d.origin())
 	err = d.out.during("bringing up Synapse, Postgres and a bridge", func() error {
 		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{registration}})
 		return err

@@ -1,0 +1,135 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+func turn(ord int, frequencies ...int16) store.Passage {
+	return store.Passage{ID: int64(ord), DocID: 1, Ord: ord, Kind: store.KindConversation, Words: 10, Frequencies: frequencies}
+}
+
+func order(ranked []scored) []int64 {
+	var ids []int64
+	for _, r := range ranked {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+var corpusOfTurns = store.Corpus{StatsChunks: 100, StatsWords: 1000}
+
+func oneTerm() []Term { return []Term{{Lexeme: "paris", Count: 1, Chunks: 2, IDF: idf(2, 100)}} }
+
+func TestTheScoreOfOnePassageIsBM25(t *testing.T) {
+	t.Parallel()
+	terms := []Term{{Lexeme: "a", Count: 2, Chunks: 5, IDF: idf(5, 100)}}
+	p := store.Passage{ID: 1, Words: 80, Frequencies: []int16{3}, Kind: store.KindKnowledge}
+	got := rank([]store.Passage{p}, terms, nil, store.Corpus{StatsChunks: 100, StatsWords: 6000})
+	want := 2 * math.Log(1+(100-5+0.5)/(5+0.5)) * 3 * 2.2 / (3 + 1.2*(0.25+0.75*80.0/60.0))
+	require.InDelta(t, want, got[0].score, 1e-9)
+}
+
+func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
+	t.Parallel()
+	asked := turn(10, 1)
+	asked.IsQuestion = true
+	ranked := rank([]store.Passage{turn(8, 0), turn(9, 0), asked, turn(11, 0), turn(12, 0), turn(13, 0)}, oneTerm(), nil, corpusOfTurns)
+	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
+}
+
+func TestAQuestionBorrowsLess(t *testing.T) {
+	t.Parallel()
+	question := turn(12, 0)
+	question.IsQuestion = true
+	ranked := rank([]store.Passage{turn(8, 0), turn(10, 1), question}, oneTerm(), nil, corpusOfTurns)
+	require.Equal(t, []int64{10, 8, 12}, order(ranked))
+}
+
+func TestSectionsOfADocumentBorrowNothing(t *testing.T) {
+	t.Parallel()
+	a, b := turn(1, 1), turn(2, 0)
+	a.Kind, b.Kind = store.KindKnowledge, store.KindKnowledge
+	require.Equal(t, []int64{1}, order(rank([]store.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
+}
+
+func TestOneConversationDoesNotReachIntoAnother(t *testing.T) {
+	t.Parallel()
+	other := turn(2, 0)
+	other.DocID = 2
+	require.Equal(t, []int64{1}, order(rank([]store.Passage{turn(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
+}
+
+func TestWhatANamedPersonSaidRanksHigher(t *testing.T) {
+	t.Parallel()
+	a, b := turn(1, 1), turn(9, 1)
+	a.Author, b.Author = "bob", "anna smith"
+	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
+}
+
+func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
+	t.Parallel()
+	require.Greater(t, withActivation(1, 0.5), withActivation(1, 0.1))
+	require.LessOrEqual(t, withActivation(1, 1e9), 1.2)
+	require.Equal(t, 1.0, withActivation(1, 0))
+}
+
+func TestCoverageWeighsWhatTheQuestionIsAbout(t *testing.T) {
+	t.Parallel()
+	has := func(lexemes string) func(int) bool {
+		terms := []string{"sell", "bicycl", "today"}
+		return func(i int) bool { return strings.Contains(lexemes, terms[i]) }
+	}
+	terms := []Term{{Lexeme: "sell", Chunks: 3, weight: filler}, {Lexeme: "bicycl", weight: specific}, {Lexeme: "today", Chunks: 1, weight: light}}
+	require.Zero(t, coverage(terms, 100, has("sell")), "how it is asked counts nothing")
+	require.Less(t, coverage(terms, 100, has("sell today")), 0.3, "an unknown word is the heaviest")
+	require.Equal(t, 1.0, coverage(terms, 100, has("bicycl today")))
+	require.Zero(t, coverage(terms[:1], 100, has("sell")), "a question about nothing is not covered")
+}
+
+// words of the given counts, named by their place.
+func counted(counts ...int64) []Term {
+	terms := make([]Term, len(counts))
+	for i, n := range counts {
+		terms[i] = Term{Lexeme: fmt.Sprintf("w%d", i), Chunks: n, IDF: idf(n, 1_000_000)}
+	}
+	return terms
+}
+
+func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
+	t.Parallel()
+	const million = 1_000_000
+	for _, c := range []struct {
+		name  string
+		terms []Term
+		scope int64
+		want  string
+	}{
+		{"in a small scope every match", counted(5, 900), 1000, "'w0'|'w1'"},
+		{"a rare word is enough", counted(50, 400_000), million, "('w0')"},
+		{"two middling words must stand together", counted(20_000, 20_000), million, "('w0'&'w1')"},
+		{"a common word needs a rarer one beside it", counted(10_000, 300_000), million, "('w0'&'w1')"},
+		{"one common word is all there is", counted(600_000), million, "('w0')"},
+		{"few rare ones are all taken", counted(3, 5, 7), million, "('w0')|('w1')|('w2')"},
+	} {
+		require.Equal(t, c.want, plan(c.terms, c.scope, million), c.name)
+	}
+}
+
+func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
+	t.Parallel()
+	const million = 1_000_000
+	require.NotContains(t, plan(counted(1, 2, 3, 4, 5, 6, 7), million, million), "w6")
+	require.Contains(t, plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million), "w8")
+}
+
+func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `'it''s'|'a\\b'`, anyOf([]Term{{Lexeme: "it's"}, {Lexeme: `a\b`}}))
+}
