@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -42,26 +43,31 @@ const (
 const syncFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"include_leave":true,` +
 	`"account_data":{"not_types":["*"]},"ephemeral":{"not_types":["*"]},"state":{"not_types":["*"]},"timeline":{"limit":50}}}`
 
-// Run syncs until ctx ends. Of several processes one does; when it dies another takes over.
-func (s *OwnerSync) Run(ctx context.Context) error {
+// Run syncs until ctx ends. Of several processes one does; when it dies another takes over. ready is called once, when the
+// keys of this or the other process are published, so that what is written from then on can be read.
+func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 	log := zerolog.Ctx(ctx)
+	ready = sync.OnceFunc(ready)
 	for ctx.Err() == nil {
 		lock, err := s.inbox.store.TryLock(ctx, store.LockSync, 0)
 		if err != nil {
 			log.Warn().Err(err).Msg("Cannot take the lock of the owner's sync")
 		}
 		if lock == nil {
+			if err == nil {
+				ready() // another process syncs
+			}
 			sleep(ctx, lockTime)
 			continue
 		}
-		s.hold(ctx, lock)
+		s.hold(ctx, lock, ready)
 		lock.Release(ctx)
 	}
 	return nil
 }
 
 // hold is the time in which this process is the one that syncs and holds the keys.
-func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock) {
+func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	log := zerolog.Ctx(ctx)
 	if err := s.vault.open(ctx); err != nil {
 		log.Err(err).Msg("Cannot open the keys; encrypted rooms are neither read nor written")
@@ -69,6 +75,7 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock) {
 		return
 	}
 	defer s.vault.close()
+	ready()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group errgroup.Group

@@ -142,7 +142,7 @@ func (a *app) stored(event id.EventID) (message store.Message) {
 	return message
 }
 
-const messageIDSQL = "select coalesce((select id from messages where event_id = $1), 0)"
+const messageIDSQL = "select coalesce((select id from messages where event_id = $1 and parked is null), 0)"
 
 func (a *app) message(ctx context.Context, event id.EventID) (store.Message, bool, error) {
 	var row int64

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -19,6 +20,7 @@ const (
 
 // Lock is held by this process alone, as long as its connection to the database lives: a killed process lets go at once.
 type Lock struct {
+	mu   sync.Mutex // a connection serves one caller at a time
 	conn *pgx.Conn
 }
 
@@ -42,7 +44,11 @@ func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (*Lock, err
 }
 
 // Alive tells whether the lock is still held: the database may have gone away and let it go.
-func (l *Lock) Alive(ctx context.Context) bool { return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil }
+func (l *Lock) Alive(ctx context.Context) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil
+}
 
 // Release lets go.
 func (l *Lock) Release(ctx context.Context) { l.conn.Close(context.WithoutCancel(ctx)) }

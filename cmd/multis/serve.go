@@ -217,9 +217,10 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		if err := start(ctx, cfg, hs, as, describer); err != nil {
 			return err
 		}
-		server.SetReady()
-		log.Info().Msg("Ready")
-		return appservice.NewOwnerSync(as.inbox, hs, describer, vault).Run(ctx)
+		return appservice.NewOwnerSync(as.inbox, hs, describer, vault).Run(ctx, func() {
+			server.SetReady()
+			log.Info().Msg("Ready")
+		})
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
