@@ -137,8 +137,8 @@ func (t *transcript) count(what string, passed time.Duration) {
 	t.counting = true
 }
 
-// summary lists the steps and tells whether every one of them held. origin says what answers came from.
-func (t *transcript) summary(results []result, origin string) bool {
+// summary lists the steps and tells whether every one of them held.
+func (t *transcript) summary(results []result) bool {
 	held := 0
 	var took time.Duration
 	t.line("\n%s", t.styled(bold, "Summary"))
@@ -155,6 +155,6 @@ func (t *transcript) summary(results []result, origin string) bool {
 		took += r.took
 		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, fmt.Sprintf("(%.1f s)", r.took.Seconds())))
 	}
-	t.line("   %d of %d steps held, in %.0f s. Answers came from: %s.", held, len(results), took.Seconds(), origin)
+	t.line("   %d of %d steps held, in %.0f s.", held, len(results), took.Seconds())
 	return held == len(results)
 }

@@ -29,12 +29,14 @@ var configTemplate string
 type demo struct {
 	out *transcript
 	// dir has all data and logs.
-	dir string
+	dir      string
+	settings settings
 	// model is what answers come from, as the configuration names it.
-	model  string
-	config []byte
-	rig    *rig.Rig
-	multis *rig.Multis
+	model string
+	// registration makes multis known to Synapse, which reads it when it starts.
+	registration []byte
+	rig          *rig.Rig
+	multis       *rig.Multis
 	// db is multis' database, seen with the eyes of a superuser.
 	db *pgx.Conn
 	// admin is the owner's room with multis.
@@ -50,6 +52,7 @@ type settings struct {
 	Database                 string
 }
 
+// yaml is the configuration.
 func (s settings) yaml() ([]byte, error) {
 	parsed, err := template.New("multis.yaml").Parse(configTemplate)
 	if err != nil {
@@ -60,44 +63,22 @@ func (s settings) yaml() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
-func (d *demo) start(ctx context.Context) error {
+// prepare does what needs no server: it settles and checks the configuration, and makes the folder for everything.
+func prepare(out *transcript) (*demo, error) {
+	withModel := os.Getenv("DEMO_MODEL") == "1"
+	if err := keepVariables(withModel); err != nil {
+		return nil, err
+	}
 	ports, err := devstack.FreePorts(1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := settings{
-		Homeserver: "http://127.0.0.1", Domain: devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
+	d := &demo{out: out, settings: settings{
+		Homeserver: "http://127.0.0.1", // its port is known when it runs
+		Domain:     devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
 		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
-	}
-	registration, err := d.register(s)
-	if err != nil {
-		return err
-	}
-	d.out.line("   answers come from: %s", d.origin())
-	err = d.out.during("bringing up Synapse, Postgres and a bridge", func() error {
-		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{registration}})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.Homeserver = d.rig.Stack.HomeserverURL
-	if s.Database, err = d.makeDatabase(ctx); err != nil {
-		return fmt.Errorf("make multis' database: %w", err)
-	}
-	if d.config, err = s.yaml(); err != nil {
-		return err
-	}
-	if err := d.startMultis(ctx); err != nil {
-		return err
-	}
-	return d.join(ctx)
-}
-
-// register makes multis' registration. Synapse reads it when it starts, so it comes before everything else.
-func (d *demo) register(s settings) ([]byte, error) {
-	text, err := s.yaml()
+	}}
+	text, err := d.settings.yaml()
 	if err != nil {
 		return nil, err
 	}
@@ -106,20 +87,66 @@ func (d *demo) register(s settings) ([]byte, error) {
 		return nil, err
 	}
 	d.model = cfg.LLM.Model
-	return config.Registration(cfg)
+	if withModel && d.model == config.NoModel {
+		return nil, errors.New("DEMO_MODEL=1 wants a language model: set MULTIS_LLM_MODEL, and its neighbours as docs/configuration.md says")
+	}
+	if d.registration, err = config.Registration(cfg); err != nil {
+		return nil, err
+	}
+	d.dir, err = os.MkdirTemp("", "multis-demo-")
+	return d, err
+}
+
+// keepVariables takes out of the environment what would change the configuration, but for the language model if that is
+// wanted.
+func keepVariables(withModel bool) error {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		ofModel := strings.HasPrefix(name, "MULTIS_LLM_") || strings.HasPrefix(name, "MULTIS_BUDGET_")
+		if !strings.HasPrefix(name, "MULTIS_") || name == "MULTIS_CACHE" || ofModel && withModel {
+			continue
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // origin says in words what answers come from.
 func (d *demo) origin() string {
 	if d.model == config.NoModel {
-		return "no language model; multis quotes the best passage (DEMO_MODEL=1 uses the one in MULTIS_LLM_MODEL)"
+		return "the passages alone, without a language model (DEMO_MODEL=1 uses the one that MULTIS_LLM_MODEL names)"
 	}
-	return d.model
+	return "the language model " + d.model
+}
+
+// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
+func (d *demo) start(ctx context.Context) error {
+	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
+		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.settings.Homeserver = d.rig.Stack.HomeserverURL
+	if d.settings.Database, err = d.makeDatabase(ctx); err != nil {
+		return fmt.Errorf("make multis' database: %w", err)
+	}
+	if err := d.startMultis(ctx); err != nil {
+		return err
+	}
+	return d.join(ctx)
 }
 
 func (d *demo) startMultis(ctx context.Context) error {
+	text, err := d.settings.yaml()
+	if err != nil {
+		return err
+	}
 	return d.out.during("building and starting multis", func() (err error) {
-		d.multis, err = d.rig.StartMultis(ctx, d.config)
+		d.multis, err = d.rig.StartMultis(ctx, text)
 		return err
 	})
 }
