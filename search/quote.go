@@ -303,14 +303,17 @@ const (
 var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
 	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
 
-// What answers "how much" and "when", surely and perhaps.
+// What answers "how much", "when", "how many" and "where".
 var (
 	money   = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
 	noMoney = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
 	moment  = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
 	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
-	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow)\b`)
+	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
+		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`)
+	somewhere = regexp.MustCompile(`(?i)\b(?:at|in|on|to|from|near|beside|behind|opposite|between|next|street|road|lane|avenue|square|floor|online)\b`)
+	quantity  = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
 )
 
 // fits judges text against what the words of a question ask for.
@@ -330,6 +333,10 @@ func fits(question []string, text string) fitness {
 		return judge(text, duration, someNumber)
 	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):
 		return judge(text, moment, someNumber)
+	case quantity.MatchString(asked):
+		return judge(text, someNumber, someNumber)
+	case slices.Contains(question, "where"):
+		return judge(text, somewhere, somewhere)
 	default:
 		return fit
 	}
