@@ -143,17 +143,17 @@ func (t *transcript) summary(results []result) bool {
 	var took time.Duration
 	t.line("\n%s", t.styled(bold, "Summary"))
 	for i, r := range results {
-		mark := t.styled(green, "✓")
+		mark, after := t.styled(green, "✓"), fmt.Sprintf("(%.1f s)", r.took.Seconds())
 		switch {
 		case !r.reached:
-			mark = t.styled(dim, "–")
+			mark, after = t.styled(dim, "–"), "(not reached)"
 		case r.err != nil:
 			mark = t.styled(red, "✗")
 		default:
 			held++
 		}
 		took += r.took
-		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, fmt.Sprintf("(%.1f s)", r.took.Seconds())))
+		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, after))
 	}
 	t.line("   %d of %d steps held, in %.0f s.", held, len(results), took.Seconds())
 	return held == len(results)

@@ -204,8 +204,8 @@ func (d *demo) join(ctx context.Context) error {
 // byHand tells how to go on; up says that everything keeps running.
 func (d *demo) byHand(up bool) {
 	if !up {
-		d.out.line("\nTo go on by hand, run this in a terminal: it then stays up, prints its address, and waits for Ctrl-C.")
-		d.out.line("   Element   user %s, password %s", rig.OwnerID.Localpart(), rig.OwnerPassword)
+		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
+			"Element (user %s, password %s), a line to speak as Ana, and where the logs are.", rig.OwnerID.Localpart(), rig.OwnerPassword)
 		return
 	}
 	d.out.line("\n%s", d.out.styled(bold, "Go on by hand"))
