@@ -68,16 +68,9 @@ func TestOfAFailedRunTheLogsStayAndNothingElse(t *testing.T) {
 	require.Equal(t, []string{"", "/multis-1.log", "/stack", "/stack/synapse.log"}, left)
 }
 
-// Not parallel: the environment belongs to the whole process.
 func TestTheEnvironmentChangesNothingButTheModelThatIsWanted(t *testing.T) {
-	for _, withModel := range []bool{true, false} {
-		t.Setenv("MULTIS_OWNER", "@somebody:else")
-		t.Setenv("MULTIS_CACHE", "/cache")
-		t.Setenv("MULTIS_LLM_MODEL", "openai/one")
-		require.NoError(t, keepVariables(withModel))
-		_, owner := os.LookupEnv("MULTIS_OWNER")
-		_, cache := os.LookupEnv("MULTIS_CACHE")
-		_, model := os.LookupEnv("MULTIS_LLM_MODEL")
-		require.Equal(t, []bool{false, true, withModel}, []bool{owner, cache, model})
-	}
+	t.Parallel()
+	environment := []string{"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one", "MULTIS_BUDGET_PER_DAY=1"}
+	require.Equal(t, []string{"MULTIS_OWNER"}, strangers(environment, true))
+	require.Equal(t, []string{"MULTIS_OWNER", "MULTIS_LLM_MODEL", "MULTIS_BUDGET_PER_DAY"}, strangers(environment, false))
 }

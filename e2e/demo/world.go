@@ -66,8 +66,10 @@ func (s settings) yaml() ([]byte, error) {
 // prepare does what needs no server: it settles and checks the configuration, and makes the folder for everything.
 func prepare(out *transcript) (*demo, error) {
 	withModel := os.Getenv("DEMO_MODEL") == "1"
-	if err := keepVariables(withModel); err != nil {
-		return nil, err
+	for _, name := range strangers(os.Environ(), withModel) {
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
 	}
 	ports, err := devstack.FreePorts(1)
 	if err != nil {
@@ -97,20 +99,18 @@ func prepare(out *transcript) (*demo, error) {
 	return d, err
 }
 
-// keepVariables takes out of the environment what would change the configuration, but for the language model if that is
-// wanted.
-func keepVariables(withModel bool) error {
-	for _, variable := range os.Environ() {
+// strangers are the variables of the environment that would change the configuration, but for those of the language model
+// if that is wanted.
+func strangers(environment []string, withModel bool) []string {
+	var names []string
+	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
 		ofModel := strings.HasPrefix(name, "MULTIS_LLM_") || strings.HasPrefix(name, "MULTIS_BUDGET_")
-		if !strings.HasPrefix(name, "MULTIS_") || name == "MULTIS_CACHE" || ofModel && withModel {
-			continue
-		}
-		if err := os.Unsetenv(name); err != nil {
-			return err
+		if strings.HasPrefix(name, "MULTIS_") && name != "MULTIS_CACHE" && (!ofModel || !withModel) {
+			names = append(names, name)
 		}
 	}
-	return nil
+	return names
 }
 
 // origin says in words what answers come from.
