@@ -304,7 +304,7 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 		reply string
 		want  string // in what the contact gets
 	}{
-		"a true quote goes out":                     {says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro."},
+		"a true quote goes out":                     {says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro. (from prices.md)"},
 		"a made-up quote hands over":                {says("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
 		"a source that does not exist hands over":   {says("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
 		"no sentences hand over":                    {`{"sentences":[]}`, "check with the team"},

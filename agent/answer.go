@@ -70,10 +70,21 @@ func (a *Agent) quote(ctx context.Context, found search.Result) (answer, error) 
 	}
 	source := knowledge.CiteQuote(q)
 	return answer{
-		text:  spoken(q.Text) + " (from " + q.Hit.Title + ")",
+		text:  spoken(q.Text) + from([]search.Hit{q.Hit}),
 		spans: []store.Span{{ChunkID: q.Hit.ChunkID, Source: source, Quote: q.Text}},
 		why:   fmt.Sprintf("%s carries %.0f %% of what was asked.", source, 100*q.Coverage),
 	}, nil
+}
+
+// from names the documents behind an answer to somebody who cannot open them.
+func from(hits []search.Hit) string {
+	var titles []string
+	for _, h := range hits {
+		if !slices.Contains(titles, h.Title) {
+			titles = append(titles, h.Title)
+		}
+	}
+	return " (from " + strings.Join(titles, ", ") + ")"
 }
 
 // spoken makes a quote read well where there is no markup: list marks go, a table's row becomes a line.
@@ -125,7 +136,7 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, question string, fou
 		result.why = "The model found no answer in the public documents that it could quote."
 		return result, nil
 	}
-	result.text = strings.Join(sentences, " ")
+	result.text = strings.Join(sentences, " ") + from(spanned(found.Hits, result.spans))
 	result.why = fmt.Sprintf("%s answered from %s.", a.Model.Name(), strings.Join(sources(result.spans), "; "))
 	return result, nil
 }

@@ -102,6 +102,8 @@ type sectionCutter struct {
 	levels   []int // of the headings in path
 	heads    int   // where the last heading begins
 	from     int   // where the text below it begins
+	counted  int   // how far lines were counted
+	lines    int
 }
 
 // heading ends the section before h and opens the one below it.
@@ -137,8 +139,15 @@ func (c *sectionCutter) close(end int) {
 		}
 		from = c.heads
 	}
-	c.sections = append(c.sections, section{path: path, text: string(c.source[from:end]), line: 1 + bytes.Count(c.source[:from], []byte("\n"))})
+	c.sections = append(c.sections, section{path: path, text: string(c.source[from:end]), line: c.lineOf(from)})
 	c.heads, c.from = end, end
+}
+
+// lineOf is the line, from 1, that begins at an offset. It is asked from the top of the file down.
+func (c *sectionCutter) lineOf(at int) int {
+	c.lines += bytes.Count(c.source[c.counted:at], []byte("\n"))
+	c.counted = at
+	return 1 + c.lines
 }
 
 // lineEnd is the offset behind the first line end at or after at.

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -117,17 +118,12 @@ func combinations(terms []Term, anchored uint, scope, chunks int64) []combinatio
 
 // minimal drops the sets that hold another one: whoever matches them matches that one too.
 func minimal(sets []uint) []uint {
+	slices.SortFunc(sets, func(a, b uint) int {
+		return cmp.Or(cmp.Compare(bits.OnesCount(a), bits.OnesCount(b)), cmp.Compare(a, b))
+	})
 	var kept []uint
-	for i, s := range sets {
-		holds := func(j int) bool { return j != i && s&sets[j] == sets[j] && (s != sets[j] || j < i) }
-		redundant := false
-		for j := range sets {
-			if holds(j) {
-				redundant = true
-				break
-			}
-		}
-		if !redundant {
+	for _, s := range sets {
+		if !slices.ContainsFunc(kept, func(k uint) bool { return s&k == k }) {
 			kept = append(kept, s)
 		}
 	}

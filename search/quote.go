@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,13 +32,16 @@ type Quote struct {
 
 // Answer finds the quote that answers the question without a model. It reports false when none is good enough: what the
 // question is about must stand in one quote and its headings by at least MinSupport, its most telling word among it, and
-// a question for a price or a time needs an amount or a time in the quote.
+// a question for a price, a time, a number or a place needs one in the quote.
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
 		if h.Coverage >= MinSupport {
 			likely = append(likely, h)
 		}
+	}
+	if len(likely) == 0 {
+		return Quote{}, false, nil
 	}
 	found, err := s.candidates(ctx, r, likely)
 	if err != nil {
@@ -288,62 +290,6 @@ func (p page) quoted(c candidate, first, last int) candidate {
 	c.text = p.hit.Text[c.from:c.to]
 	c.fits = fits(p.asked.words, c.lead+" "+c.text)
 	return c
-}
-
-// fitness tells whether a text holds the sort of thing that a question asks for.
-type fitness int
-
-const (
-	unfit   fitness = iota // a question for a price, and no price
-	perhaps                // a question for a price, and "free"
-	fit                    // a price, or a question that any text may answer
-)
-
-// landmark is what a text only names to say where something else is. It tells nothing about the landmark.
-var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
-	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
-
-// What answers "how much" and "when", surely and perhaps.
-var (
-	money   = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
-	noMoney = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
-	moment  = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
-		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
-	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
-	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow)\b`)
-)
-
-// fits judges text against what the words of a question ask for.
-func fits(question []string, text string) fitness {
-	asked := strings.Join(question, " ") + " "
-	price := slices.ContainsFunc(question, func(w string) bool {
-		switch w {
-		case "price", "prices", "cost", "costs", "charge", "fee", "fees", "expensive":
-			return true
-		}
-		return false
-	})
-	switch {
-	case price || strings.Contains(asked, "how much "):
-		return judge(text, money, noMoney)
-	case strings.Contains(asked, "how long "):
-		return judge(text, duration, someNumber)
-	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):
-		return judge(text, moment, someNumber)
-	default:
-		return fit
-	}
-}
-
-func judge(text string, surely, possibly *regexp.Regexp) fitness {
-	switch {
-	case surely.MatchString(text):
-		return fit
-	case possibly.MatchString(text):
-		return perhaps
-	default:
-		return unfit
-	}
 }
 
 // Heading is the innermost heading above the hit; empty if there is none.

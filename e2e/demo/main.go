@@ -18,7 +18,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -30,17 +29,16 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	out := newTranscript(os.Stdout, isTerminal(os.Stdout))
-	keepModelVariables()
-	dir, err := os.MkdirTemp("", "multis-demo-")
+	d, err := prepare(out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return 1
 	}
-	d := &demo{out: out, dir: dir}
 	out.line("multis at its main job. Ana and Ben are contacts on a made-up network, you are the owner.")
+	out.line("Answers come from %s.", d.origin())
 	results := d.play(ctx)
 	interrupted := ctx.Err() != nil
-	held := !interrupted && out.summary(results, d.origin())
+	held := !interrupted && out.summary(results)
 	if d.multis != nil && !interrupted {
 		stay := isTerminal(os.Stdin) && isTerminal(os.Stdout)
 		d.byHand(stay)
@@ -142,18 +140,4 @@ func keepLogs(dir string) error {
 		_ = os.Remove(folder) // those with a log in them stay
 	}
 	return err
-}
-
-// keepModelVariables takes out of the environment what would change multis' configuration, which must be the demo's own:
-// all but the language model, and that only when it is asked for.
-func keepModelVariables() {
-	model := os.Getenv("DEMO_MODEL") == "1"
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		ours := strings.HasPrefix(name, "MULTIS_") && name != "MULTIS_CACHE"
-		ofModel := strings.HasPrefix(name, "MULTIS_LLM_") || strings.HasPrefix(name, "MULTIS_BUDGET_")
-		if ours && !(model && ofModel) {
-			_ = os.Unsetenv(name) // fails for impossible names only
-		}
-	}
 }

@@ -137,24 +137,24 @@ func (t *transcript) count(what string, passed time.Duration) {
 	t.counting = true
 }
 
-// summary lists the steps and tells whether every one of them held. origin says what answers came from.
-func (t *transcript) summary(results []result, origin string) bool {
+// summary lists the steps and tells whether every one of them held.
+func (t *transcript) summary(results []result) bool {
 	held := 0
 	var took time.Duration
 	t.line("\n%s", t.styled(bold, "Summary"))
 	for i, r := range results {
-		mark := t.styled(green, "✓")
+		mark, after := t.styled(green, "✓"), fmt.Sprintf("(%.1f s)", r.took.Seconds())
 		switch {
 		case !r.reached:
-			mark = t.styled(dim, "–")
+			mark, after = t.styled(dim, "–"), "(not reached)"
 		case r.err != nil:
 			mark = t.styled(red, "✗")
 		default:
 			held++
 		}
 		took += r.took
-		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, fmt.Sprintf("(%.1f s)", r.took.Seconds())))
+		t.line("   %s %d. %s %s", mark, i+1, r.name, t.styled(dim, after))
 	}
-	t.line("   %d of %d steps held, in %.0f s. Answers came from: %s.", held, len(results), took.Seconds(), origin)
+	t.line("   %d of %d steps held, in %.0f s.", held, len(results), took.Seconds())
 	return held == len(results)
 }

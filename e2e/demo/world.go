@@ -29,12 +29,14 @@ var configTemplate string
 type demo struct {
 	out *transcript
 	// dir has all data and logs.
-	dir string
+	dir      string
+	settings settings
 	// model is what answers come from, as the configuration names it.
-	model  string
-	config []byte
-	rig    *rig.Rig
-	multis *rig.Multis
+	model string
+	// registration makes multis known to Synapse, which reads it when it starts.
+	registration []byte
+	rig          *rig.Rig
+	multis       *rig.Multis
 	// db is multis' database, seen with the eyes of a superuser.
 	db *pgx.Conn
 	// admin is the owner's room with multis.
@@ -50,6 +52,7 @@ type settings struct {
 	Database                 string
 }
 
+// yaml is the configuration.
 func (s settings) yaml() ([]byte, error) {
 	parsed, err := template.New("multis.yaml").Parse(configTemplate)
 	if err != nil {
@@ -60,44 +63,24 @@ func (s settings) yaml() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
-func (d *demo) start(ctx context.Context) error {
+// prepare does what needs no server: it settles and checks the configuration, and makes the folder for everything.
+func prepare(out *transcript) (*demo, error) {
+	withModel := os.Getenv("DEMO_MODEL") == "1"
+	for _, name := range strangers(os.Environ(), withModel) {
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
+	}
 	ports, err := devstack.FreePorts(1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := settings{
-		Homeserver: "http://127.0.0.1", Domain: devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
+	d := &demo{out: out, settings: settings{
+		Homeserver: "http://127.0.0.1", // its port is known when it runs
+		Domain:     devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
 		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
-	}
-	registration, err := d.register(s)
-	if err != nil {
-		return err
-	}
-	d.out.line("   answers come from: %s", d.origin())
-	err = d.out.during("bringing up Synapse, Postgres and a bridge", func() error {
-		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{registration}})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.Homeserver = d.rig.Stack.HomeserverURL
-	if s.Database, err = d.makeDatabase(ctx); err != nil {
-		return fmt.Errorf("make multis' database: %w", err)
-	}
-	if d.config, err = s.yaml(); err != nil {
-		return err
-	}
-	if err := d.startMultis(ctx); err != nil {
-		return err
-	}
-	return d.join(ctx)
-}
-
-// register makes multis' registration. Synapse reads it when it starts, so it comes before everything else.
-func (d *demo) register(s settings) ([]byte, error) {
-	text, err := s.yaml()
+	}}
+	text, err := d.settings.yaml()
 	if err != nil {
 		return nil, err
 	}
@@ -106,20 +89,64 @@ func (d *demo) register(s settings) ([]byte, error) {
 		return nil, err
 	}
 	d.model = cfg.LLM.Model
-	return config.Registration(cfg)
+	if withModel && d.model == config.NoModel {
+		return nil, errors.New("DEMO_MODEL=1 wants a language model: set MULTIS_LLM_MODEL, and its neighbours as docs/configuration.md says")
+	}
+	if d.registration, err = config.Registration(cfg); err != nil {
+		return nil, err
+	}
+	d.dir, err = os.MkdirTemp("", "multis-demo-")
+	return d, err
+}
+
+// strangers are the variables of the environment that would change the configuration, but for those of the language model
+// if that is wanted.
+func strangers(environment []string, withModel bool) []string {
+	var names []string
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		ofModel := strings.HasPrefix(name, "MULTIS_LLM_") || strings.HasPrefix(name, "MULTIS_BUDGET_")
+		if strings.HasPrefix(name, "MULTIS_") && name != "MULTIS_CACHE" && (!ofModel || !withModel) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // origin says in words what answers come from.
 func (d *demo) origin() string {
 	if d.model == config.NoModel {
-		return "no language model; multis quotes the best passage (DEMO_MODEL=1 uses the one in MULTIS_LLM_MODEL)"
+		return "the passages alone, without a language model (DEMO_MODEL=1 uses the one that MULTIS_LLM_MODEL names)"
 	}
-	return d.model
+	return "the language model " + d.model
+}
+
+// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
+func (d *demo) start(ctx context.Context) error {
+	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
+		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.settings.Homeserver = d.rig.Stack.HomeserverURL
+	if d.settings.Database, err = d.makeDatabase(ctx); err != nil {
+		return fmt.Errorf("make multis' database: %w", err)
+	}
+	if err := d.startMultis(ctx); err != nil {
+		return err
+	}
+	return d.join(ctx)
 }
 
 func (d *demo) startMultis(ctx context.Context) error {
+	text, err := d.settings.yaml()
+	if err != nil {
+		return err
+	}
 	return d.out.during("building and starting multis", func() (err error) {
-		d.multis, err = d.rig.StartMultis(ctx, d.config)
+		d.multis, err = d.rig.StartMultis(ctx, text)
 		return err
 	})
 }
@@ -177,8 +204,8 @@ func (d *demo) join(ctx context.Context) error {
 // byHand tells how to go on; up says that everything keeps running.
 func (d *demo) byHand(up bool) {
 	if !up {
-		d.out.line("\nTo go on by hand, run this in a terminal: it then stays up, prints its address, and waits for Ctrl-C.")
-		d.out.line("   Element   user %s, password %s", rig.OwnerID.Localpart(), rig.OwnerPassword)
+		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
+			"Element (user %s, password %s), a line to speak as Ana, and where the logs are.", rig.OwnerID.Localpart(), rig.OwnerPassword)
 		return
 	}
 	d.out.line("\n%s", d.out.styled(bold, "Go on by hand"))

@@ -1,0 +1,70 @@
+package search
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// fitness tells whether a text holds the sort of thing that a question asks for.
+type fitness int
+
+const (
+	unfit   fitness = iota // a question for a price, and no price
+	perhaps                // a question for a price, and "free"
+	fit                    // a price, or a question that any text may answer
+)
+
+// landmark is what a text only names to say where something else is. It tells nothing about the landmark.
+var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
+	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
+
+// What answers "how much", "when", "how many" and "where".
+var (
+	money   = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
+	noMoney = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
+	moment  = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
+		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
+	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
+	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
+		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`)
+	somewhere = regexp.MustCompile(`(?i)\b(?:at|in|on|to|from|near|beside|behind|opposite|between|next|street|road|lane|avenue|square|floor|online)\b`)
+	quantity  = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
+)
+
+// fits judges text against what the words of a question ask for.
+func fits(question []string, text string) fitness {
+	asked := strings.Join(question, " ") + " "
+	price := slices.ContainsFunc(question, func(w string) bool {
+		switch w {
+		case "price", "prices", "cost", "costs", "charge", "fee", "fees", "expensive":
+			return true
+		}
+		return false
+	})
+	switch {
+	case price || strings.Contains(asked, "how much "):
+		return judge(text, money, noMoney)
+	case strings.Contains(asked, "how long "):
+		return judge(text, duration, someNumber)
+	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):
+		return judge(text, moment, someNumber)
+	case quantity.MatchString(asked):
+		return judge(text, someNumber, someNumber)
+	case slices.Contains(question, "where"):
+		return judge(text, somewhere, somewhere)
+	default:
+		return fit
+	}
+}
+
+func judge(text string, surely, possibly *regexp.Regexp) fitness {
+	switch {
+	case surely.MatchString(text):
+		return fit
+	case possibly.MatchString(text):
+		return perhaps
+	default:
+		return unfit
+	}
+}
