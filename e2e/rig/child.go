@@ -97,7 +97,7 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 func (r *Rig) build(ctx context.Context, pkg string) (string, error) {
 	binary := filepath.Join(r.Dir, path.Base(pkg)+".bin")
 	cmd := exec.CommandContext(ctx, "go", "run", "-tags", "goolm", "-exec", "cp", pkg, binary)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
 	}
