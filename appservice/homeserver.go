@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 	"go.mau.fi/util/random"
 	"maunium.net/go/mautrix"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -183,8 +182,11 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 			return sent, err
 		}
 	}
-	resp, err := c.SendMessageEvent(ctx, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, o.Content,
-		mautrix.ReqSendEvent{TransactionID: o.ID.String(), DontEncrypt: true})
+	var resp mautrix.RespSendEvent
+	_, err := c.MakeFullRequest(ctx, mautrix.FullRequest{
+		Method: http.MethodPut, URL: c.BuildClientURL("v3", "rooms", room, "send", o.EventType, o.ID.String()), RequestJSON: o.Content, ResponseJSON: &resp,
+		SensitiveContent: true, // or the client writes the text into the log
+	})
 	switch {
 	case err == nil:
 		return resp.EventID, nil
