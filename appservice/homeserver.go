@@ -188,7 +188,11 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	if err != nil {
 		return "", err
 	}
-	resp, err := c.SendMessageEvent(ctx, room, kind, content, mautrix.ReqSendEvent{TransactionID: o.ID.String(), DontEncrypt: true})
+	var resp mautrix.RespSendEvent
+	_, err = c.MakeFullRequest(ctx, mautrix.FullRequest{
+		Method: http.MethodPut, URL: c.BuildClientURL("v3", "rooms", room, "send", kind, o.ID.String()), RequestJSON: content, ResponseJSON: &resp,
+		SensitiveContent: true, // or the client writes the text into the log
+	})
 	switch {
 	case err == nil:
 		return resp.EventID, nil
@@ -201,20 +205,19 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 
 // seal encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
 // become encrypted at any moment, and what cannot be known is not sent.
-func (h *Homeserver) seal(ctx context.Context, o store.Out, c *client, room id.RoomID) (event.Type, any, error) {
-	kind := event.Type{Type: o.EventType, Class: event.MessageEventType}
+func (h *Homeserver) seal(ctx context.Context, o store.Out, c *client, room id.RoomID) (string, any, error) {
 	encrypted, err := h.encrypted(ctx, c, room)
 	if err != nil {
-		return kind, nil, err
+		return "", nil, err
 	}
 	if !encrypted || o.EventType == event.EventReaction.Type { // reactions are never encrypted
-		return kind, o.Content, nil
+		return o.EventType, o.Content, nil
 	}
-	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, kind, o.Content)
+	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, o.Content)
 	if errors.Is(err, errElsewhere) {
-		return kind, nil, jobs.Later(elsewhereWait)
+		return "", nil, jobs.Later(elsewhereWait)
 	}
-	return event.EventEncrypted, sealed, err
+	return event.EventEncrypted.Type, sealed, err
 }
 
 // encrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.

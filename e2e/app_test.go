@@ -55,6 +55,14 @@ type app struct {
 // start starts multis on a database of the test's own, with the owner in its admin room.
 func start(t *testing.T, s setup) *app {
 	t.Helper()
+	a := begin(t, s)
+	a.joinAdminRoom()
+	return a
+}
+
+// begin starts multis; whether the owner comes into the admin room is the test's.
+func begin(t *testing.T, s setup) *app {
+	t.Helper()
 	if s.Database == "" {
 		var err error
 		s.Database, err = world.newDatabase(t.Context())
@@ -68,6 +76,9 @@ func start(t *testing.T, s setup) *app {
 	t.Cleanup(a.db.Close)
 	t.Cleanup(func() {
 		world.front.lead()
+		if a.process == nil {
+			return // it could not be started
+		}
 		require.NoError(t, a.process.Kill())
 		if t.Failed() {
 			t.Log("multis printed:", a.process.Log)
@@ -75,7 +86,6 @@ func start(t *testing.T, s setup) *app {
 	})
 	world.front.lead(a.port)
 	a.run()
-	a.joinAdminRoom()
 	return a
 }
 
@@ -101,6 +111,16 @@ func (a *app) config(port int) []byte {
 		world.tokens.HSToken.Value(), world.tokens.SenderLocalpart, port,
 	}))
 	return text.Bytes()
+}
+
+// step runs a part of the test that has a name of its own. Parts build on one another and run in their order.
+func (a *app) step(name string, part func(t *testing.T)) {
+	whole := a.t
+	defer func() { a.t = whole }()
+	whole.Run(name, func(t *testing.T) {
+		a.t = t
+		part(t)
+	})
 }
 
 // joinAdminRoom accepts the bot's invitation, unless the owner did in an earlier test: the room outlives the database.
@@ -178,9 +198,15 @@ func (a *app) business(contacts ...string) {
 // command says something in the admin room as the owner and returns what he then reads there.
 func (a *app) command(text string) string {
 	a.t.Helper()
+	return a.answer(a.write(text))
+}
+
+// write says something in the admin room as the owner.
+func (a *app) write(text string) id.EventID {
+	a.t.Helper()
 	sent, err := a.Owner.SendText(a.t.Context(), a.adminRoom(), text)
 	require.NoError(a.t, err)
-	return a.answer(sent.EventID)
+	return sent.EventID
 }
 
 const answerSQL = `select coalesce((select o.event_id from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1), '')`

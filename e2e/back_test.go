@@ -40,6 +40,7 @@ type back struct {
 // sending is a PUT of an event.
 type sending struct {
 	Room   id.RoomID
+	Type   string
 	Txn    string
 	Sender id.UserID
 	Device id.DeviceID
@@ -200,6 +201,7 @@ func readSending(r *http.Request) (sending, bool) {
 	}
 	query := r.URL.Query()
 	return sending{
+		Type: parts[7],
 		Room: id.RoomID(parts[5]), Txn: parts[8], Sender: id.UserID(query.Get("user_id")), Device: id.DeviceID(query.Get("device_id")),
 	}, true
 }

@@ -53,6 +53,9 @@ func TestWayOfAMessage(t *testing.T) {
 	require.Len(t, puts, 1)
 	require.Equal(t, out.ID.String(), puts[0].Txn)
 	require.NotEmpty(t, puts[0].Device, "a send without a device is repeated when Synapse restarts")
+	for _, text := range []string{question, "80 EUR", "is now business"} {
+		require.False(t, strings.Contains(a.log(), text), "%q in the log", text)
+	}
 }
 
 func TestAnEventIsTakenOnce(t *testing.T) {
@@ -60,7 +63,7 @@ func TestAnEventIsTakenOnce(t *testing.T) {
 	a.learn()
 	a.business("once-bert", "once-carl")
 
-	t.Run("pushed first, then synced, then pushed again under the same and another id", func(t *testing.T) {
+	a.step("pushed first, then synced, then pushed again under the same and another id", func(t *testing.T) {
 		release := a.back.holdSync()
 		defer release()
 		said, err := a.Say(t.Context(), "once-bert", question)
@@ -76,7 +79,7 @@ func TestAnEventIsTakenOnce(t *testing.T) {
 		a.takenOnce(t, "once-bert", said.Event)
 	})
 
-	t.Run("synced first, then pushed late", func(t *testing.T) {
+	a.step("synced first, then pushed late", func(t *testing.T) {
 		world.front.shut(true)
 		said, err := a.Say(t.Context(), "once-carl", question)
 		require.NoError(t, err)
