@@ -108,6 +108,9 @@ type batch struct {
 	own   map[id.EventID]bool
 	jobs  []jobs.Args
 	asked map[jobs.Args]bool
+	// parked are events of rooms not described yet, parkedIn their rooms.
+	parked   []id.EventID
+	parkedIn []id.RoomID
 	// name and paused are read once for all messages; nothing in a transaction of the homeserver's changes them.
 	name   string
 	paused bool
@@ -121,9 +124,7 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 	for _, evt := range events {
 		chat, known := b.chats[evt.RoomID]
 		if !known {
-			if err := b.park(ctx, evt); err != nil {
-				return err
-			}
+			b.park(evt)
 			continue
 		}
 		if in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
@@ -141,6 +142,11 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 		b.fresh[evt.ID] = false // the same event twice in one transaction
 		if err := b.take(ctx, chat, evt); err != nil {
 			return fmt.Errorf("take in %s: %w", evt.ID, err)
+		}
+	}
+	if len(b.parked) > 0 {
+		if err := store.AddPending(ctx, tx, b.parked, b.parkedIn); err != nil {
+			return err
 		}
 	}
 	return jobs.Enqueue(ctx, tx, b.jobs...)
@@ -187,9 +193,9 @@ func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 }
 
 // park keeps the ids of a room that nobody has described yet, and asks for its description.
-func (b *batch) park(ctx context.Context, evt *event.Event) error {
+func (b *batch) park(evt *event.Event) {
 	b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
-	return store.AddPending(ctx, b.tx, evt.RoomID, evt.ID)
+	b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
 }
 
 // enqueue asks for a job once per transaction.

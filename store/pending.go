@@ -8,11 +8,12 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-const addPendingSQL = "insert into pending_events (event_id, room_id) values ($1, $2) on conflict do nothing"
+const addPendingSQL = "insert into pending_events (event_id, room_id) select e, r from unnest($1::text[], $2::text[]) p(e, r) order by e on conflict do nothing"
 
-// AddPending notes an event of a room that nobody has described yet.
-func AddPending(ctx context.Context, tx Tx, room id.RoomID, event id.EventID) error {
-	return exec(ctx, tx, "note pending event", addPendingSQL, event, room)
+// AddPending notes events of rooms that nobody has described yet, each with its room. They are written in one order, so that
+// two transactions with the same events wait for each other instead of blocking each other.
+func AddPending(ctx context.Context, tx Tx, events []id.EventID, rooms []id.RoomID) error {
+	return exec(ctx, tx, "note pending events", addPendingSQL, events, rooms)
 }
 
 const pendingSQL = "select event_id from pending_events where room_id = $1 order by received_at, event_id"
