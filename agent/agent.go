@@ -48,6 +48,7 @@ func New(o Options) *Agent { return &Agent{Options: o, now: time.Now} }
 const (
 	busyWait  = time.Second           // before another try when a turn of the same chat runs
 	renewTime = store.LeaseTime / 3   // between renewals of the lease
+	pollTime  = 2 * time.Second       // at most, between looks at what a turn waits for
 	pollSlack = 20 * time.Millisecond // so that a burst has surely ended when we look again
 )
 
@@ -80,12 +81,12 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 		_, err := store.UnlockChat(ctx, a.Store.DB(), chatID, job)
 		return err
 	}
-	if wait := a.burst(waiting); wait > 0 {
-		return jobs.Later(wait)
-	}
 	chat, err := store.ChatByID(ctx, a.Store.DB(), chatID)
 	if err != nil {
 		return err
+	}
+	if wait := a.wait(chat, waiting); wait > 0 {
+		return jobs.Later(wait)
 	}
 	working, stop := a.renew(ctx, chatID, job)
 	result, err := a.reply(working, chat, waiting, last)
@@ -96,8 +97,12 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 	return a.commit(ctx, chat, waiting, job, result)
 }
 
-// burst is how long to wait until a burst of messages is over: quiet for BurstQuiet, but no longer than BurstMax.
-func (a *Agent) burst(waiting []store.Message) time.Duration {
+// maxHold is how long an owner who reads along without a word holds an answer back.
+const maxHold = time.Minute
+
+// wait is how long a turn waits before it begins: until a burst of messages is over, quiet for BurstQuiet and with nobody
+// typing, but no longer than BurstMax; and while the owner seems about to answer himself.
+func (a *Agent) wait(chat store.Chat, waiting []store.Message) time.Duration {
 	first, newest := waiting[0].ReceivedAt, waiting[0].ReceivedAt
 	for _, m := range waiting {
 		if m.ReceivedAt.Before(first) {
@@ -108,11 +113,18 @@ func (a *Agent) burst(waiting []store.Message) time.Duration {
 		}
 	}
 	now := a.now()
-	wait := min(newest.Add(a.BurstQuiet).Sub(now), first.Add(a.BurstMax).Sub(now))
+	quiet := newest.Add(a.BurstQuiet)
+	if chat.TypingUntil != nil && chat.TypingUntil.After(quiet) {
+		quiet = *chat.TypingUntil
+	}
+	wait := min(quiet.Sub(now), first.Add(a.BurstMax).Sub(now))
+	if chat.HeldUntil != nil {
+		wait = max(wait, min(chat.HeldUntil.Sub(now), newest.Add(maxHold).Sub(now)))
+	}
 	if wait <= 0 {
 		return 0
 	}
-	return wait + pollSlack
+	return min(wait, pollTime) + pollSlack
 }
 
 // renew keeps the lease while an answer is made. When it is lost, the context ends: another turn has taken over.

@@ -383,3 +383,31 @@ func FuzzReadDraft(f *testing.F) {
 		}
 	})
 }
+
+func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.agent.BurstMax = time.Minute
+	b.says("what does delivery cost?", policy.ActionAnswer)
+	ctx := context.Background()
+	begin := time.Now()
+	note := func(fn func(context.Context, store.Tx, int64, time.Time) error, until time.Time) {
+		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return fn(ctx, tx, b.chat.ID, until) }))
+	}
+	waits := func(after time.Duration) bool {
+		b.agent.now = func() time.Time { return begin.Add(after) }
+		err := b.agent.Turn(ctx, b.chat.ID, "1.1", false)
+		if err != nil {
+			require.True(t, jobs.IsLater(err), "%v", err)
+		}
+		return err != nil
+	}
+	note(store.ContactTypes, begin.Add(10*time.Second))
+	require.True(t, waits(9*time.Second))
+	note(store.OwnerWatches, begin.Add(30*time.Second))
+	require.True(t, waits(29*time.Second))
+	note(store.OwnerWatches, begin.Add(10*time.Minute))
+	require.True(t, waits(50*time.Second))
+	require.False(t, waits(70*time.Second), "an owner who only reads does not hold it for ever")
+	require.Len(t, b.sent(b.chat), 1)
+}

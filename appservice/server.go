@@ -78,7 +78,7 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the body broke off")
 		return
 	}
-	events, err := parseTransaction(r.Context(), body)
+	events, signs, err := parseTransaction(r.Context(), body)
 	if err != nil {
 		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the transaction is not JSON")
 		return
@@ -88,18 +88,29 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")
 		return
 	}
+	if err := s.inbox.Notice(r.Context(), signs); err != nil {
+		zerolog.Ctx(r.Context()).Warn().Err(err).Msg("Cannot note who is typing or reading")
+	}
 	respond(w, http.StatusOK, struct{}{})
 }
 
 // parseTransaction reads the events one by one: one that is malformed is left out, for it would hold up all others for ever.
-func parseTransaction(ctx context.Context, body []byte) ([]*event.Event, error) {
+// signs are what is not kept: who is typing, what was read.
+func parseTransaction(ctx context.Context, body []byte) (events, signs []*event.Event, err error) {
 	var txn struct {
-		Events []json.RawMessage `json:"events"`
+		Events    []json.RawMessage `json:"events"`
+		Ephemeral []json.RawMessage `json:"ephemeral"`
 	}
 	if err := json.Unmarshal(body, &txn); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	events := make([]*event.Event, 0, len(txn.Events))
+	for _, raw := range txn.Ephemeral {
+		var sign event.Event
+		if json.Unmarshal(raw, &sign) == nil {
+			signs = append(signs, &sign)
+		}
+	}
+	events = make([]*event.Event, 0, len(txn.Events))
 	for _, raw := range txn.Events {
 		var evt event.Event
 		if err := json.Unmarshal(raw, &evt); err != nil || evt.ID == "" || evt.RoomID == "" || evt.Sender == "" {
@@ -108,7 +119,7 @@ func parseTransaction(ctx context.Context, body []byte) ([]*event.Event, error) 
 		}
 		events = append(events, &evt)
 	}
-	return events, nil
+	return events, signs, nil
 }
 
 // readiness is 200 once the start is over and while the database answers.

@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/policy"
+	"multis/store"
 )
 
 func put(t testing.TB, h http.Handler, token, body string) *httptest.ResponseRecorder {
@@ -82,8 +84,9 @@ func FuzzTransaction(f *testing.F) {
 	f.Add([]byte(`{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","content":{}}]}`))
 	f.Add([]byte(`{"events":[{"type":"m.room.member","state_key":"@a:x","room_id":"!a:x","sender":"@a:x","event_id":"$1","content":{"membership":5}}]}`))
 	f.Add([]byte(`{"events":null}`))
+	f.Add([]byte(`{"ephemeral":[{"type":"m.typing","room_id":"!a:x","content":{"user_ids":["@a:x"]}},{"type":"m.receipt","room_id":"!a:x","content":{"$1":{"m.read":{"@a:x":{"ts":1}}}}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		events, err := parseTransaction(context.Background(), body)
+		events, signs, err := parseTransaction(context.Background(), body)
 		if err != nil {
 			return
 		}
@@ -92,5 +95,34 @@ func FuzzTransaction(f *testing.F) {
 			require.NotEmpty(t, evt.RoomID)
 			_ = changesRoom(evt, Rules{Owner: owner, Bot: bot})
 		}
+		NewInbox(nil, Rules{Owner: owner, Bot: bot}).signs(signs)
 	})
+}
+
+func TestTypingAndReadingAreNotedWhereSomebodyIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	business, silent := b.chat("!a:x", policy.ModeBusiness), b.chat("!b:x", policy.ModeSilent)
+	h := NewServer(b.inbox, "right").Handler()
+	sign := func(room, typing, reader string) string {
+		return fmt.Sprintf(`{"type":"m.typing","room_id":%[1]q,"content":{"user_ids":[%[2]q]}},{"type":"m.receipt","room_id":%[1]q,"content":{"$1":{"m.read.private":{%[3]q:{"ts":1}}}}}`, room, typing, reader)
+	}
+	at := func(chat store.Chat) (typing, held bool) {
+		c, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
+		require.NoError(t, err)
+		return c.TypingUntil != nil, c.HeldUntil != nil
+	}
+	post := func(signs string) {
+		require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[],"ephemeral":[`+signs+`,{"type":"m.presence"},7]}`).Code)
+	}
+	post(sign("!a:x", string(bot), string(ana)) + "," + sign("!b:x", string(ana), string(owner)) + "," + sign("!new:x", string(ana), string(owner)))
+	for _, chat := range []store.Chat{business, silent} {
+		typing, held := at(chat)
+		require.False(t, typing || held)
+	}
+	post(sign("!a:x", string(ana), string(owner)))
+	typing, held := at(business)
+	require.True(t, typing)
+	require.True(t, held)
+	require.Zero(t, b.count("messages"))
 }

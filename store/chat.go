@@ -34,6 +34,9 @@ type Chat struct {
 	OwnerLastAt   *time.Time
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
+	// TypingUntil: the contact is writing. HeldUntil: the owner reads or writes there and may answer himself.
+	TypingUntil *time.Time
+	HeldUntil   *time.Time
 	// Unreadable is how many messages wait for a key.
 	Unreadable int
 }
@@ -48,7 +51,7 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -183,6 +186,20 @@ const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, 
 // OwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
 func OwnerWrote(ctx context.Context, tx Tx, chat int64, at time.Time) error {
 	return exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
+}
+
+const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
+
+// ContactTypes notes that somebody there is writing: a turn waits for it.
+func ContactTypes(ctx context.Context, tx Tx, chat int64, until time.Time) error {
+	return exec(ctx, tx, "note typing", typingSQL, chat, until)
+}
+
+const watchesSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
+
+// OwnerWatches notes that the owner reads or writes there: a turn leaves him the time to answer.
+func OwnerWatches(ctx context.Context, tx Tx, chat int64, until time.Time) error {
+	return exec(ctx, tx, "note the owner's presence", watchesSQL, chat, until)
 }
 
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
