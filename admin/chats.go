@@ -24,6 +24,7 @@ type pickChat struct {
 	// Then is the command that goes on with the chat.
 	Then  string
 	Mode  policy.Mode `json:",omitempty"` // for /mode, when it is known already
+	Since int64       `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Chats []int64
 	From  int // the first one shown on this page
 }
@@ -72,6 +73,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.resumeChat(ctx, chat)
 	case "why":
 		return a.whyChat(ctx, chat)
+	case "import":
+		return a.readHistory(chat, p.Since), nil
 	default:
 		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
 	}

@@ -82,6 +82,11 @@ func (a *Admin) table() []command {
 			help:    "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
 		},
 		{
+			name: "import", args: "name [since day]", group: groupChats, run: a.history,
+			summary: "read what was said before I was here",
+			help:    "`/import Ana` reads the whole chat, `/import Ana since 2026-05-01` from that day on. It is remembered like any message, and nothing of it is answered.",
+		},
+		{
 			name: "pause", args: "[all or name]", group: groupControl, run: a.pause,
 			summary: "write to nobody, or not in one chat",
 			help:    "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",

@@ -28,6 +28,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/chats [name]` — find chats",
 		"`/mode [mode] [name]` — what I do in a chat",
 		"`/why [name or event]` — why I answered, or kept silent",
+		"`/import name [since day]` — read what was said before I was here",
 		"",
 		"**Control**",
 		"`/pause [all or name]` — write to nobody, or not in one chat",

@@ -79,6 +79,8 @@ func sealed(msg store.Message, room id.RoomID) *event.Event {
 // wait looks again soon, asks for the key when it is late, and stops looking when it does not come.
 func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	switch waited := d.inbox.now().Sub(msg.ReceivedAt); {
+	case msg.Code == policy.CodeBackfill:
+		return d.giveUp(ctx, chat, msg, "It is from before I was here, and I have no key for it.")
 	case waited < keyPatience:
 		return jobs.Later(keyPoll)
 	case waited < keyDeadline:
@@ -110,7 +112,8 @@ func (d *Decrypter) takeIn(ctx context.Context, chat store.Chat, msg store.Messa
 		if err != nil || !taken {
 			return err
 		}
-		b := &batch{in: d.inbox, tx: tx, asked: map[jobs.Args]bool{}}
+		b := d.inbox.newBatch(tx)
+		b.history = msg.Code == policy.CodeBackfill
 		if err := b.look(ctx, []*event.Event{plain}); err != nil {
 			return err
 		}

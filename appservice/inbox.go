@@ -108,6 +108,9 @@ type batch struct {
 	own   map[id.EventID]bool
 	jobs  []jobs.Args
 	asked map[jobs.Args]bool
+	// history marks what was said before: it is kept and asks for nothing. stored counts its messages.
+	history bool
+	stored  int
 	// parked are events of rooms not described yet, parkedIn their rooms.
 	parked   []id.EventID
 	parkedIn []id.RoomID
@@ -117,7 +120,22 @@ type batch struct {
 }
 
 func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event) error {
-	b := &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}}
+	return in.newBatch(tx).receive(ctx, events)
+}
+
+// receiveHistory stores what was said before multis was there and returns how many messages were new.
+func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*event.Event) (stored int, err error) {
+	b := in.newBatch(tx)
+	b.history = true
+	err = b.receive(ctx, events)
+	return b.stored, err
+}
+
+func (in *Inbox) newBatch(tx store.Tx) *batch {
+	return &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}}
+}
+
+func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 	if err := b.look(ctx, events); err != nil {
 		return err
 	}
@@ -127,7 +145,7 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 			b.park(evt)
 			continue
 		}
-		if in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
+		if b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
 			// Nothing of an off room is written but the chat's own row.
 			if evt.StateKey != nil {
 				if err := b.takeState(ctx, chat, evt); err != nil {
@@ -145,11 +163,11 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 		}
 	}
 	if len(b.parked) > 0 {
-		if err := store.AddPending(ctx, tx, b.parked, b.parkedIn); err != nil {
+		if err := store.AddPending(ctx, b.tx, b.parked, b.parkedIn); err != nil {
 			return err
 		}
 	}
-	return jobs.Enqueue(ctx, tx, b.jobs...)
+	return jobs.Enqueue(ctx, b.tx, b.jobs...)
 }
 
 // look reads what the whole batch needs.
@@ -208,6 +226,9 @@ func (b *batch) enqueue(args jobs.Args) {
 
 // take stores one event of a chat that is listened to.
 func (b *batch) take(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	if evt.StateKey != nil && b.history {
+		return nil // how the room was then; how it is now was described
+	}
 	if evt.StateKey != nil {
 		return b.takeState(ctx, chat, evt)
 	}

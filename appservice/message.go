@@ -32,7 +32,7 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		return nil // an edit of a message that still waits is what gets answered; any other changes the record only
 	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
-	if !encrypted && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
+	if !encrypted && !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
 		if err := b.ownerWrote(ctx, chat, at); err != nil {
 			return err
 		}
@@ -47,6 +47,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	if encrypted {
 		row.Parked, row.Action, row.Code, row.Reason = evt.Content.VeryRaw, policy.ActionArchive, policy.CodeEncrypted, policy.CodeEncrypted.Sentence()
+		if b.history {
+			row.Code = policy.CodeBackfill
+		}
 	}
 	if msg.File != nil {
 		file := store.Attachment(*msg.File)
@@ -56,6 +59,7 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	if err != nil {
 		return err
 	}
+	b.stored++
 	if encrypted {
 		b.enqueue(jobs.DecryptArgs{Message: message})
 		return nil
@@ -118,7 +122,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: b.name, Text: msg.Words(), Notice: msg.Notice,
-		SentAt: at, Now: now, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
+		SentAt: at, Now: now, Backfill: b.history, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}
 	if chat.Kind == policy.KindAdmin {

@@ -85,6 +85,8 @@ type Handlers struct {
 	Alarm    Alarmer
 	Decrypt  Decrypter
 	Tell     Teller
+	History  Historian
+	Told     HistoryTeller
 }
 
 // Runner works the jobs off.
@@ -109,6 +111,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
+	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{

@@ -89,6 +89,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
 		describer: func(*appservice.Inbox) jobs.Describer { return terminal{out} },
 		decrypter: func(*appservice.Inbox) jobs.Decrypter { return terminal{out} },
+		historian: func(*appservice.Inbox) jobs.Historian { return terminal{out} },
 	})
 	if err != nil {
 		return err
@@ -202,6 +203,9 @@ func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID,
 func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
+
+// History does nothing: a terminal has none.
+func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 
 // Decrypt does nothing: nothing is encrypted here.
 func (terminal) Decrypt(context.Context, int64) error { return nil }

@@ -157,7 +157,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
-		Decrypt: p.decrypter(inbox), Tell: adm,
+		Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
@@ -175,6 +175,7 @@ type parts struct {
 	inbox     func(appservice.Rules) *appservice.Inbox
 	describer func(*appservice.Inbox) jobs.Describer
 	decrypter func(*appservice.Inbox) jobs.Decrypter
+	historian func(*appservice.Inbox) jobs.Historian
 }
 
 // serve runs multis beside a homeserver until ctx ends.
@@ -199,6 +200,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 			return describer
 		},
 		decrypter: func(in *appservice.Inbox) jobs.Decrypter { return appservice.NewDecrypter(in, vault) },
+		historian: func(in *appservice.Inbox) jobs.Historian { return appservice.NewHistorian(in, hs) },
 	})
 	if err != nil {
 		return err

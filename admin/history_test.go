@@ -1,0 +1,41 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+func TestImportAsksForAChatsHistory(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	require.Contains(t, r.owner("/import"), "Which chat?")
+	require.Contains(t, r.owner("/import Ana since soon"), "I don't know the day \"soon\". Say it like 2026-05-01")
+	require.Equal(t, "📥 I read **Ana · WhatsApp** back to Fri 1 May 2026, a few hundred messages a minute. Nothing of it is answered. I tell you when it is done.",
+		r.owner("/import ana since 2026-05-01"))
+	var args jobs.HistoryArgs
+	var raw []byte
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select args from river.river_job where kind = 'history'").Scan(&raw))
+	require.NoError(t, json.Unmarshal(raw, &args))
+	require.Equal(t, ana.ID, args.Chat)
+	require.Equal(t, "2026-05-01", time.Unix(args.Since, 0).In(r.rules.Zone).Format(time.DateOnly))
+
+	require.NoError(t, r.admin.HistoryRead(r.ctx, ana.ID, 1234))
+	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", said(r.flush()))
+}
+
+func TestImportReadsNothingWhereNothingIsStored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeOff) })
+	require.Contains(t, r.owner("/import Ana"), "is off")
+	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'history'"))
+}

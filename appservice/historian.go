@@ -1,0 +1,71 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Historian reads what was said in a chat before multis was there.
+type Historian struct {
+	inbox *Inbox
+	hs    *Homeserver
+}
+
+// NewHistorian makes a historian.
+func NewHistorian(inbox *Inbox, hs *Homeserver) *Historian { return &Historian{inbox: inbox, hs: hs} }
+
+// historyPage is how many events are read at once.
+const historyPage = 100
+
+// History stores one page, marked as history: nothing in it is answered. The next page is asked for in the same
+// transaction, so that a crash reads on where it stopped; a page that is read twice is stored once.
+func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
+	chat, err := store.ChatByID(ctx, h.inbox.store.DB(), args.Chat)
+	if err != nil {
+		return err
+	}
+	if !chat.Usable() || h.inbox.mode(chat) == policy.ModeOff {
+		return h.end(ctx, args)
+	}
+	page, err := h.hs.owner.Messages(ctx, *chat.RoomID, args.From, "", mautrix.DirectionBackward, nil, historyPage)
+	if errors.Is(err, mautrix.MForbidden) {
+		return h.end(ctx, args)
+	}
+	if err != nil {
+		return explain("read the history of a room", err)
+	}
+	events := page.Chunk
+	old := slices.IndexFunc(events, func(e *event.Event) bool { return time.UnixMilli(e.Timestamp).Before(time.Unix(args.Since, 0)) })
+	if old >= 0 {
+		events = events[:old]
+	}
+	for _, evt := range events {
+		evt.RoomID = *chat.RoomID
+	}
+	slices.Reverse(events)
+	events = h.inbox.relevant(events)
+	return h.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		stored, err := h.inbox.receiveHistory(ctx, tx, events)
+		if err != nil {
+			return err
+		}
+		next := args
+		next.From, next.Stored = page.End, args.Stored+stored
+		next.Done = old >= 0 || page.End == "" || len(page.Chunk) == 0
+		return jobs.Enqueue(ctx, tx, next)
+	})
+}
+
+func (h *Historian) end(ctx context.Context, args jobs.HistoryArgs) error {
+	args.Done = true
+	return h.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, args) })
+}

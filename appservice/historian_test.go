@@ -1,0 +1,93 @@
+package appservice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/policy"
+)
+
+// archive is a homeserver with n messages in a room, one an hour, the newest an hour old, some of the owner's.
+func (b *bundle) archive(n int) *Historian {
+	b.t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		page := map[string]any{"start": strconv.Itoa(from)}
+		var chunk []any
+		for i := from; i < min(from+limit, n); i++ {
+			sender := ana
+			if i%5 == 0 {
+				sender = owner
+			}
+			chunk = append(chunk, map[string]any{
+				"type": "m.room.message", "sender": sender, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(-time.Duration(i+1) * time.Hour).UnixMilli(),
+				"content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Nora, what about number %d?", i)},
+			})
+		}
+		page["chunk"] = chunk
+		if from+limit < n {
+			page["end"] = strconv.Itoa(from + limit)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(page)
+	}))
+	b.t.Cleanup(server.Close)
+	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(b.t, err)
+	return NewHistorian(b.inbox, hs)
+}
+
+// readOn works the pages off, as the queue does, and returns the last one's arguments.
+func (b *bundle) readOn(h *Historian, args jobs.HistoryArgs) jobs.HistoryArgs {
+	b.t.Helper()
+	for !args.Done {
+		require.NoError(b.t, h.History(context.Background(), args))
+		var raw []byte
+		require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'history' order by id desc limit 1").Scan(&raw))
+		require.NoError(b.t, json.Unmarshal(raw, &args))
+	}
+	return args
+}
+
+func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	h := b.archive(350)
+	last := b.readOn(h, jobs.HistoryArgs{Chat: chat.ID})
+	require.Equal(t, 350, last.Stored)
+	require.Equal(t, 350, b.count("messages"))
+	require.Equal(t, 280, b.count("messages where code = 'backfill'"))
+	require.Zero(t, b.jobs("turn")+b.jobs("digest"))
+	require.Zero(t, b.count("chats where owner_last_at is not null"), "what the owner wrote then is no pause now")
+
+	again := b.readOn(h, jobs.HistoryArgs{Chat: chat.ID})
+	require.Zero(t, again.Stored, "read twice, stored once")
+	require.Equal(t, 350, b.count("messages"))
+}
+
+func TestHistoryStopsAtItsDay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeSilent)
+	last := b.readOn(b.archive(350), jobs.HistoryArgs{Chat: chat.ID, Since: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
+	require.Equal(t, 120, last.Stored)
+}
+
+func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeOff)
+	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{Chat: chat.ID}).Stored)
+	require.Zero(t, b.count("messages"))
+}
