@@ -73,6 +73,8 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	return event, nil
 }
 
+func (h *homeserver) Retract(context.Context, store.Out) error { return nil }
+
 func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64) ([]byte, error) {
 	data, found := h.files[file.URL]
 	if !found {

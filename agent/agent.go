@@ -176,7 +176,7 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			}
 		}
 		for _, text := range r.notices {
-			if err := a.tell(ctx, tx, text, false); err != nil {
+			if err := a.tell(ctx, tx, text, false, nil); err != nil {
 				return err
 			}
 		}

@@ -99,7 +99,7 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		return err
 	}
 	r.letter = &outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)}
-	return a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true)
+	return a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true, idsOf(waiting))
 }
 
 // escalationText tells the owner who needs a person, and why.
@@ -125,16 +125,13 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, waiting []store.Message
 			r.code, r.reason = decision.Code, decision.Why
 		}
 	}
-	ids := make([]int64, len(waiting))
-	for i, m := range waiting {
-		ids[i] = m.ID
-	}
-	_, err := store.Settle(ctx, tx, ids, out, r.code, r.reason)
+	_, err := store.Settle(ctx, tx, idsOf(waiting), out, r.code, r.reason)
 	return err
 }
 
-// tell writes a notice to the admin room. Without one, as before the first start is over, there is nobody to tell.
-func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool) error {
+// tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room,
+// as before the first start is over, there is nobody to tell.
+func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool, quoted []int64) error {
 	admin, err := store.AdminChat(ctx, tx)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -142,8 +139,19 @@ func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake boo
 	if err != nil {
 		return err
 	}
-	_, _, err = a.Box.Queue(ctx, tx, outbox.Notice(admin, markdown, wake))
+	letter := outbox.Notice(admin, markdown, wake)
+	letter.About = quoted
+	_, _, err = a.Box.Queue(ctx, tx, letter)
 	return err
+}
+
+// idsOf are the rows of messages.
+func idsOf(messages []store.Message) []int64 {
+	ids := make([]int64, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
 }
 
 func chatLabel(c store.Chat) string { return c.Name + " · " + bridgebridge.NetworkName(c.Protocol) }

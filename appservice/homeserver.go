@@ -241,6 +241,20 @@ func (h *Homeserver) encrypted(ctx context.Context, c *client, room id.RoomID) (
 	}
 }
 
+// Retract deletes an event that was sent, for everybody.
+func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	_, err := h.as(o.SendAs).RedactEvent(ctx, o.RoomID, *o.EventID, mautrix.ReqRedact{TxnID: "retract-" + o.ID.String()})
+	if isFinal(err) {
+		return jobs.Final(explain("delete a message of ours", err))
+	}
+	if err != nil {
+		return explain("delete a message of ours", err)
+	}
+	return nil
+}
+
 // isFinal tells whether the homeserver judged the request itself: another try gets the same answer.
 func isFinal(err error) bool {
 	var failed mautrix.HTTPError

@@ -273,7 +273,7 @@ func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Even
 	}
 }
 
-// takeRedaction empties the message that was deleted.
+// takeRedaction empties the message that was deleted, and what quoted it.
 func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	target := evt.Redacts
 	if target == "" {
@@ -284,7 +284,13 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 	if target == "" {
 		return nil
 	}
-	_, err := store.RedactMessage(ctx, b.tx, chat.ID, target, time.UnixMilli(evt.Timestamp))
+	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, time.UnixMilli(evt.Timestamp)); err != nil {
+		return err
+	}
+	quotes, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)
+	for _, out := range quotes {
+		b.enqueue(jobs.RetractArgs{Out: out})
+	}
 	return err
 }
 

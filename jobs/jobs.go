@@ -87,6 +87,7 @@ type Handlers struct {
 	Tell     Teller
 	History  Historian
 	Told     HistoryTeller
+	Retract  Retracter
 }
 
 // Runner works the jobs off.
@@ -110,6 +111,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &indexWorker{indexer: h.Index})
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
+	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.

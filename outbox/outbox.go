@@ -32,6 +32,8 @@ type Rules struct {
 // Sender puts events into rooms: the homeserver, or a terminal. A repeated send of the same row gives the same event.
 type Sender interface {
 	Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
+	// Retract deletes an event that Send made. Doing it again changes nothing.
+	Retract(ctx context.Context, o store.Out) error
 }
 
 // Box is the outbox.
@@ -57,6 +59,8 @@ type Letter struct {
 	Wake      bool
 	Spans     []store.Span
 	Addressed bool
+	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
+	About []int64
 	// React makes it a reaction with the text as its key.
 	React id.EventID
 }
@@ -113,7 +117,7 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed}
+	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About}
 	switch {
 	case l.React != "":
 		o.SendAs, o.EventType = policy.AsBot, "m.reaction"
@@ -230,6 +234,25 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		return nil
 	})
 	return o, room, err
+}
+
+// retractWait is how long a deletion waits for the send that was under way.
+const retractWait = time.Second
+
+// Retract deletes what was said from its room, because what it quoted was deleted.
+func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
+	o, err := store.OutByID(ctx, b.store.DB(), out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.EventID != nil:
+		return b.sender.Retract(ctx, o)
+	case o.State == store.OutDropped, o.State == store.OutFailed:
+		return nil // it never left
+	default:
+		return jobs.Later(retractWait)
+	}
 }
 
 // giveUp notes that a row cannot be sent and has the owner told, unless it was only meant for the admin room itself.

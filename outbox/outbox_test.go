@@ -22,8 +22,9 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 // wire is the network: it records what was put into rooms, and fails as told.
 type wire struct {
-	sent []id.RoomID
-	fail error
+	sent      []id.RoomID
+	fail      error
+	retracted []id.EventID
 }
 
 func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
@@ -32,6 +33,11 @@ func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID,
 	}
 	w.sent = append(w.sent, room)
 	return id.EventID("$" + o.ID.String()), nil
+}
+
+func (w *wire) Retract(_ context.Context, o store.Out) error {
+	w.retracted = append(w.retracted, *o.EventID)
+	return nil
 }
 
 type bundle struct {
@@ -247,4 +253,45 @@ func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	out, d = b.queue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$command"})
 	require.True(t, d.Allow)
 	require.Equal(t, "m.reaction", b.row(out).EventType)
+}
+
+func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var message int64
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		message, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$secret", Author: policy.AuthorContact, Kind: "text", Body: "my secret", At: time.Now(), Action: policy.ActionAnswer})
+		return err
+	})
+	quoting := func() uuid.UUID {
+		l := Notice(b.admin, "Ana said: my secret", true)
+		l.About = []int64{message + 1000, message}
+		out, _ := b.queue(l)
+		return out
+	}
+	sent, other := quoting(), b.mustQueue(Notice(b.admin, "something else", false))
+	require.NoError(t, b.send(sent))
+	require.NoError(t, b.send(other))
+	waiting := quoting()
+	var emptied []uuid.UUID
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		emptied, err = store.EmptyQuotes(ctx, tx, b.chat.ID, "$secret")
+		return err
+	})
+	require.ElementsMatch(t, []uuid.UUID{sent, waiting}, emptied)
+	for _, out := range emptied {
+		require.NoError(t, b.box.Retract(context.Background(), out))
+		require.NotContains(t, string(b.row(out).Content), "secret")
+	}
+	require.NoError(t, b.send(waiting))
+	require.Len(t, b.wire.sent, 2, "what waited is not sent any more")
+	require.Equal(t, []id.EventID{id.EventID("$" + sent.String())}, b.wire.retracted)
+	require.Contains(t, string(b.row(other).Content), "something else")
+}
+
+func (b *bundle) mustQueue(l Letter) uuid.UUID {
+	b.t.Helper()
+	out, d := b.queue(l)
+	require.True(b.t, d.Allow)
+	return out
 }

@@ -45,7 +45,9 @@ type Out struct {
 	Reason    string
 	Spans     []Span
 	// Addressed: the assistant was called by name, which is what allows an answer in a personal chat.
-	Addressed   bool
+	Addressed bool
+	// About are the messages that the event quotes.
+	About       []int64
 	State       OutState
 	RoomID      id.RoomID
 	EventID     *id.EventID
@@ -55,21 +57,24 @@ type Out struct {
 	DeliveredAt *time.Time
 }
 
-const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.state, o.room_id,
+const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
 	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, state)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @state)`
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, state)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @state)`
 
 // InsertOut writes a new outgoing event with the gate's decision.
 func InsertOut(ctx context.Context, tx Tx, o Out) error {
+	if o.About == nil {
+		o.About = []int64{}
+	}
 	spans, err := json.Marshal(o.Spans)
 	if err != nil || o.Spans == nil {
 		spans = []byte("[]")
 	}
 	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "state": o.State,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": o.About, "state": o.State,
 	})
 }
 
@@ -90,6 +95,22 @@ const outByEventSQL = "select " + outColumns + " from outbox o where o.event_id 
 // OutByEvent returns the row that became event, or ErrNotFound.
 func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
 	return oneOut(ctx, db, outByEventSQL, event)
+}
+
+const emptyQuotesSQL = `update outbox o set content = '{}', state = case when o.state = 'queued' then 'dropped' else o.state end
+	from messages m where m.chat_id = $1 and m.event_id = $2 and m.id = any(o.about) and o.about <> '{}' and o.content <> '{}' returning o.id`
+
+// EmptyQuotes empties what quoted a message that was deleted, and returns the rows: what was sent of them is to be deleted too.
+func EmptyQuotes(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, emptyQuotesSQL, chat, event)
+	if err != nil {
+		return nil, fmt.Errorf("empty quotes: %w", err)
+	}
+	outs, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("empty quotes: %w", err)
+	}
+	return outs, nil
 }
 
 const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"

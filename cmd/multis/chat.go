@@ -199,6 +199,9 @@ func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID,
 	return id.EventID("$" + o.ID.String()), nil
 }
 
+// Retract does nothing: what stands in a terminal stands there.
+func (terminal) Retract(context.Context, store.Out) error { return nil }
+
 // Download fails: there are no files to fetch without a homeserver.
 func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
