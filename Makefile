@@ -22,7 +22,7 @@ demo: ## See the whole of it: a real homeserver, a real bridge, two contacts and
 
 .PHONY: test
 test: ## Run all tests: units and the database, then end to end on a real homeserver
-	@deploy/setup.sh postgres
+	@deploy/setup.sh postgres cc
 	go test -tags $(TAGS) ./...
 	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 1 -v ./deploy/devstack ./e2e/...
 
@@ -50,7 +50,7 @@ bench: ## Run the benchmarks; prints standard Go benchmark lines
 
 .PHONY: chaos
 chaos: ## Run the long storms: processes killed over and over, an hour of downtime
-	@deploy/setup.sh postgres
+	@deploy/setup.sh postgres cc
 	go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 90m -p 1 -v ./e2e/...
 
 .PHONY: build

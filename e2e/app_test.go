@@ -38,11 +38,12 @@ type setup struct {
 	APIKey   string // by which the model server tells processes apart
 	Database string // its address; a new one unless said otherwise
 	Off      bool   // the whole network is off
+	Locked   bool   // the bridge encrypts every chat
 }
 
 // app is multis as one test has it: a process, and what stands before and behind it.
 type app struct {
-	*rig.Rig
+	*scene
 	t     *testing.T
 	setup setup
 	back  *back
@@ -63,19 +64,23 @@ func start(t *testing.T, s setup) *app {
 // begin starts multis; whether the owner comes into the admin room is the test's.
 func begin(t *testing.T, s setup) *app {
 	t.Helper()
+	around := world
+	if s.Locked {
+		around = lockedWorld(t)
+	}
 	if s.Database == "" {
 		var err error
-		s.Database, err = world.newDatabase(t.Context())
+		s.Database, err = around.newDatabase(t.Context())
 		require.NoError(t, err)
 	}
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)
-	a := &app{Rig: world.Rig, t: t, setup: s, back: openBack(t, world.Stack.HomeserverURL), port: ports[0]}
+	a := &app{scene: around, t: t, setup: s, back: openBack(t, around.Stack.HomeserverURL), port: ports[0]}
 	a.db, err = store.Open(t.Context(), s.Database)
 	require.NoError(t, err)
 	t.Cleanup(a.db.Close)
 	t.Cleanup(func() {
-		world.front.lead()
+		a.front.lead()
 		if a.process == nil {
 			return // it could not be started
 		}
@@ -84,7 +89,7 @@ func begin(t *testing.T, s setup) *app {
 			t.Log("multis printed:", a.process.Log)
 		}
 	})
-	world.front.lead(a.port)
+	a.front.lead(a.port)
 	a.run()
 	return a
 }
@@ -107,8 +112,8 @@ func (a *app) config(port int) []byte {
 		Domain, Owner, Homeserver, Address, ASToken, HSToken, Sender string
 		Port                                                         int
 	}{
-		a.setup, devstack.Domain, string(rig.OwnerID), a.back.URL, world.tokens.Address, world.tokens.ASToken.Value(),
-		world.tokens.HSToken.Value(), world.tokens.SenderLocalpart, port,
+		a.setup, devstack.Domain, string(rig.OwnerID), a.back.URL, a.tokens.Address, a.tokens.ASToken.Value(),
+		a.tokens.HSToken.Value(), a.tokens.SenderLocalpart, port,
 	}))
 	return text.Bytes()
 }

@@ -8,16 +8,20 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"multis/config"
 	"multis/deploy/devstack"
@@ -27,6 +31,22 @@ import (
 
 // world is what all tests share, made once by TestMain.
 var world *scene
+
+// locked is a world whose bridge encrypts, made when the first test asks for it.
+var locked struct {
+	sync.Once
+	*scene
+	dir string
+	err error
+}
+
+// lockedWorld is the world whose bridge encrypts.
+func lockedWorld(t *testing.T) *scene {
+	t.Helper()
+	locked.Do(func() { locked.scene, locked.err = open(context.WithoutCancel(t.Context()), locked.dir, true) })
+	require.NoError(t, locked.err)
+	return locked.scene
+}
 
 // scene is a running world without multis.
 type scene struct {
@@ -55,12 +75,13 @@ func run(m *testing.M) int {
 	if err := os.Chmod(dir, 0o755); err != nil { // the database runs as another user
 		return fail(err)
 	}
-	world, err = open(ctx, dir)
+	locked.dir = filepath.Join(dir, "locked")
+	world, err = open(ctx, filepath.Join(dir, "open"), false)
 	if err != nil {
 		return fail(err)
 	}
 	code := m.Run()
-	if err := world.close(); err != nil {
+	if err := errors.Join(world.close(), locked.close()); err != nil {
 		return fail(err)
 	}
 	if code != 0 {
@@ -79,7 +100,7 @@ func fail(err error) int {
 }
 
 // open starts everything but multis.
-func open(ctx context.Context, dir string) (*scene, error) {
+func open(ctx context.Context, dir string, encrypted bool) (*scene, error) {
 	ports, err := devstack.FreePorts(1)
 	if err != nil {
 		return nil, err
@@ -97,7 +118,7 @@ func open(ctx context.Context, dir string) (*scene, error) {
 	if w.front, err = openFront(ports[0]); err != nil {
 		return nil, err
 	}
-	w.Rig, err = rig.Start(ctx, rig.Options{Dir: dir, Out: os.Stdout, Registrations: [][]byte{registration}})
+	w.Rig, err = rig.Start(ctx, rig.Options{Dir: dir, Out: os.Stdout, Registrations: [][]byte{registration}, Encrypted: encrypted})
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +129,9 @@ func open(ctx context.Context, dir string) (*scene, error) {
 }
 
 func (w *scene) close() error {
+	if w == nil {
+		return nil // it was never needed
+	}
 	err := w.Stop()
 	w.front.close()
 	return err

@@ -176,6 +176,6 @@ func (a *app) second(t *testing.T, key string) *rig.Multis {
 	process, err := a.StartMultis(t.Context(), other.config(ports[0]))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, process.Kill()) })
-	world.front.lead(a.port, ports[0])
+	a.front.lead(a.port, ports[0])
 	return process
 }

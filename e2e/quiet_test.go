@@ -169,7 +169,7 @@ func TestAHundredAnswersStartNothing(t *testing.T) {
 func (a *app) pastBothDoors(event id.EventID) {
 	a.t.Helper()
 	a.until(event.String()+" at both doors", func(context.Context) (bool, error) {
-		return len(world.front.took(event)) > 0 && a.back.tookBySync(event), nil
+		return len(a.front.took(event)) > 0 && a.back.tookBySync(event), nil
 	})
 	a.quiet()
 }

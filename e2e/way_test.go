@@ -72,7 +72,7 @@ func TestAnEventIsTakenOnce(t *testing.T) {
 		require.False(t, a.back.tookBySync(said.Event))
 		release()
 		a.until("the event through the second door", func(context.Context) (bool, error) { return a.back.tookBySync(said.Event), nil })
-		txns := world.front.took(said.Event)
+		txns := a.front.took(said.Event)
 		require.NotEmpty(t, txns)
 		a.push(t, txns[0], txns[0].Path)
 		a.push(t, txns[0], txns[0].Path+"-again")
@@ -80,14 +80,14 @@ func TestAnEventIsTakenOnce(t *testing.T) {
 	})
 
 	a.step("synced first, then pushed late", func(t *testing.T) {
-		world.front.shut(true)
+		a.front.shut(true)
 		said, err := a.Say(t.Context(), "once-carl", question)
 		require.NoError(t, err)
 		a.delivered("once-carl", 1)
-		require.Empty(t, world.front.took(said.Event))
-		world.front.shut(false)
+		require.Empty(t, a.front.took(said.Event))
+		a.front.shut(false)
 		a.ping(t)
-		a.until("the event through the first door", func(context.Context) (bool, error) { return len(world.front.took(said.Event)) > 0, nil })
+		a.until("the event through the first door", func(context.Context) (bool, error) { return len(a.front.took(said.Event)) > 0, nil })
 		a.takenOnce(t, "once-carl", said.Event)
 	})
 }
@@ -103,7 +103,7 @@ func (a *app) takenOnce(t *testing.T, contact string, event id.EventID) {
 // push sends multis a transaction as Synapse did.
 func (a *app) push(t *testing.T, txn transaction, path string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, world.tokens.Address+path, bytes.NewReader(txn.Body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, a.tokens.Address+path, bytes.NewReader(txn.Body))
 	require.NoError(t, err)
 	req.Header = txn.Header.Clone()
 	resp, err := timeless().Do(req)
@@ -115,9 +115,9 @@ func (a *app) push(t *testing.T, txn transaction, path string) {
 // ping has Synapse call multis, which makes it send what it kept.
 func (a *app) ping(t *testing.T) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, world.Stack.HomeserverURL+"/_matrix/client/v1/appservice/multis/ping", strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.Stack.HomeserverURL+"/_matrix/client/v1/appservice/multis/ping", strings.NewReader("{}"))
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+world.tokens.ASToken.Value())
+	req.Header.Set("Authorization", "Bearer "+a.tokens.ASToken.Value())
 	resp, err := timeless().Do(req)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())

@@ -33,9 +33,11 @@ type bridgeSetup struct {
 	Sender                              string
 	DatabaseURI, StateFile              string
 	Owner                               id.UserID
+	Encrypted                           bool
+	PickleKey                           string // what its keys are stored under
 }
 
-func newBridgeSetup(dir string, port, controlPort int) bridgeSetup {
+func newBridgeSetup(dir string, port, controlPort int, encrypted bool) bridgeSetup {
 	return bridgeSetup{
 		Domain:            devstack.Domain,
 		DomainRegex:       regexp.QuoteMeta(devstack.Domain),
@@ -47,6 +49,8 @@ func newBridgeSetup(dir string, port, controlPort int) bridgeSetup {
 		Sender:            "as_" + strings.ToLower(random.String(16)),
 		StateFile:         filepath.Join(dir, "demonet.json"),
 		Owner:             OwnerID,
+		Encrypted:         encrypted,
+		PickleKey:         random.String(64),
 	}
 }
 
@@ -86,7 +90,8 @@ func (r *Rig) prepareBridge(ctx context.Context, setup bridgeSetup) error {
 		return err
 	}
 	r.Network = demonet.Client{URL: fmt.Sprintf("http://127.0.0.1:%d", setup.ControlPort)}
-	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge")
+	// bridgev2 leaves its encryption out when it is built without a C compiler.
+	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", setup.Encrypted)
 	return err
 }
 

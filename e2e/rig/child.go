@@ -94,10 +94,13 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 // build makes one of this module's commands in the rig's folder. "go run" keeps
 // linked programs in the build cache, which "go build" does not; its -exec turns
 // the run into a copy.
-func (r *Rig) build(ctx context.Context, pkg string) (string, error) {
+func (r *Rig) build(ctx context.Context, pkg string, cgo bool) (string, error) {
 	binary := filepath.Join(r.Dir, path.Base(pkg)+".bin")
 	cmd := exec.CommandContext(ctx, "go", "run", "-tags", "goolm", "-exec", "cp", pkg, binary)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if cgo {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
 	}

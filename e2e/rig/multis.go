@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"gopkg.in/yaml.v3"
@@ -57,22 +59,42 @@ func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*M
 	return m, nil
 }
 
+// RunMultis runs another command of multis to its end, with the same kind of configuration, and returns what it printed.
+func (r *Rig) RunMultis(ctx context.Context, config []byte, input string, args ...string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.prepareMultis(ctx); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.Dir, "multis", "config-command.yaml")
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, r.multisBinary, append(args, "-c", path)...)
+	cmd.Dir, cmd.Stdin = filepath.Dir(path), strings.NewReader(input)
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}
+
+// prepareMultis builds multis and makes its folder, once.
+func (r *Rig) prepareMultis(ctx context.Context) (err error) {
+	if r.multisBinary == "" {
+		if r.multisBinary, err = r.build(ctx, "multis/cmd/multis", false); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(r.Dir, "multis"), 0o700)
+}
+
 // launch writes the configuration and starts the process.
 func (r *Rig) launch(ctx context.Context, config []byte, env []string) (*Multis, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.multisBinary == "" {
-		binary, err := r.build(ctx, "multis/cmd/multis")
-		if err != nil {
-			return nil, err
-		}
-		r.multisBinary = binary
-	}
-	dir := filepath.Join(r.Dir, "multis")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := r.prepareMultis(ctx); err != nil {
 		return nil, err
 	}
 	run := len(r.multis) + 1
+	dir := filepath.Join(r.Dir, "multis")
 	path := filepath.Join(dir, fmt.Sprintf("config-%d.yaml", run))
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return nil, err

@@ -40,6 +40,8 @@ type Options struct {
 	// only when it starts, so they come before everything; devstack.FreePorts
 	// finds the ports to put into them.
 	Registrations [][]byte
+	// Encrypted makes the bridge encrypt every portal and refuse plain text.
+	Encrypted bool
 }
 
 // Rig is a running world without multis; see StartMultis.
@@ -77,13 +79,13 @@ func Start(ctx context.Context, opts Options) (*Rig, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := r.start(ctx, opts.Registrations); err != nil {
+	if err := r.start(ctx, opts); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
 	return r, nil
 }
 
-func (r *Rig) start(ctx context.Context, registrations [][]byte) error {
+func (r *Rig) start(ctx context.Context, opts Options) error {
 	root, err := devstack.Prepare(ctx, r.out)
 	if err != nil {
 		return err
@@ -92,13 +94,13 @@ func (r *Rig) start(ctx context.Context, registrations [][]byte) error {
 	if err != nil {
 		return err
 	}
-	setup := newBridgeSetup(r.Dir, ports[0], ports[1])
+	setup := newBridgeSetup(r.Dir, ports[0], ports[1], opts.Encrypted)
 	ours, err := setup.registrations()
 	if err != nil {
 		return fmt.Errorf("register the bridge: %w", err)
 	}
 	r.Stack, err = devstack.Start(ctx, devstack.Options{
-		Root: root, Dir: filepath.Join(r.Dir, "stack"), Registrations: append(ours, registrations...),
+		Root: root, Dir: filepath.Join(r.Dir, "stack"), Registrations: append(ours, opts.Registrations...),
 	})
 	if err != nil {
 		return err

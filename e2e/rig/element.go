@@ -1,0 +1,153 @@
+package rig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/cryptohelper"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// Element is a session of the owner's that encrypts and decrypts, as the client of that name does. Its keys are in memory:
+// each is a new session to everybody else.
+type Element struct {
+	*mautrix.Client
+
+	keys   *cryptohelper.CryptoHelper
+	stop   context.CancelFunc
+	synced chan error
+
+	mu   sync.Mutex
+	read map[id.EventID]*event.Event // messages it could read, decrypted
+}
+
+// OpenElement logs the owner in once more and syncs until Close.
+func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
+	client, err := mautrix.NewClient(r.Stack.HomeserverURL, "", "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = client.Login(ctx, &mautrix.ReqLogin{
+		Type:             mautrix.AuthTypePassword,
+		Identifier:       mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: string(OwnerID)},
+		Password:         OwnerPassword,
+		StoreCredentials: true, InitialDeviceDisplayName: "Element with encryption",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log the owner in: %w", err)
+	}
+	client.StateStore = mautrix.NewMemoryStateStore()
+	e := &Element{Client: client, synced: make(chan error, 1), read: map[id.EventID]*event.Event{}}
+	if e.keys, err = cryptohelper.NewCryptoHelper(client, []byte("in memory"), crypto.NewMemoryStore(nil)); err != nil {
+		return nil, err
+	}
+	if err := e.keys.Init(ctx); err != nil {
+		return nil, fmt.Errorf("publish keys: %w", err)
+	}
+	client.Crypto = e.keys
+	syncer, ok := client.Syncer.(*mautrix.DefaultSyncer)
+	if !ok {
+		return nil, errors.New("the client has another kind of syncer")
+	}
+	syncer.OnEvent(client.StateStoreSyncHandler)
+	syncer.OnEventType(event.EventMessage, e.note)
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop = stop
+	go func() { e.synced <- client.SyncWithContext(background) }()
+	return e, nil
+}
+
+// Close ends the sync. The session stays on the server, as that of a phone that is switched off.
+func (e *Element) Close() error {
+	e.stop()
+	if err := <-e.synced; !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func (e *Element) note(_ context.Context, evt *event.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.read[evt.ID] = evt
+}
+
+// Say sends a text, encrypted where the room is.
+func (e *Element) Say(ctx context.Context, room id.RoomID, text string) (id.EventID, error) {
+	if _, err := e.State(ctx, room); err != nil { // who is there, and whether it is encrypted
+		return "", err
+	}
+	sent, err := e.SendText(ctx, room, text)
+	if err != nil {
+		return "", err
+	}
+	return sent.EventID, nil
+}
+
+// Read waits until the session has decrypted an event.
+func (e *Element) Read(ctx context.Context, wanted id.EventID) (found *event.Event, err error) {
+	return found, Await(ctx, "Element to read "+wanted.String(), func(context.Context) (bool, error) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		found = e.read[wanted]
+		return found != nil, nil
+	})
+}
+
+// SetUpEncryption makes the owner's own keys anew, by which sessions are told from strangers', signs this session with them
+// and returns the recovery key.
+func (e *Element) SetUpEncryption(ctx context.Context) (recoveryKey string, err error) {
+	machine := e.keys.Machine()
+	if recoveryKey, _, err = machine.GenerateAndUploadCrossSigningKeysWithPassword(ctx, OwnerPassword, ""); err != nil {
+		return "", err
+	}
+	if err := machine.SignOwnDevice(ctx, machine.OwnIdentity()); err != nil {
+		return "", err
+	}
+	return recoveryKey, machine.SignOwnMasterKey(ctx)
+}
+
+// Trusts tells whether another session of the owner's is signed with the owner's own keys.
+func (e *Element) Trusts(ctx context.Context, session id.DeviceID) (bool, error) {
+	machine := e.keys.Machine()
+	sessions, err := machine.FetchKeys(ctx, []id.UserID{OwnerID}, true)
+	if err != nil {
+		return false, err
+	}
+	found, ok := sessions[OwnerID][session]
+	if !ok {
+		return false, fmt.Errorf("no session %s", session)
+	}
+	trust, err := machine.ResolveTrustContext(ctx, found)
+	return trust >= id.TrustStateCrossSignedTOFU, err
+}
+
+// EndSession ends another session of the owner's, as from the list of sessions in Element: with the password.
+func (e *Element) EndSession(ctx context.Context, session id.DeviceID) error {
+	end := func(request any) (answer []byte, err error) {
+		return e.MakeFullRequest(ctx, mautrix.FullRequest{
+			Method: http.MethodDelete, URL: e.BuildClientURL("v3", "devices", session), RequestJSON: request, SensitiveContent: true,
+		})
+	}
+	answer, err := end(struct{}{})
+	var failed mautrix.HTTPError
+	if !errors.As(err, &failed) || !failed.IsStatus(http.StatusUnauthorized) {
+		return err
+	}
+	var asked mautrix.RespUserInteractive
+	if err := json.Unmarshal(answer, &asked); err != nil {
+		return err
+	}
+	_, err = end(mautrix.ReqDeleteDevice[mautrix.ReqUIAuthLogin]{Auth: mautrix.ReqUIAuthLogin{
+		BaseAuthData: mautrix.BaseAuthData{Type: mautrix.AuthTypePassword, Session: asked.Session},
+		User:         string(OwnerID), Password: OwnerPassword,
+	}})
+	return err
+}
