@@ -1,9 +1,12 @@
 package appservice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix"
@@ -28,6 +31,24 @@ func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{i
 // Describe reads a room's state as the owner and writes the chat's row, or forgets the room if it is none of ours. The
 // events that waited for it are then fetched and taken in.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
+	// One look at a room at a time: an older look that ends later would undo what the newer one found.
+	lock, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		return jobs.Later(lookWait)
+	}
+	defer lock.Release(ctx)
+	d.inbox.ignored.watch(room)
+	defer d.inbox.ignored.unwatch(room)
+	return d.look(ctx, room)
+}
+
+// lookWait is how long a look at a room waits for another one.
+const lookWait = 200 * time.Millisecond
+
+func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
 	if err != nil {
 		return err
@@ -57,7 +78,7 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	if err != nil {
 		return err
 	}
-	d.inbox.ignored.remove(room)
+	d.inbox.ignored.changed(room)
 	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
 		if err := d.takeIn(ctx, room, waiting); err != nil {
 			return err
@@ -148,19 +169,23 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 
 // forget drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
 func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
-	d.inbox.ignored.add(room)
+	if d.inbox.ignored.stale(room) {
+		return jobs.Later(lookWait) // something happened there since we looked
+	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})
 		if err != nil {
 			return err
 		}
-		if chat, known := chats[room]; known && why != "" {
-			d.inbox.ignored.remove(room)
-			// The owner is not in the admin room yet while the invitation stands; that he leaves it comes as an event.
-			if chat.Kind != policy.KindAdmin {
-				if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
-					return err
-				}
+		chat, known := chats[room]
+		switch {
+		case !known || why == "":
+			d.inbox.ignored.add(room)
+		case chat.Kind == policy.KindAdmin:
+			// The owner is not there yet while the invitation stands; that he leaves it comes as an event.
+		default:
+			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
+				return err
 			}
 		}
 		return store.DropPending(ctx, tx, room, waiting)
@@ -181,6 +206,10 @@ func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID
 		}
 		events = append(events, evt)
 	}
+	// By time, and what changes a message behind it: they were noted in no order.
+	slices.SortStableFunc(events, func(a, b *event.Event) int {
+		return cmp.Or(cmp.Compare(a.Timestamp, b.Timestamp), cmp.Compare(len(a.Content.Raw), len(b.Content.Raw)))
+	})
 	return d.inbox.Receive(ctx, events, "")
 }
 

@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,12 +25,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		return err
 	}
 	msg := bridgebridge.ReadMessage(evt)
-	at := time.UnixMilli(evt.Timestamp)
+	at := b.in.timeOf(evt)
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
-		if _, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, at); err != nil {
-			return err
-		}
-		return nil // an edit of a message that still waits is what gets answered; any other changes the record only
+		return b.takeEdit(ctx, chat, evt, author, msg)
 	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
 	if !encrypted && !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
@@ -66,6 +64,44 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	b.follow(chat, message, decision)
 	return nil
+}
+
+// takeEdit changes the text of an earlier message. One that still waits is judged anew, because what it says now is what
+// gets answered; any other only changes the record.
+func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
+	edited, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, b.in.timeOf(evt))
+	if err != nil || !edited {
+		return err
+	}
+	waiting, err := store.WaitingEvent(ctx, b.tx, chat.ID, msg.Replaces)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	decision, err := b.admit(ctx, chat, author, msg, waiting.At)
+	if err != nil {
+		return err
+	}
+	if decision.Action == policy.ActionIgnore {
+		decision.Action = policy.ActionArchive
+	}
+	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+}
+
+// timeOf is when an event was sent, as far as its sender is to be believed: not before there was anything to send it with,
+// and not in the future.
+func (in *Inbox) timeOf(evt *event.Event) time.Time {
+	at, now := time.UnixMilli(evt.Timestamp), in.now()
+	switch {
+	case at.Unix() < 0:
+		return time.Unix(0, 0)
+	case at.After(now):
+		return now
+	default:
+		return at
+	}
 }
 
 // follow asks for the job that a decision needs.
@@ -114,7 +150,7 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 		chat.OwnerLastAt = &at
 		b.chats[*chat.RoomID] = chat // what follows in this transaction sees it
 	}
-	return store.CloseEscalation(ctx, b.tx, chat.ID)
+	return store.CloseEscalation(ctx, b.tx, chat.ID, at)
 }
 
 // admit asks the policy what to do with a message.
@@ -154,7 +190,7 @@ func (b *batch) takeReaction(ctx context.Context, chat store.Chat, evt *event.Ev
 	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
-		RelatesTo: c.RelatesTo.EventID, At: time.UnixMilli(evt.Timestamp), Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
+		RelatesTo: c.RelatesTo.EventID, At: b.in.timeOf(evt), Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
 	})
 	if err != nil {
 		return err

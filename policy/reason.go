@@ -56,6 +56,16 @@ const (
 	CodeBridgeCommand     Code = "bridge_command"
 )
 
+// AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
+func (c Code) AboutText() bool {
+	switch c {
+	case CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand:
+		return true
+	default:
+		return false
+	}
+}
+
 // Sentence says the reason to a person, without the numbers of the case at hand. It is empty for a code that is not known.
 func (c Code) Sentence() string {
 	switch c {

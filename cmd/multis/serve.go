@@ -156,7 +156,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		},
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
