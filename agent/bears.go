@@ -17,7 +17,7 @@ var facts = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+|\b[\w-]+\.(
 // bears tells whether a passage bears what a sentence says, as far as that can be told without reading: every number and every
 // address of the sentence stands in the passage or its headings, and it is a sentence, not a page.
 func bears(hit search.Hit, sentence string) bool {
-	if len(sentence) > maxSentence {
+	if len(sentence) > maxSentence || quotesRules(sentence) {
 		return false
 	}
 	source := strings.ToLower(hit.Title + "\n" + hit.Section + "\n" + hit.Text)
@@ -27,6 +27,21 @@ func bears(hit search.Hit, sentence string) bool {
 		}
 	}
 	return true
+}
+
+// leak is how many words in a row make a sentence a piece of our own instructions.
+const leak = 6
+
+// quotesRules tells whether a sentence gives away what the model was told.
+func quotesRules(sentence string) bool {
+	rules := " " + strings.Join(search.Words(contactRules+" "+fenceRule+" "+answerForm), " ") + " "
+	words := search.Words(sentence)
+	for i := 0; i+leak <= len(words); i++ {
+		if strings.Contains(rules, " "+strings.Join(words[i:i+leak], " ")+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // holds tells whether a fact stands in a text for itself: the 5 of "15" is not 5.

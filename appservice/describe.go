@@ -53,7 +53,7 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	if err != nil {
 		return err
 	}
-	state, err := d.hs.owner.State(ctx, room)
+	state, err := d.hs.owner.now().State(ctx, room)
 	switch {
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
 		return d.forget(ctx, room, waiting, store.ClosedLeft)
@@ -71,8 +71,8 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 		chat, err = store.UpsertChat(ctx, tx, chat)
 		return err
 	})
-	if errors.Is(err, store.ErrOtherBridge) {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat of another bridge; left alone")
+	if errors.Is(err, store.ErrOtherRoom) {
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat that lives elsewhere; left alone")
 		return d.forget(ctx, room, waiting, "")
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 		return store.Chat{}, false, nil
 	}
 	if join {
-		if _, err := d.hs.bot.JoinRoomByID(ctx, room); err != nil {
+		if _, err := d.hs.bot.now().JoinRoomByID(ctx, room); err != nil {
 			return store.Chat{}, false, explain("join the owner's room", err)
 		}
 	}
@@ -196,7 +196,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	events := make([]*event.Event, 0, len(ids))
 	for _, e := range ids {
-		evt, err := d.hs.owner.GetEvent(ctx, room, e)
+		evt, err := d.hs.owner.now().GetEvent(ctx, room, e)
 		switch {
 		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
 			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("An event that waited is gone")
@@ -221,7 +221,7 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 func (d *Describer) Survey(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTime)
 	defer cancel()
-	joined, err := d.hs.owner.JoinedRooms(ctx)
+	joined, err := d.hs.owner.now().JoinedRooms(ctx)
 	if err != nil {
 		return explain("list the owner's rooms", err)
 	}

@@ -122,6 +122,8 @@ type batch struct {
 	own   map[id.EventID]bool
 	jobs  []jobs.Args
 	asked map[jobs.Args]bool
+	// counted are the rates of the contacts met so far.
+	counted map[from]*rates
 	// history marks what was said before: it is kept and asks for nothing. stored counts its messages.
 	history bool
 	stored  int
@@ -142,7 +144,7 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}}
+	return &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}, counted: map[from]*rates{}}
 }
 
 func (b *batch) receive(ctx context.Context, events []*event.Event) error {

@@ -35,7 +35,10 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 			return err
 		}
 	}
-	decision, err := b.admit(ctx, chat, author, msg, at)
+	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, at)
+	if decision.Code == policy.CodeFlood && err == nil {
+		decision, msg, err = b.noteFlood(ctx, chat, evt, decision)
+	}
 	if err != nil || decision.Action == policy.ActionIgnore {
 		return err
 	}
@@ -66,6 +69,15 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	return nil
 }
 
+// noteFlood keeps one empty row of a flood, so that it has its reason; the rest of it leaves nothing.
+func (b *batch) noteFlood(ctx context.Context, chat store.Chat, evt *event.Event, d policy.Admission) (policy.Admission, bridgebridge.Message, error) {
+	noted, err := store.Flooded(ctx, b.tx, chat.ID, evt.Sender)
+	if err == nil && !noted {
+		d.Action = policy.ActionArchive
+	}
+	return d, bridgebridge.Message{Kind: bridgebridge.Other}, err
+}
+
 // takeEdit changes the text of an earlier message. One that still waits is judged anew, because what it says now is what
 // gets answered; any other only changes the record.
 func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
@@ -80,7 +92,7 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 	if err != nil {
 		return err
 	}
-	decision, err := b.admit(ctx, chat, author, msg, waiting.At)
+	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, waiting.At)
 	if err != nil {
 		return err
 	}
@@ -154,7 +166,7 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 }
 
 // admit asks the policy what to do with a message.
-func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
+func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, sender id.UserID, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: b.name, Text: msg.Words(), Notice: msg.Notice,
@@ -166,16 +178,42 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
 	if author == policy.AuthorContact {
-		var err error
-		minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
-		if input.Stored.Minute, input.Stored.Day, err = store.CountContact(ctx, b.tx, chat.ID, minute, day); err != nil {
+		rates, err := b.rates(ctx, chat.ID, sender, now)
+		if err != nil {
 			return policy.Admission{}, err
 		}
-		if input.Sent.Minute, input.Sent.Day, err = store.CountOut(ctx, b.tx, chat.ID, minute, day, uuid.Nil); err != nil {
-			return policy.Admission{}, err
-		}
+		input.Stored, input.Sent = rates.stored, rates.sent
+		rates.stored.Minute++
+		rates.stored.Day++
 	}
 	return policy.Admit(input), nil
+}
+
+// rates are how much a contact wrote and was answered lately.
+type rates struct{ stored, sent policy.Rate }
+
+// from tells contacts of one transaction apart.
+type from struct {
+	chat   int64
+	sender id.UserID
+}
+
+// rates counts once a transaction; what the transaction itself stores is added as it goes.
+func (b *batch) rates(ctx context.Context, chat int64, sender id.UserID, now time.Time) (*rates, error) {
+	if r, known := b.counted[from{chat, sender}]; known {
+		return r, nil
+	}
+	var r rates
+	var err error
+	minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
+	if r.stored.Minute, r.stored.Day, err = store.CountContact(ctx, b.tx, chat, sender, minute, day); err != nil {
+		return nil, err
+	}
+	if r.sent.Minute, r.sent.Day, err = store.CountOut(ctx, b.tx, chat, minute, day, uuid.Nil); err != nil {
+		return nil, err
+	}
+	b.counted[from{chat, sender}] = &r
+	return &r, nil
 }
 
 // takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.

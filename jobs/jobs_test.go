@@ -236,3 +236,25 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, again, "we hold it")
 }
+
+func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	for _, sql := range []string{
+		"insert into chats (protocol, channel_id, kind) values ('demo', 'ana', 'dm')",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$1', 'contact', '@a:x', 'text', '', now(), now() - interval '1 hour', 'answer', 'answer', '' from chats",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$2', 'owner_client', '@o:x', 'text', '', now(), now() - interval '1 hour', 'command', 'command', '' from chats",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$3', 'contact', '@a:x', 'text', '', now(), now() - interval '1 hour', 'archive', 'stale', '' from chats",
+		"insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at) select gen_random_uuid(), id, 'bot', 'notice', 'm.room.message', '{}', '', '', 'queued', now() - interval '1 hour' from chats",
+	} {
+		_, err := st.DB().Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	for range 2 { // a second look finds the jobs of the first
+		require.NoError(t, sweep(ctx, st))
+		var kinds []string
+		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind order by kind) from river.river_job").Scan(&kinds))
+		require.Equal(t, []string{"command", "digest", "send", "turn"}, kinds)
+	}
+}

@@ -235,6 +235,9 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		if o.State != store.OutQueued {
 			return nil
 		}
+		if o.Emptied() {
+			return store.DropOut(ctx, tx, o.ID, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
+		}
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
@@ -260,7 +263,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 // retractWait is how long a deletion waits for the send that was under way.
 const retractWait = time.Second
 
-// Retract deletes what was said from its room, because what it quoted was deleted.
+// Retract deletes what was said from its room, because what it quoted was deleted. It waits for a send under way.
 func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, b.store.DB(), out)
 	if err != nil {

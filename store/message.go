@@ -185,14 +185,26 @@ func Explained(ctx context.Context, db DB, chat int64, event id.EventID, limit i
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
-const countContactSQL = "select count(*) filter (where ts > $2), count(*) filter (where ts > $3) from messages where chat_id = $1 and author = 'contact' and ts > least($2, $3)"
+const countContactSQL = `select count(*) filter (where ts > $3), count(*) filter (where ts > $4) from messages
+	where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3, $4)`
 
-// CountContact counts a chat's messages from contacts since two instants.
-func CountContact(ctx context.Context, db DB, chat int64, minute, day time.Time) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countContactSQL, chat, minute, day).Scan(&inMinute, &inDay); err != nil {
+// CountContact counts what one sender wrote in a chat since two instants.
+func CountContact(ctx context.Context, db DB, chat int64, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
+	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
 	return inMinute, inDay, nil
+}
+
+const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
+
+// Flooded tells whether the last that was noted of a sender is that he wrote too much.
+func Flooded(ctx context.Context, db DB, chat int64, sender id.UserID) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for a flood: %w", err)
+	}
+	return yes, nil
 }
 
 // StaleChat is how many messages of one chat came too late for an answer.
