@@ -81,10 +81,8 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 
 func TestChatInATerminal(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "multis-chat-")
-	require.NoError(t, err)
-	defer os.RemoveAll(dir)
-	require.NoError(t, os.Chmod(dir, 0o755)) // started by root, its database runs as another user
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // started by root, its database runs as another user
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prices.md"), []byte("# Prices\n\nA consultation costs 80 EUR.\n"), 0o600))
 	chat := func(lines ...string) string {
 		said, stderr, err := program(t, dir, strings.Join(lines, "\n")+"\n", "chat", "--data", filepath.Join(dir, "data"))

@@ -129,7 +129,8 @@ func (r *run) message(room *testRoom) *event.Event {
 	texts := []string{
 		"What does a consultation cost?", "Nora, what does a consultation cost?", "Hello!", "I want a refund", "ok", "Where is the moon?", "!wa logout", "🙂",
 	}
-	content := event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: texts[r.rand.IntN(len(texts))]}}
+	said := &event.MessageEventContent{MsgType: event.MsgText, Body: texts[r.rand.IntN(len(texts))]}
+	content := event.Content{Parsed: said}
 	evt := &event.Event{Type: event.EventMessage, RoomID: room.ID, Sender: room.contact, Timestamp: time.Now().UnixMilli()}
 	switch r.rand.IntN(16) {
 	case 0:
@@ -144,7 +145,7 @@ func (r *run) message(room *testRoom) *event.Event {
 	case 4:
 		evt.Sender = testBridgeBot
 	case 5:
-		content.Parsed.(*event.MessageEventContent).MsgType = event.MsgNotice
+		said.MsgType = event.MsgNotice
 	case 6:
 		content.Raw = map[string]any{"ai.multis.out": "01a1fb9a-8d51-74e9-ac63-57cab2799c6c", "fi.mau.double_puppet_source": "mautrix-demonet"}
 	}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,10 +83,12 @@ func startServe(t *testing.T, seed uint64) *run {
 	r.db, err = store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(r.db.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	free := httptest.NewServer(nil) // finds a port
+	address, err := url.Parse(free.URL)
 	require.NoError(t, err)
-	r.port = listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
+	free.Close()
+	r.port, err = strconv.Atoi(address.Port())
+	require.NoError(t, err)
 	cfg, err := config.Parse("config.yaml", fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), os.LookupEnv)
 	require.NoError(t, err)
 
