@@ -88,15 +88,13 @@ var (
 
 // forGood tells whether another attempt would fail the same way.
 func forGood(err error) bool {
-	for _, known := range []error{
-		knowledge.ErrNotText, knowledge.ErrTooBig, knowledge.ErrEmpty, knowledge.ErrRole, errGone, errNoFile, errNoFolder,
-	} {
+	for _, known := range []error{errGone, errNoFile, errNoFolder} {
 		if errors.Is(err, known) {
 			return true
 		}
 	}
 	var onDisk *fs.PathError
-	return errors.As(err, &onDisk) || jobs.IsFinal(err)
+	return knowledge.IsFinal(err) || errors.As(err, &onDisk) || jobs.IsFinal(err)
 }
 
 // fileTrouble says in few words why a file could not be taken.

@@ -104,14 +104,10 @@ func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 
 // unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
 func unindexable(name string, size int64) string {
-	switch ext := strings.ToLower(path.Ext(name)); {
-	case size > knowledge.MaxSize:
+	if size > knowledge.MaxSize {
 		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
-	case ext == ".pdf", ext == ".docx", ext == ".doc", ext == ".odt", ext == ".html", ext == ".htm", ext == ".xlsx":
-		return "⚠️ **" + esc(name) + "**: I read Markdown and plain text so far, " + ext[1:] + " not yet. Save it as .md or .txt and send that."
-	default:
-		return ""
 	}
+	return ""
 }
 
 // indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.

@@ -132,7 +132,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.mu.Unlock()
 		}
 		w.WriteHeader(resp.StatusCode)
-		w.Write(answer)
+		_, _ = w.Write(answer) // Synapse may be gone by now
 		return
 	}
 	w.WriteHeader(http.StatusBadGateway)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"multis/language"
 	"multis/store"
 )
 
@@ -104,15 +105,18 @@ func (c candidate) quote() Quote {
 // candidates lists what can be quoted from hits. One question to the database gives the stems of all of it.
 func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
 	var texts []string
+	var languages []language.Language
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)
+		of := cmp.Or(h.Language, language.OrOf(h.Text, language.Unknown))
 		texts = append(texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
 		for _, u := range cut[i] {
-			texts = append(texts, strings.Join(Words(landmark.ReplaceAllString(h.Text[u.from:u.to], " ")), " "))
+			texts = append(texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(of)), " "))
 		}
+		languages = append(languages, slices.Repeat([]language.Language{of}, 2+len(cut[i]))...)
 	}
-	lexemes, err := store.Lexemes(ctx, s.st.DB(), texts)
+	lexemes, err := store.Lexemes(ctx, s.st.DB(), languages, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +191,7 @@ func (p page) weigh(first, last int, own []string) candidate {
 // and to all its numbers. A question of general words has none.
 func (r Result) telling(has func(term int) bool) bool {
 	most, there := 0.0, false
+	has = inAnyLanguage(r.Terms, has)
 	for i, t := range r.Terms {
 		if isNumber(t.Lexeme) && !has(i) {
 			return false

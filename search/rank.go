@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"multis/language"
 	"multis/store"
 )
 
@@ -18,10 +19,14 @@ const (
 	answers        = 0.6 // more, if that one is a question: then this one is the answer
 	after          = 0.2
 	further        = 0.3 // two before or after: in a chat of two, the same speaker
-	reachWords     = 50  // a long passage tells less about its neighbours
+	reachWords     = 100 // the shorter a passage, the more it tells about its neighbours; one of so many words tells nothing
 	questionShare  = 0.7 // a question borrows less: it is rarely the answer itself
-	authorFactor   = 1.3 // for what somebody named in the query said
+	authorFactor   = 1.6 // for what somebody named in the query said
 	neighbourReach = 2
+
+	companyShare = 0.05 // what a conversation's other passages add to one of them: it is about the same
+	companyFade  = 0.6  // the second best of them counts less than the best, and so on
+	companySize  = 5
 )
 
 // Activation breaks ties and never outranks relevance: it adds 20 % at the most.
@@ -36,6 +41,8 @@ type scored struct {
 	id       int64
 	score    float64
 	coverage float64
+	language language.Language
+	company  int64 // the conversation; 0 for a document
 }
 
 // rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
@@ -61,11 +68,41 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		}
 		if score > 0 {
 			stands := func(t int) bool { return t < len(p.Frequencies) && p.Frequencies[t] > 0 }
-			ranked = append(ranked, scored{id: p.ID, score: score, coverage: coverage(terms, corpus.StatsChunks, stands)})
+			s := scored{id: p.ID, score: score, coverage: coverage(terms, corpus.StatsChunks, stands), language: p.Language}
+			if p.Kind == store.KindConversation {
+				s.company = p.DocID
+			}
+			ranked = append(ranked, s)
 		}
 	}
 	slices.SortFunc(ranked, byScore)
+	addCompany(ranked)
+	slices.SortFunc(ranked, byScore)
 	return ranked
+}
+
+// addCompany raises what was said in a conversation by what else was said there. ranked is in order of score.
+func addCompany(ranked []scored) {
+	said := map[int64][]float64{}
+	for _, s := range ranked {
+		if s.company != 0 && len(said[s.company]) <= companySize {
+			said[s.company] = append(said[s.company], s.score)
+		}
+	}
+	place := map[int64]int{}
+	for i, s := range ranked {
+		if s.company == 0 {
+			continue
+		}
+		weight := companyShare
+		for j, other := range said[s.company] {
+			if j != place[s.company] {
+				ranked[i].score += weight * other
+				weight *= companyFade
+			}
+		}
+		place[s.company]++
+	}
 }
 
 func byScore(a, b scored) int {
@@ -81,15 +118,12 @@ func averageWords(c store.Corpus) float64 {
 func (t Term) rankWeight() float64 { return float64(t.Count) * t.IDF * (k1 + 1) }
 
 // frequency is how often a term stands in a passage, and what its neighbours add to that. What people say is understood
-// from what was said around it; the sections of a document each speak for themselves.
+// from what was said around it, and so are the pieces of one section; two sections each speak for themselves.
 func frequency(p *store.Passage, term int, at map[place]*store.Passage) float64 {
-	if p.Kind != store.KindConversation {
-		return float64(p.Frequencies[term])
-	}
 	borrowed := 0.0
 	for d := -neighbourReach; d <= neighbourReach; d++ {
 		n := at[place{p.DocID, p.Ord + d}]
-		if d == 0 || n == nil || n.Frequencies[term] == 0 {
+		if d == 0 || n == nil || n.Part != p.Part || n.Words >= reachWords || n.Frequencies[term] == 0 {
 			continue
 		}
 		share := further
@@ -101,7 +135,7 @@ func frequency(p *store.Passage, term int, at map[place]*store.Passage) float64 
 		case d == 1:
 			share = after
 		}
-		borrowed += share * reachWords / (reachWords + float64(n.Words))
+		borrowed += share * (1 - float64(n.Words)/reachWords)
 	}
 	if p.IsQuestion {
 		borrowed *= questionShare
@@ -118,13 +152,17 @@ func namesAuthor(words []string, author string) bool {
 	return false
 }
 
-// coverage is the share of what the question is about that has says yes to; 0 if it is about nothing in particular.
+// coverage is the share of what the question is about that has says yes to; 0 if it is about nothing in particular. Words
+// that stand for the same one of the question in several languages count once.
 func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
 	var all, covered float64
 	for i, t := range terms {
+		if slices.ContainsFunc(terms[:i], t.sameWord) {
+			continue
+		}
 		s := t.support(chunks)
 		all += s
-		if has(i) {
+		if inAnyLanguage(terms, has)(i) {
 			covered += s
 		}
 	}
@@ -132,6 +170,26 @@ func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
 		return 0
 	}
 	return covered / all
+}
+
+// sameWord tells whether o is the same word of the question, in another language.
+func (t Term) sameWord(o Term) bool {
+	return !t.Guess && !o.Guess && len(t.words) > 0 && len(o.words) > 0 && t.words[0] == o.words[0]
+}
+
+// inAnyLanguage is has for words that may be there in another language.
+func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
+	return func(i int) bool {
+		if has(i) {
+			return true
+		}
+		for j := range terms {
+			if terms[i].sameWord(terms[j]) && has(j) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // withActivation raises the score of a passage that was used lately.

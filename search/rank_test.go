@@ -55,7 +55,7 @@ func TestAQuestionBorrowsLess(t *testing.T) {
 func TestSectionsOfADocumentBorrowNothing(t *testing.T) {
 	t.Parallel()
 	a, b := turn(1, 1), turn(2, 0)
-	a.Kind, b.Kind = store.KindKnowledge, store.KindKnowledge
+	b.Part = 1
 	require.Equal(t, []int64{1}, order(rank([]store.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
 }
 

@@ -5,9 +5,11 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
+	"multis/language"
 	"multis/policy"
 	"multis/store"
 )
@@ -15,8 +17,10 @@ import (
 const (
 	defaultLimit = 10
 	maxLimit     = 50
-	// spare passages are read so that activation can still change the order.
-	spare = 10
+	// spare passages are read so that their texts and activation can still change the order.
+	spare = 15
+	// mostCandidates is how many matches are looked at, of public passages and of the caller's own.
+	mostCandidates = 8000
 	// maxWords of a query are looked at.
 	maxWords = 400
 )
@@ -31,6 +35,8 @@ type Query struct {
 	Limit int
 	// Kinds to search in. Defaults to all.
 	Kinds []store.Kind
+	// Exhaustive scores every match, however long it takes. It is for measuring what the plan of a search leaves out.
+	Exhaustive bool
 }
 
 // Term is a word of the query as the index knows it.
@@ -39,6 +45,7 @@ type Term struct {
 	Count  int     // how often it stands in the query
 	Chunks int64   // in how many passages it stands; 0 if in none
 	IDF    float64 // how much it tells
+	Guess  bool    // it only looks like the word that was asked for, which stands nowhere
 	words  []string
 	weight weight
 }
@@ -49,6 +56,7 @@ type Hit struct {
 	DocumentID int64
 	Role       policy.Role
 	Kind       store.Kind
+	Language   language.Language
 	Title      string // the document's name
 	Section    string // its headings, the outermost first, joined by SectionSeparator; empty if none
 	LineFrom   int    // 0 if the source has no lines
@@ -117,19 +125,19 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 
 func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result, error) {
 	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
-	kinds := q.Kinds
-	if len(kinds) == 0 {
-		kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
+	if len(q.Kinds) == 0 {
+		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
-	words := Words(q.Text)
+	of := language.Detect(q.Text)
+	words := words(q.Text, readsEnglish(of))
 	words = words[:min(len(words), maxWords)]
-	found, corpus, err := store.SearchTerms(ctx, tx, words)
+	found, corpus, err := store.SearchTerms(ctx, tx, words, of)
 	if err != nil {
 		return Result{}, err
 	}
 	r := Result{Terms: queryTerms(found, words, corpus), chunks: corpus.StatsChunks, words: words}
 	if len(r.Terms) == 0 {
-		texts, err := store.RecentChunks(ctx, tx, scope, kinds, limit)
+		texts, err := store.RecentChunks(ctx, tx, scope, q.Kinds, limit)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, scored{}))
 		}
@@ -139,28 +147,43 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 	if len(searched) == 0 {
 		return r, nil
 	}
-	passages, err := store.SearchPassages(ctx, tx, passageQuery(searched, corpus, kinds))
+	passages, err := store.SearchPassages(ctx, tx, passageQuery(searched, corpus, q))
 	if err != nil {
 		return Result{}, err
 	}
 	ranked := rank(passages, r.Terms, words, corpus)
-	r.Hits, err = readHits(ctx, tx, scope, ranked[:min(len(ranked), limit+spare)])
+	r.Hits, err = readHits(ctx, tx, scope, ranked[:min(len(ranked), limit+spare)], newCues(r.Terms, words))
 	r.Hits = r.Hits[:min(len(r.Hits), limit)]
 	return r, err
 }
+
+// guessShare is what a word that only looks like the one asked for counts.
+const guessShare = 0.7
 
 // queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
 // at the head, and not more than can be searched for; those that stand nowhere follow.
 func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
 	var terms []Term
 	for _, f := range found {
+		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
+			continue // it stands there in another language
+		}
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			terms = append(terms, Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), weight: weightIn(words, f.Word)})
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), Guess: f.Guess, weight: weightIn(words, f.Word)}
+			if f.Guess {
+				t.IDF, t.weight = t.IDF*guessShare, filler
+			}
+			terms = append(terms, t)
 		}
-		terms[i].Count++
-		terms[i].words = append(terms[i].words, f.Word)
+		if !f.Guess {
+			terms[i].Guess = false
+		}
+		if !slices.Contains(terms[i].words, f.Word) {
+			terms[i].words = append(terms[i].words, f.Word)
+			terms[i].Count += countOf(words, f.Word)
+		}
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int {
 		if (a.Chunks == 0) != (b.Chunks == 0) {
@@ -172,6 +195,16 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 	return slices.Delete(terms, min(searched, maxTerms), searched)
 }
 
+func countOf(words []string, word string) int {
+	n := 0
+	for _, w := range words {
+		if w == word {
+			n++
+		}
+	}
+	return n
+}
+
 // known is the head of terms, as queryTerms orders them, that stand in some passage.
 func known(terms []Term) []Term {
 	n := slices.IndexFunc(terms, func(t Term) bool { return t.Chunks == 0 })
@@ -181,19 +214,22 @@ func known(terms []Term) []Term {
 	return terms[:n]
 }
 
-func passageQuery(terms []Term, corpus store.Corpus, kinds []store.Kind) store.PassageQuery {
-	q := store.PassageQuery{
-		Planned: plan(terms, corpus.PlannedChunks, corpus.StatsChunks), Any: anyOf(terms), Average: averageWords(corpus), Kinds: kinds,
+func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery {
+	p := store.PassageQuery{Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
+	if q.Exhaustive {
+		p.Planned, p.Most = p.Any, math.MaxInt32
+	} else {
+		p.Planned = plan(terms, corpus.PlannedChunks, corpus.StatsChunks)
 	}
 	for _, t := range terms {
-		q.Terms = append(q.Terms, t.query())
-		q.Weights = append(q.Weights, t.rankWeight())
+		p.Terms = append(p.Terms, t.query())
+		p.Weights = append(p.Weights, t.rankWeight())
 	}
-	return q
+	return p
 }
 
-// readHits reads the texts of ranked passages and orders them anew with what their use adds.
-func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored) ([]Hit, error) {
+// readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
+func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored, c cues) ([]Hit, error) {
 	byID := make(map[int64]scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -206,7 +242,7 @@ func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []sco
 	hits := make([]Hit, 0, len(texts))
 	for _, t := range texts {
 		s := byID[t.ID]
-		s.score = withActivation(s.score, t.Activation)
+		s.score = withActivation(c.raise(s.score, t.Content), t.Activation)
 		hits = append(hits, hit(t, s))
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
@@ -217,7 +253,7 @@ func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []sco
 
 func hit(t store.ChunkText, s scored) Hit {
 	return Hit{
-		ChunkID: t.ID, DocumentID: t.DocID, Role: t.Role, Kind: t.Kind, Title: t.Title, Section: t.Section,
+		ChunkID: t.ID, DocumentID: t.DocID, Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
 		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
 		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
 	}

@@ -6,20 +6,31 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"multis/language"
 )
 
 // Words cuts text into the words that are indexed and searched: lower case, without accents, letters apart from digits
-// ("5kg" is found as "5 kg"), irregular forms of English words as their plain form. Stems and stop words are left to the
-// database.
-func Words(text string) []string {
-	var words []string
-	var word strings.Builder
+// ("5kg" is found as "5 kg"), irregular forms of English words as their plain form. What is written without spaces is cut
+// into pairs of characters. Stems and stop words are left to the database.
+func Words(text string) []string { return words(text, readsEnglish(language.Detect(text))) }
+
+// words is Words for a text of which it is known whether English forms are to be looked for.
+func words(text string, english bool) []string {
+	var list []string
+	var word []rune
 	last := other
 	flush := func() {
-		if word.Len() > 0 {
-			words = append(words, plainForm(word.String()))
-			word.Reset()
+		switch {
+		case len(word) == 0:
+		case last == dense:
+			list = append(list, pairs(word)...)
+		case english:
+			list = append(list, plainForm(string(word)))
+		default:
+			list = append(list, string(word))
 		}
+		word = word[:0]
 	}
 	for _, r := range fold(text) {
 		kind := kindOf(r)
@@ -27,18 +38,33 @@ func Words(text string) []string {
 			flush()
 		}
 		if kind != other {
-			word.WriteRune(unicode.ToLower(r))
+			word = append(word, unicode.ToLower(r))
 		}
 		last = kind
 	}
 	flush()
-	return words
+	return list
+}
+
+// readsEnglish tells whether English forms are looked for: also where the language cannot be told, as in a short question.
+func readsEnglish(l language.Language) bool { return l == language.English || l == language.Unknown }
+
+// pairs are the neighbouring characters of a run; a single one stands for itself.
+func pairs(run []rune) []string {
+	if len(run) == 1 {
+		return []string{string(run)}
+	}
+	list := make([]string, len(run)-1)
+	for i := range list {
+		list[i] = string(run[i : i+2])
+	}
+	return list
 }
 
 // IndexText is what the search index holds of a passage: the words of its document's name, its headings and its text.
 func IndexText(name, section, content string) string {
 	name = strings.TrimSuffix(name, path.Ext(name))
-	return strings.Join(Words(name+"\n"+section+"\n"+content), " ")
+	return strings.Join(words(name+"\n"+section+"\n"+content, readsEnglish(language.Detect(content))), " ")
 }
 
 // IsQuestion tells whether text ends as a question does.
@@ -57,11 +83,14 @@ type charKind int
 const (
 	other charKind = iota
 	letter
+	dense // of a script without spaces between words
 	digit
 )
 
 func kindOf(r rune) charKind {
 	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == longVowel:
+		return dense
 	case unicode.IsLetter(r) || unicode.IsMark(r):
 		return letter
 	case unicode.IsDigit(r):
@@ -71,13 +100,23 @@ func kindOf(r rune) charKind {
 	}
 }
 
-// fold takes accents off letters and makes one of the many forms of a letter. Marks that are letters of their script stay.
+// longVowel is the mark that makes a vowel of Katakana long, which Unicode counts to no script.
+const longVowel = 'ー'
+
+// fold takes accents off letters and makes one of the many forms of a letter. Marks that are letters of their script stay;
+// of the Cyrillic ones only the two dots of ё go, which are often not written.
 func fold(text string) string {
 	if isASCII(text) {
 		return text
 	}
+	var base rune
 	bare := strings.Map(func(r rune) rune {
-		if r >= 0x0300 && r <= 0x036F { // combining accents
+		if !unicode.Is(unicode.Mn, r) {
+			base = r
+			return r
+		}
+		accent := r >= 0x0300 && r <= 0x036F
+		if accent && (!unicode.Is(unicode.Cyrillic, base) || unicode.ToLower(base) == 'е') {
 			return -1
 		}
 		return r

@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/language"
 	"multis/policy"
 )
-
-// textConfig is Postgres' text search configuration, which cuts words to their stems and drops stop words.
-const textConfig = "english"
 
 // Chunk is one passage of a document, to be written.
 type Chunk struct {
@@ -24,20 +23,24 @@ type Chunk struct {
 	PageFrom   int // first page, from 1; 0 if the source has no pages
 	PageTo     int
 	Content    string
-	Words      string // what is searched: title, section and content as normalised words
-	Author     string // who said it, as normalised words; empty for documents
+	Words      string            // what is searched: title, section and content as normalised words
+	Language   language.Language // which cuts words to their stems; found out from Content if unknown
+	Author     string            // who said it, as normalised words; empty for documents
 	IsQuestion bool
 }
 
 // chunkBatch is how many chunks go to the database in one statement.
 const chunkBatch = 500
 
+// languageSample is how many chunks of a document tell its language.
+const languageSample = 20
+
 const deleteOtherChunksSQL = "delete from chunks where doc_id = $1 and chunk_key <> all ($2)"
 
 const upsertChunksSQL = `with n as (
 		select * from unnest(@keys::text[], @ords::int[], @sections::text[], @line_froms::int[], @line_tos::int[], @page_froms::int[], @page_tos::int[],
-			@contents::text[], @words::text[], @authors::text[], @questions::boolean[])
-			u(key, ord, section, line_from, line_to, page_from, page_to, content, words, author, is_question)
+			@contents::text[], @words::text[], @configs::text[], @parts::int[], @authors::text[], @questions::boolean[])
+			u(key, ord, section, line_from, line_to, page_from, page_to, content, words, config, part, author, is_question)
 	), written as (
 		insert into chunks (chunk_key, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content)
 		select key, @doc, ord, @role, @kind, @title, section, line_from, line_to, page_from, page_to, content from n
@@ -45,37 +48,69 @@ const upsertChunksSQL = `with n as (
 			line_to = excluded.line_to, page_from = excluded.page_from, page_to = excluded.page_to, indexed_at = now()
 		returning id, chunk_key
 	)
-	insert into chunk_index (id, doc_id, ord, role, kind, n_tok, author, is_question, tsv)
-	select w.id, @doc, n.ord, @role, @kind, t.n, n.author, n.is_question, v.tsv
-	from n join written w on w.chunk_key = n.key, to_tsvector(@config::text::regconfig, n.words) v(tsv),
+	insert into chunk_index (id, doc_id, ord, role, kind, config, part, n_tok, author, is_question, tsv)
+	select w.id, @doc, n.ord, @role, @kind, n.config, n.part, t.n, n.author, n.is_question, v.tsv
+	from n join written w on w.chunk_key = n.key, to_tsvector(n.config::regconfig, n.words) v(tsv),
 		lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t
-	on conflict (id) do update set n_tok = excluded.n_tok, author = excluded.author, is_question = excluded.is_question, tsv = excluded.tsv`
+	on conflict (id) do update set config = excluded.config, part = excluded.part, n_tok = excluded.n_tok, author = excluded.author,
+		is_question = excluded.is_question, tsv = excluded.tsv`
 
 // replaceChunks leaves doc with exactly these chunks.
 func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) error {
 	if err := exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, column(chunks, func(c Chunk) string { return c.Key })); err != nil {
 		return err
 	}
-	for batch := range slices.Chunk(chunks, chunkBatch) {
+	placed := placedChunks(chunks)
+	for batch := range slices.Chunk(placed, chunkBatch) {
 		err := exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
-			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name, "config": textConfig,
-			"keys":       column(batch, func(c Chunk) string { return c.Key }),
-			"ords":       column(batch, func(c Chunk) int { return c.Ord }),
-			"sections":   column(batch, func(c Chunk) string { return c.Section }),
-			"line_froms": column(batch, func(c Chunk) int { return c.LineFrom }),
-			"line_tos":   column(batch, func(c Chunk) int { return c.LineTo }),
-			"page_froms": column(batch, func(c Chunk) int { return c.PageFrom }),
-			"page_tos":   column(batch, func(c Chunk) int { return c.PageTo }),
-			"contents":   column(batch, func(c Chunk) string { return c.Content }),
-			"words":      column(batch, func(c Chunk) string { return c.Words }),
-			"authors":    column(batch, func(c Chunk) string { return c.Author }),
-			"questions":  column(batch, func(c Chunk) bool { return c.IsQuestion }),
+			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name,
+			"keys":       column(batch, func(c placedChunk) string { return c.Key }),
+			"ords":       column(batch, func(c placedChunk) int { return c.Ord }),
+			"sections":   column(batch, func(c placedChunk) string { return c.Section }),
+			"line_froms": column(batch, func(c placedChunk) int { return c.LineFrom }),
+			"line_tos":   column(batch, func(c placedChunk) int { return c.LineTo }),
+			"page_froms": column(batch, func(c placedChunk) int { return c.PageFrom }),
+			"page_tos":   column(batch, func(c placedChunk) int { return c.PageTo }),
+			"contents":   column(batch, func(c placedChunk) string { return c.Content }),
+			"words":      column(batch, func(c placedChunk) string { return c.Words }),
+			"configs":    column(batch, func(c placedChunk) language.Language { return c.Language }),
+			"parts":      column(batch, func(c placedChunk) int { return c.part }),
+			"authors":    column(batch, func(c placedChunk) string { return c.Author }),
+			"questions":  column(batch, func(c placedChunk) bool { return c.IsQuestion }),
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// placedChunk is a chunk as it stands among the others of its document.
+type placedChunk struct {
+	Chunk
+
+	part int // chunks of one section have the same number
+}
+
+// placedChunks numbers the sections of a document and finds out the languages that are not given.
+func placedChunks(chunks []Chunk) []placedChunk {
+	var whole strings.Builder
+	for _, c := range chunks[:min(len(chunks), languageSample)] {
+		whole.WriteString(c.Content + "\n")
+	}
+	of := language.Detect(whole.String())
+	list := make([]placedChunk, len(chunks))
+	part := 0
+	for i, c := range chunks {
+		if i > 0 && c.Section != chunks[i-1].Section {
+			part++
+		}
+		if c.Language == language.Unknown {
+			c.Language = language.OrOf(c.Content, of)
+		}
+		list[i] = placedChunk{Chunk: c, part: part}
+	}
+	return list
 }
 
 // column takes one field of each row, as an array for the database.
@@ -104,6 +139,12 @@ const sizeCorpusSQL = `insert into corpus_stats (role, chunks, words)
 	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1
 	on conflict (role) do update set chunks = corpus_stats.chunks + excluded.chunks, words = corpus_stats.words + excluded.words`
 
+const countConfigsSQL = `insert into corpus_configs (role, config, chunks)
+	select r.role, i.config, $2 * count(*) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1, 2
+	on conflict (role, config) do update set chunks = corpus_configs.chunks + excluded.chunks`
+
+const dropEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
+
 const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
 
 // countTerms adds the words of a document as it stands to the counts, or takes them out again, as termsSQL says.
@@ -116,6 +157,12 @@ func countTerms(ctx context.Context, tx Tx, docID int64, termsSQL string) error 
 		return err
 	}
 	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docID, sign); err != nil {
+		return err
+	}
+	if err := exec(ctx, tx, "count languages", countConfigsSQL, docID, sign); err != nil {
+		return err
+	}
+	if err := exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
@@ -140,7 +187,7 @@ type ChunkText struct {
 }
 
 const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
-	activation(access_count, first_accessed, recent_accesses) from chunks where role = any ($1)`
+	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end from chunks where role = any ($1)`
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
 func ChunkTexts(ctx context.Context, tx Tx, scope policy.Scope, ids []int64) ([]ChunkText, error) {

@@ -69,9 +69,9 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		contact   = "multis_contact"
 		denied    = "42501"
 		texts     = "select count(*) from chunks"
-		found     = "select count(*) from search_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}')"
-		corpus    = "select stat_chunks from search_corpus()"
-		count     = "select max(ndoc) from search_terms('english', '{apple}')"
+		found     = "select count(*) from search_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"
+		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
+		count     = "select max(ndoc) from search_terms('{apple}', '')"
 		rawIndex  = "select count(*) from chunk_index"
 		rawTerms  = "select count(*) from term_stats"
 		rawCorpus = "select count(*) from corpus_stats"
@@ -174,7 +174,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := store.SearchPassages(ctx, tx, store.PassageQuery{
-			Planned: "appl|plum", Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge},
+			Planned: "appl|plum", Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge}, Most: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/language"
 )
 
 // Term is a word of a query as the index knows it.
@@ -12,6 +14,7 @@ type Term struct {
 	Word   string // as asked
 	Lexeme string // as indexed
 	Chunks int64  // in how many chunks it stands; 0 if in none
+	Guess  bool   // Lexeme only looks like Word, which stands nowhere
 }
 
 // Corpus is the size of what the transaction's scope may search.
@@ -21,33 +24,22 @@ type Corpus struct {
 	StatsWords    int64
 }
 
-const searchTermsSQL = "select word, lexeme, ndoc from search_terms($1::text::regconfig, $2)"
+const searchTermsSQL = "select word, lexeme, ndoc, guess, planned_chunks, stat_chunks, stat_words from search_terms($1, $2)"
 
-const searchCorpusSQL = "select planned_chunks, stat_chunks, stat_words from search_corpus()"
-
-// SearchTerms looks up words, and the size of what is searched. Stop words have no term; a word may have several. A
-// transaction without a scope is an error.
-func SearchTerms(ctx context.Context, tx Tx, words []string) ([]Term, Corpus, error) {
-	batch := &pgx.Batch{}
-	batch.Queue(searchTermsSQL, textConfig, words)
-	batch.Queue(searchCorpusSQL)
-	results := tx.SendBatch(ctx, batch)
-	defer results.Close()
-	rows, err := results.Query()
+// SearchTerms looks up words in the languages of what is searched, and its size. Stop words have no term; a word may have
+// several. The size is zero if there is no term. A transaction without a scope is an error.
+func SearchTerms(ctx context.Context, tx Tx, words []string, of language.Language) ([]Term, Corpus, error) {
+	rows, err := tx.Query(ctx, searchTermsSQL, words, of)
 	if err != nil {
 		return nil, Corpus{}, fmt.Errorf("look up words: %w", err)
 	}
-	terms, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Term])
+	var corpus Corpus
+	terms, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Term, err error) {
+		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Guess, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords)
+		return t, err
+	})
 	if err != nil {
 		return nil, Corpus{}, fmt.Errorf("look up words: %w", err)
-	}
-	rows, err = results.Query()
-	if err != nil {
-		return nil, Corpus{}, fmt.Errorf("size the corpus: %w", err)
-	}
-	corpus, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Corpus])
-	if err != nil {
-		return nil, Corpus{}, fmt.Errorf("size the corpus: %w", err)
 	}
 	return terms, corpus, nil
 }
@@ -60,6 +52,7 @@ type PassageQuery struct {
 	Weights []float64 // what a saturated match of each term is worth
 	Average float64   // words in an average chunk
 	Kinds   []Kind
+	Most    int // candidates; more matches than that are left out
 }
 
 // Passage is a candidate, or one of the two before or after one, and how often each term stands in it.
@@ -68,18 +61,20 @@ type Passage struct {
 	DocID       int64
 	Ord         int
 	Kind        Kind
+	Language    language.Language
+	Part        int // passages of one section have the same number
 	Words       int
 	Author      string
 	IsQuestion  bool
 	Frequencies []int16 // one for each of the query's terms
 }
 
-const searchPassagesSQL = `select id, doc_id, ord, kind, n_tok, author, is_question, frequencies
-	from search_passages($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6)`
+const searchPassagesSQL = `select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies
+	from search_passages($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6, $7)`
 
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.
 func SearchPassages(ctx context.Context, tx Tx, q PassageQuery) ([]Passage, error) {
-	rows, err := tx.Query(ctx, searchPassagesSQL, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds)
+	rows, err := tx.Query(ctx, searchPassagesSQL, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -90,11 +85,11 @@ func SearchPassages(ctx context.Context, tx Tx, q PassageQuery) ([]Passage, erro
 	return passages, nil
 }
 
-const lexemesSQL = `select tsvector_to_array(to_tsvector($1::text::regconfig, t)) from unnest($2::text[]) with ordinality u(t, o) order by o`
+const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`
 
-// Lexemes gives the set of lexemes of each text, as the index would hold them.
-func Lexemes(ctx context.Context, db DB, texts []string) ([][]string, error) {
-	rows, err := db.Query(ctx, lexemesSQL, textConfig, texts)
+// Lexemes gives the set of lexemes of each text in its language, as the index would hold them.
+func Lexemes(ctx context.Context, db DB, languages []language.Language, texts []string) ([][]string, error) {
+	rows, err := db.Query(ctx, lexemesSQL, languages, texts)
 	if err != nil {
 		return nil, fmt.Errorf("cut words to stems: %w", err)
 	}

@@ -1,0 +1,34 @@
+// Command bench measures the search: what it finds in a collection with known answers, and how fast it is in a big one,
+// beside SQLite's FTS5 on the same rows. It runs its own Postgres for the time it takes.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line.
+type cli struct {
+	Retrieval retrievalCmd `cmd:"" help:"Answer the queries of a collection; prints the ranked passages of each."`
+	Search    searchCmd    `cmd:"" help:"Measure latency, sizes and ingestion on invented passages."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var c cli
+	k := kong.Parse(&c, kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := k.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// progress says how far it is, on standard error: standard output is for results.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+type retrievalCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl."`
+}
+
+// row is a passage of the collection: number Pos of document Sess in the scope Group.
+type row struct {
+	ID     string          `json:"id"`
+	Group  string          `json:"group"`
+	Sess   json.RawMessage `json:"sess"` // a number or a name
+	Pos    int             `json:"pos"`
+	Title  string          `json:"title"`
+	Text   string          `json:"text"`
+	Author string          `json:"author"`
+}
+
+type query struct {
+	ID    string `json:"id"`
+	Group string `json:"group"`
+	Text  string `json:"text"`
+}
+
+// collection is what is indexed. Each group is a chat of its own.
+type collection struct {
+	rows  []row
+	chats map[string]int64
+	names map[int64]string // of rows, by chunk
+}
+
+// Run indexes the collection as it would be in use, and asks each query as a contact whose chat is the query's group.
+func (c retrievalCmd) Run(ctx context.Context) error {
+	rows, err := readLines[row](filepath.Join(c.Dir, "corpus.jsonl"))
+	if err != nil {
+		return err
+	}
+	queries, err := readLines[query](filepath.Join(c.Dir, "queries.jsonl"))
+	if err != nil {
+		return err
+	}
+	db, err := openDatabase(ctx, true, nil)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	lite, err := openFTS(filepath.Join(db.dir, "fts.db"))
+	if err != nil {
+		return err
+	}
+	defer lite.close()
+	col := collection{rows: rows, chats: map[string]int64{}}
+	began := time.Now()
+	if err := col.index(ctx, db, lite); err != nil {
+		return err
+	}
+	progress("%d passages in %d scopes indexed in %s", len(rows), len(col.chats), time.Since(began).Round(time.Millisecond))
+	return col.ask(ctx, db, lite, queries)
+}
+
+func readLines[T any](path string) ([]T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the collection: %w", err)
+	}
+	defer f.Close()
+	var list []T
+	for d := json.NewDecoder(bufio.NewReader(f)); d.More(); {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// documents are the rows of one session each, in order.
+func (c *collection) documents() [][]row {
+	at := map[string]int{}
+	var docs [][]row
+	for _, r := range c.rows {
+		key := r.Group + "\n" + string(r.Sess)
+		i, known := at[key]
+		if !known {
+			i = len(docs)
+			at[key] = i
+			docs = append(docs, nil)
+		}
+		docs[i] = append(docs[i], r)
+	}
+	for _, d := range docs {
+		slices.SortStableFunc(d, func(a, b row) int { return cmp.Compare(a.Pos, b.Pos) })
+	}
+	return docs
+}
+
+func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
+	for _, rows := range c.documents() {
+		first := rows[0]
+		chat, known := c.chats[first.Group]
+		if !known {
+			chat = int64(len(c.chats) + 1)
+			c.chats[first.Group] = chat
+		}
+		doc, chunks := document(rows, chat)
+		if err := db.write(ctx, doc, chunks); err != nil {
+			return err
+		}
+	}
+	if err := c.readNames(ctx, db); err != nil {
+		return err
+	}
+	if _, err := db.Pool().Exec(ctx, "analyze"); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+	list := make([]ftsRow, len(c.rows))
+	for i, r := range c.rows {
+		list[i] = ftsRow{id: int64(i + 1), scope: r.Group, body: r.Title + "\n" + r.Text}
+	}
+	return lite.add(ctx, list)
+}
+
+// document is a session as the store takes it. Rows that have an author are what people said to each other; all others
+// are parts of a document.
+func document(rows []row, chat int64) (store.Document, []store.Chunk) {
+	first := rows[0]
+	origin := first.Group + "/" + string(first.Sess)
+	doc := store.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: store.KindKnowledge, Element: "txt", Hash: origin}
+	chunks := make([]store.Chunk, len(rows))
+	for i, r := range rows {
+		if r.Author != "" {
+			doc.Kind, doc.Element = store.KindConversation, "chat"
+		}
+		section := ""
+		if r.Title != first.Title {
+			section = r.Title
+		}
+		chunks[i] = store.Chunk{
+			Key: r.ID, Ord: i, Section: section, Content: r.Text, Words: search.IndexText(doc.Name, section, r.Text),
+			Author: strings.Join(search.Words(r.Author), " "), IsQuestion: search.IsQuestion(r.Text),
+		}
+	}
+	return doc, chunks
+}
+
+// readNames notes which chunk is which row: a row's id is its chunk's key.
+func (c *collection) readNames(ctx context.Context, db *database) error {
+	c.names = map[int64]string{}
+	for _, chat := range c.chats {
+		err := db.AsOwner(ctx, policy.OwnerScope(chat), func(tx store.Tx) error {
+			rows, err := tx.Query(ctx, "select id, chunk_key from chunks")
+			if err != nil {
+				return fmt.Errorf("list chunks: %w", err)
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var id int64
+				var name string
+				if err := rows.Scan(&id, &name); err != nil {
+					return fmt.Errorf("list chunks: %w", err)
+				}
+				c.names[id] = name
+			}
+			return rows.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask answers all queries, ours and SQLite's in turn so that both meet the same machine, and prints ours.
+func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) error {
+	out := bufio.NewWriter(os.Stdout)
+	s := search.New(db.Store)
+	var ours, theirs []time.Duration
+	for i, q := range queries {
+		scope := policy.ContactScope(c.chats[q.Group])
+		began := time.Now()
+		found, err := s.AsContact(ctx, scope, search.Query{Text: q.Text})
+		if err != nil {
+			return err
+		}
+		ours = append(ours, time.Since(began))
+		for _, h := range found.Hits {
+			fmt.Fprintln(out, q.ID+"\t"+c.names[h.ChunkID])
+		}
+		words, err := contentWords(ctx, db, q.Text)
+		if err != nil {
+			return err
+		}
+		began = time.Now()
+		if _, err := lite.find(ctx, words, []string{q.Group}); err != nil {
+			return err
+		}
+		theirs = append(theirs, time.Since(began))
+		if (i+1)%200 == 0 {
+			progress("%d of %d queries", i+1, len(queries))
+		}
+	}
+	progress("multis %s   SQLite FTS5 %s   ratio of medians %.2f", summary(ours), summary(theirs), ratio(ours, theirs))
+	return out.Flush()
+}

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// homeserver is as much of a Matrix homeserver as multis uses: rooms with state and a timeline, a stream of all events,
+// sends that are taken once per transaction id.
+type homeserver struct {
+	URL string
+
+	mu     sync.Mutex
+	rooms  map[id.RoomID]*hsRoom
+	stream []*event.Event
+	grown  chan struct{} // closed and replaced when the stream grows
+	puts   []put
+	taken  map[string]id.EventID // by room and transaction id
+	odd    []string              // requests that are not served here
+	// allowed judges a send at the moment it comes in, with mu held.
+	allowed func(put) bool
+	// fail decides what happens to a send: nothing, an error before it is taken, or a broken connection after.
+	fail func() failure
+}
+
+// hsRoom is a room as the homeserver knows it. Members are those who joined.
+type hsRoom struct {
+	ID      id.RoomID
+	State   []*event.Event
+	Members map[id.UserID]bool
+}
+
+// put is a send that came in.
+type put struct {
+	Room   id.RoomID
+	Sender id.UserID
+	Txn    string
+	Event  *event.Event
+	// Allowed is what was judged of it.
+	Allowed bool
+}
+
+type failure int
+
+const (
+	noFailure failure = iota
+	refused           // 500, nothing was taken
+	brokenOff         // taken, but the answer is lost
+)
+
+func openHomeserver(t *testing.T) *homeserver {
+	t.Helper()
+	hs := &homeserver{rooms: map[id.RoomID]*hsRoom{}, grown: make(chan struct{}), taken: map[string]id.EventID{}}
+	mux := http.NewServeMux()
+	const v3 = "/_matrix/client/v3"
+	mux.HandleFunc("POST "+v3+"/register", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	mux.HandleFunc("GET "+v3+"/account/whoami", func(w http.ResponseWriter, r *http.Request) {
+		reply(w, map[string]id.UserID{"user_id": userOf(r)})
+	})
+	mux.HandleFunc("PUT "+v3+"/devices/{device}", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	mux.HandleFunc("PUT "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	mux.HandleFunc("POST /_matrix/client/v1/appservice/{id}/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]int{"duration_ms": 1}) })
+	for _, keys := range []string{"POST " + v3 + "/keys/", "PUT " + v3 + "/sendToDevice/", "PUT " + v3 + "/user/"} {
+		mux.HandleFunc(keys, func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) }) // nobody else has devices here
+	}
+	mux.HandleFunc("GET "+v3+"/user/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "M_NOT_FOUND") })
+	mux.HandleFunc("GET "+v3+"/joined_rooms", hs.joinedRooms)
+	mux.HandleFunc("POST "+v3+"/createRoom", hs.createRoom)
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", hs.state)
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", hs.stateEvent)
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{key}", hs.stateEvent)
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/event/{event}", hs.event)
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/messages", hs.messages)
+	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", hs.send)
+	mux.HandleFunc("GET "+v3+"/sync", hs.sync)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		hs.mu.Lock()
+		defer hs.mu.Unlock()
+		hs.odd = append(hs.odd, r.Method+" "+r.URL.Path)
+		refuse(w, http.StatusNotFound, "M_UNRECOGNIZED")
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	hs.URL = server.URL
+	return hs
+}
+
+func reply(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // a client that left
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	reply(w, map[string]string{"errcode": code, "error": code})
+}
+
+func userOf(r *http.Request) id.UserID { return id.UserID(r.URL.Query().Get("user_id")) }
+
+// add makes a room.
+func (hs *homeserver) add(room *hsRoom) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	hs.rooms[room.ID] = room
+}
+
+// happen puts an event into its room and the stream, and names it.
+func (hs *homeserver) happen(evt *event.Event) *event.Event {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return hs.append(evt)
+}
+
+func (hs *homeserver) append(evt *event.Event) *event.Event {
+	evt.ID = id.EventID(fmt.Sprintf("$e%d", len(hs.stream)))
+	hs.stream = append(hs.stream, evt)
+	if room := hs.rooms[evt.RoomID]; evt.StateKey != nil {
+		room.State = append(room.State, evt)
+	}
+	close(hs.grown)
+	hs.grown = make(chan struct{})
+	return evt
+}
+
+func (hs *homeserver) joinedRooms(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	joined := []id.RoomID{}
+	for _, room := range hs.rooms {
+		if room.Members[userOf(r)] {
+			joined = append(joined, room.ID)
+		}
+	}
+	reply(w, map[string][]id.RoomID{"joined_rooms": joined})
+}
+
+func (hs *homeserver) createRoom(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	room := &hsRoom{ID: id.RoomID(fmt.Sprintf("!made%d:x", len(hs.rooms))), Members: map[id.UserID]bool{userOf(r): true, testOwner: true}}
+	room.State = []*event.Event{
+		stateEvent(room.ID, userOf(r), event.StateCreate, "", &event.CreateEventContent{}),
+		stateEvent(room.ID, userOf(r), event.StateMember, string(userOf(r)), &event.MemberEventContent{Membership: event.MembershipJoin}),
+		stateEvent(room.ID, testOwner, event.StateMember, string(testOwner), &event.MemberEventContent{Membership: event.MembershipJoin}),
+	}
+	hs.rooms[room.ID] = room
+	reply(w, map[string]id.RoomID{"room_id": room.ID})
+}
+
+// room is the room of a request, if the user of the request is in it.
+func (hs *homeserver) room(w http.ResponseWriter, r *http.Request) (*hsRoom, bool) {
+	room := hs.rooms[id.RoomID(r.PathValue("room"))]
+	if room == nil || !room.Members[userOf(r)] {
+		refuse(w, http.StatusForbidden, "M_FORBIDDEN")
+		return nil, false
+	}
+	return room, true
+}
+
+func (hs *homeserver) state(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if room, ok := hs.room(w, r); ok {
+		reply(w, room.State)
+	}
+}
+
+func (hs *homeserver) stateEvent(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	room, ok := hs.room(w, r)
+	if !ok {
+		return
+	}
+	for _, evt := range slices.Backward(room.State) {
+		if evt.Type.Type == r.PathValue("type") && *evt.StateKey == r.PathValue("key") {
+			reply(w, &evt.Content)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "M_NOT_FOUND")
+}
+
+func (hs *homeserver) event(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	room, ok := hs.room(w, r)
+	if !ok {
+		return
+	}
+	for _, evt := range hs.stream {
+		if evt.RoomID == room.ID && string(evt.ID) == r.PathValue("event") {
+			reply(w, evt)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "M_NOT_FOUND")
+}
+
+// position reads a place in the stream, which is the number of events before it.
+func position(token string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(token, "s"))
+	return n
+}
+
+func token(n int) string { return fmt.Sprintf("s%d", n) }
+
+// messages goes back through a room from one position to another.
+func (hs *homeserver) messages(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	room, ok := hs.room(w, r)
+	if !ok {
+		return
+	}
+	query := r.URL.Query()
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	page := struct {
+		Chunk []*event.Event `json:"chunk"`
+		End   string         `json:"end,omitempty"`
+	}{Chunk: []*event.Event{}}
+	for i := position(query.Get("from")) - 1; i >= position(query.Get("to")); i-- {
+		if len(page.Chunk) == limit {
+			page.End = token(i + 1)
+			break
+		}
+		if hs.stream[i].RoomID == room.ID {
+			page.Chunk = append(page.Chunk, hs.stream[i])
+		}
+	}
+	reply(w, page)
+}
+
+// send takes an event once per transaction id, however often it is tried.
+func (hs *homeserver) send(w http.ResponseWriter, r *http.Request) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	room, ok := hs.room(w, r)
+	if !ok {
+		return
+	}
+	sent := &event.Event{
+		Type: event.Type{Type: r.PathValue("type"), Class: event.MessageEventType}, RoomID: room.ID, Sender: userOf(r), Timestamp: time.Now().UnixMilli(),
+	}
+	if err := json.NewDecoder(r.Body).Decode(&sent.Content); err != nil {
+		refuse(w, http.StatusBadRequest, "M_NOT_JSON")
+		return
+	}
+	p := put{Room: room.ID, Sender: sent.Sender, Txn: r.PathValue("txn"), Event: sent}
+	p.Allowed = hs.allowed(p)
+	hs.puts = append(hs.puts, p)
+	failure := hs.fail()
+	if failure == refused {
+		refuse(w, http.StatusInternalServerError, "M_UNKNOWN")
+		return
+	}
+	key := string(room.ID) + " " + r.PathValue("txn")
+	if hs.taken[key] == "" {
+		hs.taken[key] = hs.append(sent).ID
+	}
+	if failure == brokenOff {
+		panic(http.ErrAbortHandler) // the way to drop a connection
+	}
+	reply(w, map[string]id.EventID{"event_id": hs.taken[key]})
+}
+
+// timelineSize is how many events of a room a poll brings; earlier ones are left to be fetched.
+const timelineSize = 5
+
+// sync waits for events after a position and brings those of the user's rooms.
+func (hs *homeserver) sync(w http.ResponseWriter, r *http.Request) {
+	since, wait := position(r.URL.Query().Get("since")), time.Duration(0)
+	if ms, err := strconv.Atoi(r.URL.Query().Get("timeout")); err == nil {
+		wait = time.Duration(ms) * time.Millisecond
+	}
+	for end := time.After(wait); ; {
+		hs.mu.Lock()
+		grown, size := hs.grown, len(hs.stream)
+		hs.mu.Unlock()
+		if size > since || r.URL.Query().Get("since") == "" {
+			break
+		}
+		select {
+		case <-grown:
+			continue
+		case <-end:
+		case <-r.Context().Done():
+		}
+		break
+	}
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	reply(w, hs.poll(userOf(r), since, r.URL.Query().Get("since") == ""))
+}
+
+type pollAnswer struct {
+	Next  string `json:"next_batch"`
+	Rooms struct {
+		Join map[id.RoomID]pollRoom `json:"join"`
+	} `json:"rooms"`
+}
+
+type pollRoom struct {
+	Timeline struct {
+		Events  []*event.Event `json:"events"`
+		Limited bool           `json:"limited"`
+		Before  string         `json:"prev_batch"`
+	} `json:"timeline"`
+}
+
+func (hs *homeserver) poll(user id.UserID, since int, first bool) pollAnswer {
+	answer := pollAnswer{Next: token(len(hs.stream))}
+	answer.Rooms.Join = map[id.RoomID]pollRoom{}
+	for i := len(hs.stream) - 1; i >= since && !first; i-- {
+		evt := hs.stream[i]
+		room := answer.Rooms.Join[evt.RoomID]
+		switch {
+		case !hs.rooms[evt.RoomID].Members[user]:
+			continue
+		case len(room.Timeline.Events) == timelineSize:
+			room.Timeline.Limited = true
+		default:
+			room.Timeline.Events = slices.Insert(room.Timeline.Events, 0, evt)
+			room.Timeline.Before = token(i)
+		}
+		answer.Rooms.Join[evt.RoomID] = room
+	}
+	return answer
+}
+
+func stateEvent(room id.RoomID, sender id.UserID, kind event.Type, key string, content any) *event.Event {
+	kind.Class = event.StateEventType
+	return &event.Event{
+		ID: id.EventID("$" + kind.Type + key + room.String()), Type: kind, RoomID: room, Sender: sender, StateKey: &key,
+		Timestamp: time.Now().UnixMilli(), Content: event.Content{Parsed: content},
+	}
+}

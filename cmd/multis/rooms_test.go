@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// testRoom is a room of the random run, with what is true of it.
+type testRoom struct {
+	*hsRoom
+	kind       string // a kind of room below
+	encryption string // no, yes, unknown
+	mode       policy.Mode
+	contact    id.UserID
+}
+
+// The kinds of rooms.
+const (
+	roomDM        = "dm"
+	roomGroup     = "group"
+	roomSpace     = "space"
+	roomBroadcast = "broadcast"
+	roomUnbridged = "unbridged"
+	roomForged    = "forged" // somebody else than its bot claims it for a bridge
+)
+
+// isChat tells whether people on a network are behind the room.
+func (room *testRoom) isChat() bool { return room.kind == roomDM || room.kind == roomGroup }
+
+// sendable tells whether anything may be sent there as things stand.
+func (room *testRoom) sendable() bool {
+	return room.isChat() && room.encryption != "unknown" && (room.mode == policy.ModeBusiness || room.mode == policy.ModePersonal)
+}
+
+// kept tells whether what is said there is stored.
+func (room *testRoom) kept() bool { return room.isChat() && room.mode != policy.ModeOff }
+
+// makeRooms makes rooms of every kind and encryption. Multis knows nothing of them yet.
+func (r *run) makeRooms() {
+	n := 0
+	for _, kind := range []string{roomDM, roomDM, roomDM, roomGroup, roomGroup, roomSpace, roomBroadcast, roomUnbridged, roomForged} {
+		for _, encryption := range []string{"no", "no", "yes", "unknown"} {
+			n++
+			room := &testRoom{
+				hsRoom: &hsRoom{ID: id.RoomID(fmt.Sprintf("!room%d:x", n))}, kind: kind, encryption: encryption, contact: id.UserID(fmt.Sprintf("@demo_c%d:x", n)),
+			}
+			room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true, testStranger: true, testOperator: true}
+			room.State = room.initialState(n)
+			if room.mode = policy.ModeSilent; kind == roomDM {
+				room.mode = policy.ModeBusiness // as the business profile has it
+			}
+			r.rooms = append(r.rooms, room)
+			r.hs.add(room.hsRoom)
+		}
+	}
+}
+
+func (room *testRoom) initialState(n int) []*event.Event {
+	bridge := &event.BridgeEventContent{
+		BridgeBot: testBridgeBot, Protocol: event.BridgeInfoSection{ID: "demonet"}, Channel: event.BridgeInfoSection{ID: fmt.Sprintf("c%d", n), Receiver: "phone"},
+		BeeperRoomTypeV2: "dm",
+	}
+	claimed := testBridgeBot
+	create := &event.CreateEventContent{}
+	switch room.kind {
+	case roomGroup:
+		bridge.BeeperRoomTypeV2 = "group_dm"
+	case roomSpace:
+		create.Type, bridge.BeeperRoomTypeV2 = event.RoomTypeSpace, "space"
+	case roomBroadcast:
+		bridge.BeeperRoomTypeV2, bridge.Channel.ID = "default", fmt.Sprintf("status%d@broadcast", n)
+	case roomForged:
+		claimed = testStranger
+	}
+	if room.kind == roomSpace && room.encryption == "unknown" {
+		bridge.Channel.ID = "__personal_filtering_space__"
+	}
+	state := []*event.Event{
+		stateEvent(room.ID, testBridgeBot, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{testBridgeBot: 100}}),
+	}
+	if room.encryption != "unknown" {
+		state = append(state, stateEvent(room.ID, testBridgeBot, event.StateCreate, "", create))
+	}
+	if room.encryption == "yes" {
+		state = append(state, stateEvent(room.ID, testBridgeBot, event.StateEncryption, "", &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}))
+	}
+	if room.kind != roomUnbridged {
+		state = append(state, stateEvent(room.ID, claimed, event.StateBridge, "x/demonet", bridge))
+	}
+	for member := range room.Members {
+		state = append(state, stateEvent(room.ID, member, event.StateMember, string(member), &event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"}))
+	}
+	return state
+}
+
+// storm has people write in rooms at random. What they write comes by the push, by the sync, or both, once or twice.
+func (r *run) storm() {
+	r.t.Helper()
+	var batch []*event.Event
+	for range eventsPerRound {
+		room := r.rooms[r.rand.IntN(len(r.rooms))]
+		if r.rand.IntN(3) == 0 {
+			room = r.rooms[r.rand.IntN(12)] // contacts write more than the rest
+		}
+		evt := r.hs.happen(r.message(room))
+		r.stored[evt.ID] = room.kept() && evt.Sender != testBridgeBot
+		r.texts[evt.ID] = room.String() + " " + string(evt.Sender)
+		for range r.rand.IntN(3) {
+			batch = append(batch, evt)
+		}
+		if r.rand.IntN(8) == 0 {
+			require.True(r.t, r.push(batch))
+			batch = nil
+			r.switchUnderWay()
+		}
+	}
+	require.True(r.t, r.push(batch))
+}
+
+// message writes what somebody says in a room.
+func (r *run) message(room *testRoom) *event.Event {
+	texts := []string{
+		"What does a consultation cost?", "Nora, what does a consultation cost?", "Hello!", "I want a refund", "ok", "Where is the moon?", "!wa logout", "🙂",
+	}
+	said := &event.MessageEventContent{MsgType: event.MsgText, Body: texts[r.rand.IntN(len(texts))]}
+	content := event.Content{Parsed: said}
+	evt := &event.Event{Type: event.EventMessage, RoomID: room.ID, Sender: room.contact, Timestamp: time.Now().UnixMilli()}
+	switch r.rand.IntN(16) {
+	case 0:
+		evt.Sender = testOwner
+	case 1:
+		evt.Sender = testOwner
+		content.Raw = map[string]any{"fi.mau.double_puppet_source": "mautrix-demonet"}
+	case 2:
+		evt.Sender = testStranger
+	case 3:
+		evt.Sender = testOperator
+	case 4:
+		evt.Sender = testBridgeBot
+	case 5:
+		said.MsgType = event.MsgNotice
+	case 6:
+		content.Raw = map[string]any{"ai.multis.out": "01a1fb9a-8d51-74e9-ac63-57cab2799c6c", "fi.mau.double_puppet_source": "mautrix-demonet"}
+	}
+	if r.rand.IntN(4) == 0 {
+		evt.Timestamp -= (11*time.Minute + time.Duration(r.rand.IntN(1000))*time.Hour).Milliseconds()
+	}
+	evt.Content = content
+	return evt
+}
+
+const (
+	underWaySQL = `select coalesce((select c.id from chats c join outbox o on o.chat_id = c.id where o.state = 'queued' and o.send_as = 'owner' order by random() limit 1), 0)`
+	sendingSQL  = `select count(*) from river.river_job j join outbox o on o.id::text = j.args->>'out' where j.kind = 'send' and j.state = 'running' and o.chat_id = $1`
+	holdSQL     = "with held as (select from chats where id = $1 for update) select count(*) from held"
+)
+
+// switchUnderWay gives a chat another mode while an answer of it waits for another try. Only what is on the wire at that very
+// moment may still arrive, so it waits for that.
+func (r *run) switchUnderWay() {
+	r.t.Helper()
+	chat := int64(r.count(underWaySQL))
+	if chat == 0 {
+		return
+	}
+	row, err := store.ChatByID(r.t.Context(), r.db.DB(), chat)
+	require.NoError(r.t, err)
+	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeSilent}
+	mode := modes[r.rand.IntN(len(modes))]
+	r.hs.mu.Lock()
+	defer r.hs.mu.Unlock()
+	err = r.db.InTx(r.t.Context(), func(tx store.Tx) error {
+		var held, sending int
+		if err := tx.QueryRow(r.t.Context(), holdSQL, chat).Scan(&held); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(r.t.Context(), sendingSQL, chat).Scan(&sending); err != nil || sending > 0 {
+			return err
+		}
+		r.room(*row.RoomID).mode = mode
+		return store.SetMode(r.t.Context(), tx, chat, mode)
+	})
+	require.NoError(r.t, err)
+}
+
+// change gives some chats another mode and encrypts a room, while nothing is under way.
+func (r *run) change() {
+	r.t.Helper()
+	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
+	for _, room := range r.rooms {
+		if !room.isChat() || r.rand.IntN(3) > 0 {
+			continue
+		}
+		chats, err := store.ChatsByRoom(r.t.Context(), r.db.DB(), []id.RoomID{room.ID})
+		require.NoError(r.t, err)
+		chat, known := chats[room.ID]
+		if !known {
+			continue // nobody has said anything there yet
+		}
+		room.mode = modes[r.rand.IntN(len(modes))]
+		require.NoError(r.t, r.db.InTx(r.t.Context(), func(tx store.Tx) error { return store.SetMode(r.t.Context(), tx, chat.ID, room.mode) }))
+	}
+	if room := r.rooms[r.rand.IntN(len(r.rooms))]; room.encryption == "no" && r.rand.IntN(3) == 0 {
+		room.encryption = "yes"
+		evt := stateEvent(room.ID, testBridgeBot, event.StateEncryption, "", &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+		require.True(r.t, r.push([]*event.Event{r.hs.happen(evt)}))
+	}
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/config"
+	"multis/knowledge"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+const (
+	testOwner     id.UserID = "@owner:x"
+	testBot       id.UserID = "@multis:x"
+	testBridgeBot id.UserID = "@demobot:x"
+	testOperator  id.UserID = "@operator:x"
+	testStranger  id.UserID = "@stranger:x"
+)
+
+const serveConfig = `
+homeserver: {address: %q, domain: x}
+appservice: {port: %d, sender_localpart: as_multis_test, as_token: as-token, hs_token: hs-token}
+owner: "@owner:x"
+operators: ["@operator:x"]
+time_zone: UTC
+database: {url: %q}
+chats:
+  profile: business
+  burst_quiet: 20ms
+  admin_pause_minutes: 0
+  contact_caps: {per_minute: 1000, per_day: 1000}
+`
+
+// run is a multis that serves, and the world around it.
+type run struct {
+	t    *testing.T
+	hs   *homeserver
+	db   *store.Store
+	port int
+	txn  int
+	rand *rand.Rand
+
+	rooms  []*testRoom
+	stored map[id.EventID]bool // acknowledged events: whether they must have a row, or must have none
+	texts  map[id.EventID]string
+}
+
+func startServe(t *testing.T, seed uint64) *run {
+	t.Helper()
+	r := &run{t: t, hs: openHomeserver(t), rand: rand.New(rand.NewPCG(seed, 0)), stored: map[id.EventID]bool{}, texts: map[id.EventID]string{}}
+	failures := rand.New(rand.NewPCG(seed, 1))
+	r.hs.allowed = r.mayBeSent
+	r.hs.fail = func() failure {
+		switch failures.IntN(8) {
+		case 0:
+			return refused
+		case 1:
+			return brokenOff
+		default:
+			return noFailure
+		}
+	}
+	dsn := storetest.DSN(t)
+	var err error
+	r.db, err = store.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(r.db.Close)
+	free := httptest.NewServer(nil) // finds a port
+	address, err := url.Parse(free.URL)
+	require.NoError(t, err)
+	free.Close()
+	r.port, err = strconv.Atoi(address.Port())
+	require.NoError(t, err)
+	cfg, err := config.Parse("config.yaml", fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), os.LookupEnv)
+	require.NoError(t, err)
+
+	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)
+	ctx, stop := context.WithCancel(log.WithContext(context.Background()))
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, cfg) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	r.until("multis to be ready", func() bool {
+		resp, err := http.Get(r.url("/_matrix/mau/ready"))
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return r
+}
+
+func (r *run) url(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", r.port, path) }
+
+func (r *run) until(what string, done func() bool) {
+	r.t.Helper()
+	require.Eventually(r.t, done, time.Minute, 20*time.Millisecond, what)
+}
+
+// push hands events to multis as the homeserver does. False: it was not acknowledged.
+func (r *run) push(events []*event.Event) bool {
+	r.t.Helper()
+	r.txn++
+	body, err := json.Marshal(map[string][]*event.Event{"events": events})
+	require.NoError(r.t, err)
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPut, r.url(fmt.Sprintf("/_matrix/app/v1/transactions/%d", r.txn)), bytes.NewReader(body))
+	require.NoError(r.t, err)
+	req.Header.Set("Authorization", "Bearer hs-token")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(r.t, err)
+	require.NoError(r.t, resp.Body.Close())
+	return resp.StatusCode == http.StatusOK
+}
+
+const idleSQL = `select not exists (select from river.river_job where kind <> 'digest' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
+
+// idle waits until multis has taken in the whole stream and has nothing left to do.
+func (r *run) idle() {
+	r.t.Helper()
+	r.until("multis to be idle", func() bool {
+		r.hs.mu.Lock()
+		end := token(len(r.hs.stream))
+		r.hs.mu.Unlock()
+		var since string
+		_, err := store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSince, &since)
+		require.NoError(r.t, err)
+		var idle bool
+		require.NoError(r.t, r.db.DB().QueryRow(r.t.Context(), idleSQL).Scan(&idle))
+		return idle && since == end
+	})
+}
+
+func (r *run) count(sql string, args ...any) (n int) {
+	r.t.Helper()
+	require.NoError(r.t, r.db.DB().QueryRow(r.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+const (
+	rounds         = 10
+	eventsPerRound = 60
+)
+
+func TestServeNeverSendsWhereItMustNot(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := startServe(t, seed)
+	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"), Role: policy.Public})
+	require.NoError(t, err)
+	r.makeRooms()
+	for range rounds {
+		r.storm()
+		r.idle()
+		r.change()
+	}
+	r.checkSends()
+	r.checkRows()
+	r.checkTransactions()
+	require.Empty(t, r.hs.odd, "requests a homeserver does not know")
+	require.Greater(t, r.count("select count(*) from outbox where send_as = 'owner' and state = 'sent'"), 20, "and it does answer where it may")
+	for _, code := range []policy.Code{policy.CodeEncryptionUnknown, policy.CodeSilent} {
+		require.Positive(t, r.count("select count(*) from outbox where code = $1 and state = 'dropped'", code), "%s was put to the test", code)
+	}
+	for _, code := range []policy.Code{policy.CodeSilent, policy.CodeStale, policy.CodeNotAddressed, policy.CodeOwnerWrote} {
+		require.Positive(t, r.count("select count(*) from messages where code = $1", code), "%s was put to the test", code)
+	}
+}
+
+// mayBeSent judges a send as things stand. The homeserver's lock is held.
+func (r *run) mayBeSent(sent put) bool {
+	room := r.room(sent.Room)
+	if room == nil {
+		return sent.Sender == testBot // the room it made
+	}
+	return sent.Sender == testOwner && room.sendable() && (sent.Event.Type.Type == event.EventEncrypted.Type) == (room.encryption == "yes")
+}
+
+// checkSends looks at every send, failed ones included.
+func (r *run) checkSends() {
+	r.t.Helper()
+	r.hs.mu.Lock()
+	defer r.hs.mu.Unlock()
+	for _, sent := range r.hs.puts {
+		require.True(r.t, sent.Allowed, "a send of %s by %s into %s", sent.Event.Type.Type, sent.Sender, r.room(sent.Room))
+	}
+}
+
+// checkTransactions looks for an outbox row behind every send, and for one event behind every row, however often it was tried.
+func (r *run) checkTransactions() {
+	r.t.Helper()
+	r.hs.mu.Lock()
+	defer r.hs.mu.Unlock()
+	events := map[id.EventID]bool{}
+	for key, event := range r.hs.taken {
+		_, txn, _ := strings.Cut(key, " ")
+		require.Equal(r.t, 1, r.count("select count(*) from outbox where id::text = $1 and event_id = $2", txn, event), "transaction %s", txn)
+		require.False(r.t, events[event])
+		events[event] = true
+	}
+	require.Equal(r.t, len(events), r.count("select count(*) from outbox where state in ('sent', 'delivered')"), "each row that was sent is one event")
+	require.Greater(r.t, len(r.hs.puts), len(events), "some sends were repeated")
+}
+
+// checkRows looks for all that was acknowledged, and for what must not be there.
+func (r *run) checkRows() {
+	r.t.Helper()
+	for evt, stored := range r.stored {
+		want := 0
+		if stored {
+			want = 1
+		}
+		require.Equal(r.t, want, r.count("select count(*) from messages where event_id = $1", evt), "rows of %s: %s", evt, r.texts[evt])
+	}
+}
+
+func (r *run) room(room id.RoomID) *testRoom {
+	for _, known := range r.rooms {
+		if known.ID == room {
+			return known
+		}
+	}
+	return nil
+}
+
+func (room *testRoom) String() string {
+	return strings.Join([]string{string(room.ID), room.kind, room.encryption, string(room.mode)}, " ")
+}

@@ -1,0 +1,64 @@
+package search
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	pairShare  = 0.2 // what two words add that stand together in the question and in the passage
+	whenFactor = 1.2 // for a passage that says when, if the question asks it
+)
+
+// someTime is a date, or how people tell one from the day they speak.
+var someTime = regexp.MustCompile(`(?i)\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|(?:mon|tues|wednes|thurs|fri|satur|sun)day|` +
+	`january|february|march|april|may|june|july|august|september|october|november|december|weekend|week|month|year|(?:19|20)\d\d)\b`)
+
+// cues are what a question says beyond its words one by one. They are looked for in the texts of the best passages.
+type cues struct {
+	pairs [][2]Term
+	when  bool
+}
+
+// newCues finds out what to look for. A long question says the same in many words, and their pairs would drown it.
+func newCues(terms []Term, words []string) cues {
+	c := cues{when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
+	if len(terms) > shortQuery {
+		return c
+	}
+	of := func(word string) int {
+		return slices.IndexFunc(terms, func(t Term) bool { return t.Chunks > 0 && slices.Contains(t.words, word) })
+	}
+	for i := range len(words) - 1 {
+		if a, b := of(words[i]), of(words[i+1]); a >= 0 && b >= 0 {
+			c.pairs = append(c.pairs, [2]Term{terms[a], terms[b]})
+		}
+	}
+	return c
+}
+
+// raise adds to the score of a passage what its text shows.
+func (c cues) raise(score float64, text string) float64 {
+	if c.when && someTime.MatchString(text) {
+		score *= whenFactor
+	}
+	if len(c.pairs) == 0 {
+		return score
+	}
+	words := Words(text)
+	for _, p := range c.pairs {
+		for i := range len(words) - 1 {
+			if p[0].is(words[i]) && p[1].is(words[i+1]) {
+				score += pairShare * (p[0].IDF + p[1].IDF)
+				break
+			}
+		}
+	}
+	return score
+}
+
+// is tells whether a word has the term's stem, as well as can be told from its letters.
+func (t Term) is(word string) bool {
+	return strings.HasPrefix(word, t.Lexeme) || slices.Contains(t.words, word)
+}
