@@ -21,8 +21,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Ask**",
 		"`/ask question` — an answer from your documents, with its sources",
 		"`/search words` — the passages themselves, best first",
-		"`/docs` — which documents I know",
-		"`/index [path] [public or admin]` — learn a document",
+		"`/docs [remove name]` — which documents I know",
+		"`/index [path or address] [public or admin]` — learn a document",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",
@@ -44,7 +44,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"",
 		"**Ask**",
 		"`/search words` — the passages themselves, best first",
-		"`/docs` — which documents I know",
+		"`/docs [remove name]` — which documents I know",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",
@@ -165,8 +165,8 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
 	require.Equal(t, "I cannot listen yet. Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
-	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
-	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
+	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
 	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 

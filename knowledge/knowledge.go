@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/fetch"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -42,7 +43,7 @@ func sentinels() []error {
 
 // IsFinal tells whether another attempt at the same file would fail the same way.
 func IsFinal(err error) bool {
-	return errors.Is(err, ErrRole) || slices.ContainsFunc(sentinels(), func(known error) bool { return errors.Is(err, known) })
+	return errors.Is(err, ErrRole) || errors.Is(err, ErrNoFiles) || errors.Is(err, ErrTooManyFiles) || errors.Is(err, ErrNoFile) || goneForGood(err) || slices.ContainsFunc(sentinels(), func(known error) bool { return errors.Is(err, known) })
 }
 
 // MaxSize is the size of the biggest file that is indexed, in bytes.
@@ -63,6 +64,8 @@ type File struct {
 	Role   policy.Role
 	// Progress, unless nil, is told how many pages of a file are read.
 	Progress func(done, all int)
+
+	validator fetch.Validator // of a page
 }
 
 // Report says what Index did.
@@ -85,6 +88,8 @@ type Options struct {
 	CacheDir string
 	// UnidocKey is a metered licence key of unipdf, which then reads PDFs instead of pdfium.
 	UnidocKey string
+	// Fetch gets pages. Defaults to a client of its own.
+	Fetch *fetch.Client
 }
 
 // Library holds the documents.
@@ -97,7 +102,12 @@ type Library struct {
 func New(st *store.Store) *Library { return Open(st, Options{}) }
 
 // Open returns the library in st.
-func Open(st *store.Store, o Options) *Library { return &Library{st: st, options: o} }
+func Open(st *store.Store, o Options) *Library {
+	if o.Fetch == nil {
+		o.Fetch = fetch.New(fetch.Options{})
+	}
+	return &Library{st: st, options: o}
+}
 
 // Index reads a file, cuts it into passages and puts them in place of what was there from the same origin, all or nothing.
 // A file that was there in another role moves to the new one.
@@ -119,7 +129,7 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	}
 	doc := store.Document{
 		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
-		Hash: digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data)),
+		Validator: versioned(f.validator), Hash: digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data)),
 	}
 	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
 	switch {
@@ -167,6 +177,11 @@ func (r reporter) page(done, all int) {
 	if r.progress != nil {
 		r.progress(done, all)
 	}
+}
+
+// Named lists the files and pages that go by a name, or come from there.
+func (l *Library) Named(ctx context.Context, name string, limit int) ([]store.Document, error) {
+	return store.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
 
 // Remove deletes the document of an origin. store.ErrNotFound when there is none.
