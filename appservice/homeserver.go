@@ -243,8 +243,8 @@ func (h *Homeserver) carries(ctx context.Context, who policy.SendAs, evt *event.
 	return ok && found == key
 }
 
-// Download fetches a file that was sent in the admin room, at most max bytes. A larger one is ErrTooLarge, for good.
-func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error) {
+// Download fetches a file that was sent in the admin room, at most limit bytes. A larger one is ErrTooLarge, for good.
+func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
 	defer cancel()
 	uri, err := file.URL.Parse()
@@ -256,11 +256,11 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max in
 		return nil, explain("download the file", err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, max+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("download the file: %w", err)
 	}
-	if int64(len(data)) > max {
+	if int64(len(data)) > limit {
 		return nil, jobs.Final(ErrTooLarge)
 	}
 	return data, nil
