@@ -260,7 +260,7 @@ func (a *Admin) modeNote(c store.Chat, mode policy.Mode, name string, pausedAll 
 		return note
 	case paused:
 		return note + ", paused"
-	case unsendable(c) != "":
+	case !c.Usable() || c.Encrypted != policy.EncryptionNo:
 		return note + ", cannot answer"
 	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
 		return note + ", when called " + esc(name)

@@ -3,6 +3,7 @@ package appservice
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -286,7 +287,7 @@ func (b *batch) takeAdminState(ctx context.Context, chat store.Chat, evt *event.
 		case who == rules.Owner && left:
 			b.enqueue(jobs.AdminRoomArgs{})
 			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedLeft)
-		case !left && who != rules.Owner && who != rules.Bot && !isOperator(rules, who):
+		case !left && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
 			b.enqueue(jobs.AdminRoomArgs{})
 			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedStranger)
 		}
