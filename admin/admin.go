@@ -111,7 +111,8 @@ var errSettled = errors.New("the message was settled before")
 // orderWait is how long a command waits for an older one that is still being carried out.
 const orderWait = 50 * time.Millisecond
 
-// Command carries out what was written in the admin room, once. last says that no other attempt follows.
+// Command carries out what was written in the admin room, once. last says that no other attempt follows. A question is left
+// to Answer, so that no command waits for a model.
 func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 	r, err := a.request(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
@@ -120,11 +121,30 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 	if err != nil || r.message.AnsweredAt != nil {
 		return err
 	}
+	if isQuestion(r.message) {
+		return a.Store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{Message: message}) })
+	}
 	if waits, err := a.waits(ctx, r); err != nil {
 		return err
 	} else if waits {
 		return jobs.Later(orderWait)
 	}
+	return a.carryOut(ctx, r, last)
+}
+
+// Answer answers a question from the admin room, once. last says that no other attempt follows.
+func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
+	r, err := a.request(ctx, message)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || r.message.AnsweredAt != nil {
+		return err
+	}
+	return a.carryOut(ctx, r, last)
+}
+
+func (a *Admin) carryOut(ctx context.Context, r request, last bool) error {
 	ans, err := a.handle(ctx, r)
 	if err == nil {
 		err = a.commit(ctx, r, ans)
@@ -147,8 +167,12 @@ func (a *Admin) request(ctx context.Context, message int64) (request, error) {
 // orderFor is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
 const orderFor = time.Minute
 
-// waits tells whether an older command must come first. Questions take their time and hold nothing up.
+// waits tells whether an older command must come first. Questions take their time and hold nothing up, and nothing holds up a
+// pause.
 func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
+	if name, _ := parse(r.message.Body); name == "pause" {
+		return false, nil
+	}
 	earlier, err := store.OpenCommands(ctx, a.Store.DB(), r.room.ID, r.message.ID, r.now.Add(-orderFor))
 	if err != nil {
 		return false, err

@@ -58,44 +58,6 @@ func onlyYours(role policy.Role) string {
 	return " (only you)"
 }
 
-// biggestDocs is how many documents are listed by name.
-const biggestDocs = 10
-
-// docs lists what the library holds.
-func (a *Admin) docs(ctx context.Context, r request, _ string) (answer, error) {
-	held, err := a.Library.Documents(ctx, r.scope(), biggestDocs)
-	if err != nil {
-		return answer{}, err
-	}
-	if len(held.Groups) == 0 {
-		return answer{text: "I know no documents yet. Send me one here, a Markdown or text file: `/help index`."}, nil
-	}
-	lines := []string{"**Documents**"}
-	for _, g := range held.Groups {
-		lines = append(lines, fmt.Sprintf("%s, %s — %s · last indexed %s",
-			count(g.Documents, kindName(g)), whose(g.Role), count(g.Chunks, "passage"), a.moment(g.LastIndexed)))
-	}
-	lines = append(lines, "", "**Biggest**")
-	for _, d := range held.Biggest {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s · %s", esc(d.Name), count(d.Chunks, "passage"), whose(d.Role), a.moment(d.Indexed)))
-	}
-	return answer{text: strings.Join(lines, "\n")}, nil
-}
-
-// kindName says what the documents of a group are.
-func kindName(g store.DocumentGroup) string {
-	switch {
-	case g.Kind == store.KindConversation:
-		return "chat"
-	case g.Element == "md":
-		return "Markdown file"
-	case g.Element == "txt":
-		return "text file"
-	default:
-		return esc(g.Element) + " file"
-	}
-}
-
 // whose says who may see data of a role.
 func whose(role policy.Role) string {
 	switch role {

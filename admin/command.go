@@ -55,15 +55,17 @@ func (a *Admin) table() []command {
 			help:    "You search your own documents and the public ones; operators search the public ones.",
 		},
 		{
-			name: "docs", group: groupAsk, run: a.docs, operators: true,
+			name: "docs", args: "[remove name]", group: groupAsk, run: a.docs, operators: true,
 			summary: "which documents I know",
+			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
+				"`/docs remove prices.pdf` takes one out, for good and at once.",
 		},
 		{
-			name: "index", args: "[path] [public or admin]", group: groupAsk, run: a.index,
+			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: a.index,
 			summary: "learn a document",
-			help: "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name one in the documents folder. " +
+			help: "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
-				"Markdown and plain text, up to 10 MB.",
+				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
 		{
 			name: "chats", args: "[name]", group: groupChats, run: a.chats, operators: true,
@@ -201,7 +203,7 @@ func unreadable(kind string) string {
 	case bridgebridge.Voice, bridgebridge.Audio:
 		return "I cannot listen yet. Please type it."
 	default:
-		return "I can read text and text files so far."
+		return "I can read text and documents so far."
 	}
 }
 

@@ -21,8 +21,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Ask**",
 		"`/ask question` — an answer from your documents, with its sources",
 		"`/search words` — the passages themselves, best first",
-		"`/docs` — which documents I know",
-		"`/index [path] [public or admin]` — learn a document",
+		"`/docs [remove name]` — which documents I know",
+		"`/index [path or address] [public or admin]` — learn a document",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",
@@ -44,7 +44,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"",
 		"**Ask**",
 		"`/search words` — the passages themselves, best first",
-		"`/docs` — which documents I know",
+		"`/docs [remove name]` — which documents I know",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",
@@ -101,13 +101,13 @@ func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	message := r.write(store.Message{Body: "/mode silent Ana"})
-	require.NoError(t, r.admin.Command(r.ctx, message, false))
+	require.NoError(t, r.carryOut(message, false))
 	require.Len(t, r.flush(), 1)
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
 
-	require.NoError(t, r.admin.Command(r.ctx, message, false))
+	require.NoError(t, r.carryOut(message, false))
 	r.restart()
-	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	require.NoError(t, r.carryOut(message, true))
 	require.Empty(t, r.flush())
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
@@ -119,7 +119,7 @@ func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
 	message := r.write(store.Message{Body: "/mode business Ana"})
 	errs := make(chan error)
 	for range 4 {
-		go func() { errs <- r.admin.Command(r.ctx, message, false) }()
+		go func() { errs <- r.carryOut(message, false) }()
 	}
 	for range 4 {
 		require.NoError(t, <-errs)
@@ -134,10 +134,10 @@ func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
 	pause := r.write(store.Message{Body: "/pause all"})
 	resume := r.write(store.Message{Body: "/resume"})
 
-	require.True(t, jobs.IsLater(r.admin.Command(r.ctx, resume, false)), "the pause comes first")
-	require.NoError(t, r.admin.Command(r.ctx, pause, false), "it does not wait for the question")
-	require.NoError(t, r.admin.Command(r.ctx, resume, false))
-	require.NoError(t, r.admin.Command(r.ctx, question, false))
+	require.True(t, jobs.IsLater(r.carryOut(resume, false)), "the pause comes first")
+	require.NoError(t, r.carryOut(pause, false), "it does not wait for the question")
+	require.NoError(t, r.carryOut(resume, false))
+	require.NoError(t, r.carryOut(question, false))
 	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
 	require.Len(t, r.flush(), 3)
 
@@ -151,12 +151,12 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	r := newRig(t)
 	r.asker.err = errors.New("model on fire")
 	message := r.write(store.Message{Body: "when?"})
-	require.ErrorContains(t, r.admin.Command(r.ctx, message, false), "model on fire")
+	require.ErrorContains(t, r.carryOut(message, false), "model on fire")
 	require.Empty(t, r.flush(), "it may still work")
-	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	require.NoError(t, r.carryOut(message, true))
 	ref := "#" + itoa(message)
 	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", said(r.flush()))
-	require.NoError(t, r.admin.Command(r.ctx, message, true))
+	require.NoError(t, r.carryOut(message, true))
 	require.Empty(t, r.flush())
 }
 
@@ -165,8 +165,8 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
 	require.Equal(t, "I cannot listen yet. Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
-	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
-	require.Equal(t, "I can read text and text files so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
+	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
 	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
@@ -182,5 +182,16 @@ func TestNoticesPingNobody(t *testing.T) {
 func TestAnUnknownMessageIsGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.True(t, jobs.IsFinal(r.admin.Command(r.ctx, 4711, false)))
+	require.True(t, jobs.IsFinal(r.carryOut(4711, false)))
+}
+
+func TestAPauseWaitsForNoQuestion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 5 {
+		question := r.write(store.Message{ChatID: r.room.ID, Author: policy.AuthorOwnerClient, Kind: "text", Body: "what did we agree?", Action: policy.ActionCommand})
+		require.NoError(t, r.admin.Command(r.ctx, question, false))
+	}
+	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")
+	require.Contains(t, r.owner("/pause all"), "Everything is paused")
 }

@@ -5,32 +5,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/policy"
 	"multis/store"
 )
 
-// Index reads a document into the library and tells the outcome. last says that no other attempt follows.
+// Index reads documents into the library and tells the outcome. last says that no other attempt follows.
 func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
-	file, sent, err := a.readDocument(ctx, args)
-	var report knowledge.Report
-	if err == nil {
-		if report, err = a.Library.Index(ctx, file); err != nil {
-			err = cmp.Or(errors.Unwrap(err), err) // without the file's name, which stands in front below
+	var told []outcome
+	var sent *store.Message
+	var err error
+	switch {
+	case args.Address != "":
+		report, failed := a.Library.IndexAddress(ctx, args.Address, args.Role, nil)
+		told = []outcome{{knowledge.AddressName(args.Address), report, unnamed(failed)}}
+	case args.Path != "":
+		told, err = a.indexFiles(ctx, args)
+	default:
+		var file knowledge.File
+		file, sent, err = a.sentDocument(ctx, args)
+		told = []outcome{a.indexOne(ctx, file, err)}
+	}
+	for _, o := range told {
+		if !last && o.err != nil && (ctx.Err() != nil || !forGood(o.err)) {
+			return o.err
 		}
-	}
-	if err != nil && !last && !forGood(err) {
-		return err
-	}
-	text := outcome(report)
-	if err != nil {
-		text = "⚠️ **" + esc(file.Name) + "** is not indexed: " + esc(fileTrouble(err)) + "."
 	}
 	ctx = context.WithoutCancel(ctx)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
@@ -38,32 +44,57 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		if err != nil {
 			return err
 		}
-		if sent != nil && report.Chunks > 0 {
+		if sent != nil && told[0].err == nil {
 			if err := a.react(ctx, tx, room, *sent, markDone); err != nil {
 				return err
 			}
+		}
+		text := told[0].sentence()
+		if len(told) > 1 {
+			text = summary(args.Path, told)
 		}
 		_, err = a.say(ctx, tx, room, text, nil)
 		return err
 	})
 }
 
-func outcome(r knowledge.Report) string {
-	what := "done"
-	if r.Unchanged {
-		what = "unchanged"
+// indexFiles reads what a path means. Those that were read before an interruption are no work the next time.
+func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs) ([]outcome, error) {
+	files, _, err := a.findDocuments(args.Path)
+	if err != nil {
+		return []outcome{{name: path.Base(args.Path), err: err}}, nil
 	}
-	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, count(r.Chunks, "passage"), whose(r.Role))
+	root, err := a.documentsRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var told []outcome
+	for _, name := range files {
+		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role}
+		file.Data, err = knowledge.ReadFile(root.FS(), name)
+		told = append(told, a.indexOne(ctx, file, err))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return told, nil
 }
 
-// readDocument fetches what is to be indexed. Its name is known even when it cannot be read; sent is the message that
-// carried it, nil for a file in the folder.
-func (a *Admin) readDocument(ctx context.Context, args jobs.IndexArgs) (file knowledge.File, sent *store.Message, err error) {
-	if args.Path != "" {
-		file = knowledge.File{Name: path.Base(args.Path), Origin: args.Path, Role: args.Role}
-		file.Data, err = a.openDocument(args.Path)
-		return file, nil, err
+// indexOne reads one file, unless it could not even be fetched.
+func (a *Admin) indexOne(ctx context.Context, file knowledge.File, err error) outcome {
+	if err != nil {
+		return outcome{name: file.Name, err: err}
 	}
+	report, err := a.Library.Index(ctx, file)
+	return outcome{file.Name, report, unnamed(err)}
+}
+
+// unnamed is an error of the library without the file's name, which stands in front of it here.
+func unnamed(err error) error { return cmp.Or(errors.Unwrap(err), err) }
+
+// sentDocument fetches a file that was sent. Its name is known even when it cannot be read.
+func (a *Admin) sentDocument(ctx context.Context, args jobs.IndexArgs) (file knowledge.File, sent *store.Message, err error) {
 	file = knowledge.File{Name: "The file", Role: args.Role}
 	m, err := store.MessageByID(ctx, a.Store.DB(), args.Message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
@@ -77,26 +108,97 @@ func (a *Admin) readDocument(ctx context.Context, args jobs.IndexArgs) (file kno
 	return file, &m, err
 }
 
+// outcome is what became of one document.
+type outcome struct {
+	name   string
+	report knowledge.Report
+	err    error
+}
+
+func (o outcome) sentence() string {
+	if o.err != nil {
+		return o.trouble()
+	}
+	r, what := o.report, "done"
+	if r.Unchanged {
+		what = "unchanged"
+	}
+	amount := count(r.Chunks, "passage")
+	if r.Pages > 0 {
+		amount += " of " + count(r.Pages, "page")
+	}
+	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, whose(r.Role)) + blankPages(r.Blank)
+}
+
+func (o outcome) trouble() string {
+	return "⚠️ **" + esc(o.name) + "** is not indexed: " + esc(fileTrouble(o.err)) + "."
+}
+
+// blankPages names the pages that could not be read.
+func blankPages(pages []int) string {
+	if len(pages) == 0 {
+		return ""
+	}
+	var names []string
+	for _, page := range pages[:min(len(pages), pageSize)] {
+		names = append(names, strconv.Itoa(page))
+	}
+	if more := len(pages) - len(names); more > 0 {
+		names = append(names, count(more, "other"))
+	}
+	return fmt.Sprintf(" %s %s %s no text layer (a scan, or nothing on it); I could not read %s.",
+		plural(len(pages), "Page", "Pages"), list(names), plural(len(pages), "has", "have"), plural(len(pages), "it", "them"))
+}
+
+// summary tells what became of many documents, and names those that were not read or not wholly.
+func summary(where string, told []outcome) string {
+	read, unchanged, passages := 0, 0, 0
+	var lines []string
+	role := policy.Role("")
+	for _, o := range told {
+		switch {
+		case o.err != nil:
+			lines = append(lines, o.trouble())
+			continue
+		case o.report.Unchanged:
+			unchanged++
+		default:
+			read++
+		}
+		if blank := blankPages(o.report.Blank); blank != "" {
+			lines = append(lines, "**"+esc(o.name)+"**:"+blank)
+		}
+		role, passages = o.report.Role, passages+o.report.Chunks
+	}
+	if len(lines) > pageSize {
+		lines = append(lines[:pageSize], "and "+count(len(lines)-pageSize, "more line"))
+	}
+	if read+unchanged == 0 {
+		return strings.Join(lines, "\n")
+	}
+	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), count(read+unchanged, "document"), count(passages, "passage"), whose(role))
+	if unchanged > 0 {
+		first += fmt.Sprintf(" %d %s unchanged.", unchanged, plural(unchanged, "was", "were"))
+	}
+	return strings.Join(append([]string{first}, lines...), "\n")
+}
+
 var (
 	// errGone: the message was deleted before its file was read.
 	errGone = errors.New("the message with it was deleted")
-	// errNoFile: there is a folder, or worse, under the name.
-	errNoFile = errors.New("it is not a file")
 	// errNoFolder: config.yaml names none.
 	errNoFolder = errors.New("there is no documents folder")
 )
 
 // forGood tells whether another attempt would fail the same way.
 func forGood(err error) bool {
-	for _, known := range []error{
-		knowledge.ErrNotText, knowledge.ErrTooBig, knowledge.ErrEmpty, knowledge.ErrRole, errGone, errNoFile, errNoFolder,
-	} {
+	for _, known := range []error{errGone, errNoFolder} {
 		if errors.Is(err, known) {
 			return true
 		}
 	}
 	var onDisk *fs.PathError
-	return errors.As(err, &onDisk) || jobs.IsFinal(err)
+	return knowledge.IsFinal(err) || errors.As(err, &onDisk) || jobs.IsFinal(err)
 }
 
 // fileTrouble says in few words why a file could not be taken.
@@ -105,6 +207,8 @@ func fileTrouble(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no such file in the documents folder"
+	case errors.Is(err, fs.ErrInvalid), errors.As(err, &onDisk) && onDisk.Err.Error() == "path escapes from parent":
+		return "it lies outside the documents folder"
 	case errors.Is(err, fs.ErrPermission):
 		return "I may not read it"
 	case errors.As(err, &onDisk):
@@ -114,36 +218,22 @@ func fileTrouble(err error) string {
 	}
 }
 
-// statDocument looks at a file of the documents folder. Links that lead out of the folder are not followed.
-func (a *Admin) statDocument(where string) (fs.FileInfo, error) {
+// findDocuments lists what a path means in the documents folder, with the size of the first file. Links that lead out of
+// the folder are not followed.
+func (a *Admin) findDocuments(where string) (files []string, size int64, err error) {
 	root, err := a.documentsRoot()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer root.Close()
-	return regular(root, where)
-}
-
-// openDocument reads a file of the documents folder, as far as the library takes it.
-func (a *Admin) openDocument(where string) ([]byte, error) {
-	root, err := a.documentsRoot()
+	if files, err = knowledge.Files(root.FS(), where); err != nil {
+		return nil, 0, err
+	}
+	info, err := root.Stat(files[0])
 	if err != nil {
-		return nil, err
+		return nil, 0, fmt.Errorf("look at it: %w", err)
 	}
-	defer root.Close()
-	if _, err := regular(root, where); err != nil { // before it is opened: opening a pipe would wait for ever
-		return nil, err
-	}
-	f, err := root.Open(where)
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, knowledge.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	return data, nil
+	return files, info.Size(), nil
 }
 
 func (a *Admin) documentsRoot() (*os.Root, error) {
@@ -160,17 +250,6 @@ func (a *Admin) documentsRoot() (*os.Root, error) {
 	return root, nil
 }
 
-func regular(root *os.Root, where string) (fs.FileInfo, error) {
-	info, err := root.Stat(where)
-	if err != nil {
-		return nil, fmt.Errorf("look at it: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNoFile
-	}
-	return info, nil
-}
-
 // folderList names some files of the documents folder; empty when there are none.
 func (a *Admin) folderList() string {
 	entries, err := os.ReadDir(a.Rules.Documents)
@@ -179,7 +258,11 @@ func (a *Admin) folderList() string {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && len(names) < pageSize {
+		switch {
+		case len(names) == pageSize:
+		case e.IsDir():
+			names = append(names, code(e.Name()+"/"))
+		case e.Type().IsRegular():
 			names = append(names, code(e.Name()))
 		}
 	}

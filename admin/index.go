@@ -36,7 +36,7 @@ func parseRole(word string) (policy.Role, bool) {
 	}
 }
 
-// index takes a file that was sent, or one in the documents folder.
+// index takes a file that was sent, files of the documents folder, or a page.
 func (a *Admin) index(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if fields := strings.Fields(args); len(fields) > 0 {
@@ -44,12 +44,15 @@ func (a *Admin) index(ctx context.Context, r request, args string) (answer, erro
 			role, where = last, strings.TrimSpace(strings.TrimSuffix(args, fields[len(fields)-1]))
 		}
 	}
-	if where != "" {
+	switch {
+	case knowledge.IsAddress(where):
+		return a.indexOrAsk(r, pickRole{Address: where, Name: knowledge.AddressName(where)}, role), nil
+	case where != "":
 		return a.indexPath(r, where, role), nil
 	}
 	file, err := a.meantFile(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{text: "Send me a file here, or name one in the documents folder: `/index prices.md public`." + a.folderList()}, nil
+		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + a.folderList()}, nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -92,26 +95,27 @@ func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
 
 func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 	where = filepath.ToSlash(filepath.Clean(where))
-	info, err := a.statDocument(where)
+	files, size, err := a.findDocuments(where)
 	if err != nil {
 		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + a.folderList()}
 	}
-	if why := unindexable(where, info.Size()); why != "" {
-		return answer{text: why}
+	p := pickRole{Path: where, Name: path.Base(where)}
+	if len(files) == 1 && files[0] == where {
+		if why := unindexable(where, size); why != "" {
+			return answer{text: why}
+		}
+	} else {
+		p.Name, p.Files = where, len(files)
 	}
-	return a.indexOrAsk(r, pickRole{Path: where, Name: path.Base(where)}, role)
+	return a.indexOrAsk(r, p, role)
 }
 
 // unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
 func unindexable(name string, size int64) string {
-	switch ext := strings.ToLower(path.Ext(name)); {
-	case size > knowledge.MaxSize:
+	if size > knowledge.MaxSize {
 		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
-	case ext == ".pdf", ext == ".docx", ext == ".doc", ext == ".odt", ext == ".html", ext == ".htm", ext == ".xlsx":
-		return "⚠️ **" + esc(name) + "**: I read Markdown and plain text so far, " + ext[1:] + " not yet. Save it as .md or .txt and send that."
-	default:
-		return ""
 	}
+	return ""
 }
 
 // indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.
@@ -119,8 +123,12 @@ func (a *Admin) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 	if role != "" {
 		return p.start(r, role)
 	}
+	name := "**" + esc(p.Name) + "**"
+	if p.Files > 0 {
+		name = code(p.Name) + " (" + count(p.Files, "file") + ")"
+	}
 	return answer{
-		text: "📄 **" + esc(p.Name) + "** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
+		text: "📄 " + name + " — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
 		asks: p,
 	}
 }
@@ -128,7 +136,9 @@ func (a *Admin) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 // pickRole asks who may see a document. No answer: it is not indexed.
 type pickRole struct {
 	Message int64  `json:",omitempty"` // the message that carries the file
-	Path    string `json:",omitempty"` // or where it lies in the documents folder
+	Path    string `json:",omitempty"` // or where it lies in the documents folder; a folder or a pattern means many
+	Address string `json:",omitempty"` // or the page
+	Files   int    `json:",omitempty"` // how many there are, when there may be many
 	Name    string
 }
 
@@ -159,6 +169,6 @@ func (p pickRole) answer(_ context.Context, _ *Admin, r request, c choice) (answ
 // start hands the document to the background.
 func (p pickRole) start(r request, role policy.Role) answer {
 	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{Message: p.Message, Path: p.Path, Role: role, Chat: r.room.ID})
+		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{Message: p.Message, Path: p.Path, Address: p.Address, Role: role, Chat: r.room.ID})
 	}}
 }

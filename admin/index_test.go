@@ -2,6 +2,9 @@ package admin_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/fetch"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -94,7 +98,7 @@ func TestIndexNamesTheFileItMeans(t *testing.T) {
 
 	r.now = r.now.Add(48 * time.Hour)
 	r.exec("update messages set received_at = received_at - interval '1 year'")
-	require.Equal(t, "Send me a file here, or name one in the documents folder: `/index prices.md public`.", r.owner("/index"))
+	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`.", r.owner("/index"))
 }
 
 func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
@@ -116,18 +120,17 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Equal(t, "[👀]", r.owner("admin"))
 	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", said(r.work()))
 
-	there := " There: `my prices.md`."
-	require.Equal(t, "Send me a file here, or name one in the documents folder: `/index prices.md public`."+there, r.owner("/index public"))
+	there := " There: `my prices.md`, `sub/`."
+	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there, r.owner("/index public"))
 	require.Equal(t, "⚠️ `nothing.md`: there is no such file in the documents folder."+there, r.owner("/index nothing.md public"))
-	require.Equal(t, "⚠️ `sub`: it is not a file."+there, r.owner("/index sub public"))
+	require.Equal(t, "⚠️ `*.pdf`: there is nothing there that I read."+there, r.owner("/index *.pdf public"))
 	for _, path := range []string{"../passwords.txt", outside, "link.txt", "sub/../../passwords.txt"} {
-		require.Contains(t, r.owner("/index "+path+" public"), "path escapes from parent", path)
+		require.Contains(t, r.owner("/index "+path+" public"), "it lies outside the documents folder", path)
 	}
-	require.Equal(t, "⚠️ **a.pdf**: I read Markdown and plain text so far, pdf not yet. Save it as .md or .txt and send that.", said(r.sends("a.pdf", "%PDF", "")))
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
 	require.NoError(t, r.admin.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, Chat: r.room.ID}, false))
-	require.Equal(t, "⚠️ **link.txt** is not indexed: path escapes from parent.", said(r.flush()), "the job looks for itself")
+	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", said(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
 	r.rules.Documents = ""
@@ -135,12 +138,115 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Equal(t, "⚠️ `a.md`: there is no documents folder.", r.owner("/index a.md public"))
 }
 
+// put writes a file into the documents folder.
+func (r *rig) put(name, data string) {
+	r.t.Helper()
+	full := filepath.Join(r.rules.Documents, name)
+	require.NoError(r.t, os.MkdirAll(filepath.Dir(full), 0o700))
+	require.NoError(r.t, os.WriteFile(full, []byte(data), 0o600))
+}
+
+func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/prices.md", prices)
+	r.put("shop/old/terms.txt", "Terms apply.")
+	r.put("shop/logo.png", "no text")
+	r.put("shop/.git/config.txt", "hidden")
+	r.put("other.md", "# Other\n\nThings.\n")
+	require.NoError(t, os.Symlink(".", filepath.Join(r.rules.Documents, "shop", "round")))
+
+	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/index shop"))
+	require.Equal(t, "[👀]", r.owner("1"))
+	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public.", said(r.work()))
+
+	r.put("shop/broken.docx", "PK\x03\x04")
+	require.Equal(t, "[👀]", r.owner("/index shop/** public"))
+	require.Equal(t, text("📄 `shop/**` — done: 2 documents, 3 passages, public. 2 were unchanged.",
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), said(r.work()))
+	require.Equal(t, "[👀]", r.owner("/index *.md admin"))
+	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", said(r.work()), "a pattern that means one file")
+}
+
+func TestAPageIsFetchedAndIndexed(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path != "/prices" {
+			http.NotFound(w, q)
+			return
+		}
+		asked++
+		w.Header().Set("Content-Type", "text/markdown")
+		w.Header().Set("ETag", `"1"`)
+		if q.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, prices)
+	}))
+	t.Cleanup(server.Close)
+	r := newRig(t)
+	r.fetch = fetch.New(fetch.Options{Loopback: true})
+	r.restart()
+	require.Contains(t, r.owner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
+	require.Equal(t, "[👀]", r.owner("1"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public.", said(r.work()))
+	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public.", said(r.work()))
+	require.Equal(t, 2, asked)
+	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices admin"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, only you.", said(r.work()), "another role needs the whole page")
+	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/nothing admin"))
+	require.Equal(t, "⚠️ **127.0.0.1/nothing** is not indexed: the server says 404 Not Found.", said(r.work()))
+
+	r.fetch = nil
+	r.restart()
+	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
+	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads into a private network, where I read nothing.", said(r.work()))
+	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"), "what was there stays")
+}
+
+func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("prices.md", prices)
+	r.put("shop/terms.txt", "Terms apply.")
+	r.put("shop/prices.md", prices)
+	r.owner("/index ** public")
+	r.work()
+	r.exec("update documents set indexed_at = $1", r.now.Add(-time.Hour))
+	for _, name := range []string{"prices.md", "shop/prices.md", "shop/terms.txt"} {
+		full := filepath.Join(r.rules.Documents, name)
+		require.NoError(t, os.Chtimes(full, time.Time{}, r.now.Add(-2*time.Hour)))
+	}
+	require.NotContains(t, r.owner("/docs"), "Stale")
+	require.NoError(t, os.Chtimes(filepath.Join(r.rules.Documents, "prices.md"), time.Time{}, r.now.Add(-10*time.Minute)))
+	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "shop/terms.txt")))
+	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
+	listed := r.owner("/docs")
+	require.Contains(t, listed, "**a.b/c** — 1 passage, 2.9 MB, public")
+	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct", "**terms.txt** — no longer in the documents folder"))
+	require.NotContains(t, r.eva("/docs"), "Stale")
+
+	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.owner("/docs remove prices.md"), "an exact place comes before a name")
+	require.Equal(t, 3, r.count("select count(*) from documents"))
+	r.put("x/prices.md", prices)
+	r.owner("/index x public")
+	r.work()
+	require.Equal(t, "There are several: `shop/prices.md`, `x/prices.md`. Which one?", r.owner("/docs remove prices.md"))
+	require.Equal(t, "I know no document called `nothing.md`. `/docs` lists them.", r.owner("/docs remove nothing.md"))
+	require.Contains(t, r.eva("/docs remove x/prices.md"), "is the owner's")
+	require.Equal(t, 4, r.count("select count(*) from documents"))
+}
+
 func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, data, says string }{
-		{"not text", "a.md", "\xff\xfe\x00", "⚠️ **a.md** is not indexed: not a text that can be read: it must be UTF-8."},
-		{"nothing in it", "a.md", "  \n", "⚠️ **a.md** is not indexed: nothing in it."},
-		{"an ending that is not known", "a.xyz", "text", "⚠️ **a.xyz** is not indexed: not a text that can be read: .xyz files cannot be read, only .md and .txt."},
+		{"not text", "a.md", "\xff\xfe\x00", "⚠️ **a.md** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."},
+		{"nothing in it", "a.md", "  \n", "⚠️ **a.md** is not indexed: there is nothing in it."},
+		{"a picture", "a.txt", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", "⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file."},
+		{"broken", "a.docx", "PK\x03\x04", "⚠️ **a.docx** is not indexed: it is broken or cut off: open it, save it again and send that."},
 		{"too big", "a.txt", strings.Repeat("x", 10<<20+1), "⚠️ **a.txt** is too big: 10 MB at most."},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error)
 		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
 			return err
 		}
-		return store.CloseEscalation(ctx, tx, chat.ID)
+		return store.CloseEscalation(ctx, tx, chat.ID, pausedForever)
 	}}, err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"multis/admin"
 	"multis/bridgebridge"
+	"multis/fetch"
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/policy"
@@ -103,6 +104,7 @@ type rig struct {
 	admin  *admin.Admin
 	room   store.Chat
 	events int
+	fetch  *fetch.Client
 }
 
 func newRig(t *testing.T) *rig {
@@ -128,7 +130,7 @@ func newRig(t *testing.T) *rig {
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.New(r.st), Asker: r.asker, Files: r.hs, Rules: r.rules,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Files: r.hs, Rules: r.rules,
 		Now: func() time.Time { return r.now },
 	})
 }
@@ -203,10 +205,18 @@ func (r *rig) write(m store.Message) int64 {
 	return row
 }
 
+// carryOut does both jobs of a message from the admin room: a question is left by the first to the second.
+func (r *rig) carryOut(message int64, last bool) error {
+	if err := r.admin.Command(r.ctx, message, last); err != nil {
+		return err
+	}
+	return r.admin.Answer(r.ctx, message, last)
+}
+
 // do carries out a message and returns what was sent for it.
 func (r *rig) do(m store.Message) []heard {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Command(r.ctx, r.write(m), false))
+	require.NoError(r.t, r.carryOut(r.write(m), false))
 	return r.flush()
 }
 

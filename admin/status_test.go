@@ -98,7 +98,7 @@ func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I know no documents yet. Send me one here, a Markdown or text file: `/help index`.", r.owner("/docs"))
+	require.Equal(t, "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more.", r.owner("/docs"))
 	r.learn("prices.md", prices, policy.Public)
 	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
 	r.exec("update documents set indexed_at = $1", noon)
@@ -108,8 +108,8 @@ func TestDocs(t *testing.T) {
 		"1 text file, only you — 1 passage · last indexed 18:00",
 		"",
 		"**Biggest**",
-		"**prices.md** — 2 passages, public · 18:00",
-		"**secret.txt** — 1 passage, only you · 18:00",
+		"**prices.md** — 2 passages, 1 KB, public · 18:00",
+		"**secret.txt** — 1 passage, 1 KB, only you · 18:00",
 	), r.owner("/docs"))
 	require.NotContains(t, r.eva("/docs"), "secret")
 }

@@ -91,6 +91,10 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 	working, stop := a.renew(ctx, chatID, job)
 	result, err := a.reply(working, chat, waiting, last)
 	stop()
+	if err != nil && last && ctx.Err() == nil {
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chatID).Msg("A turn failed for good; handing over")
+		result, err = resultOf(err), nil
+	}
 	if err != nil {
 		return err
 	}
@@ -162,7 +166,13 @@ type result struct {
 	notices []string
 }
 
-// commit writes the turn's result in one transaction. A turn whose lease was taken meanwhile writes nothing.
+// resultOf is what becomes of messages that could not be answered because something is broken: a person is asked for.
+func resultOf(error) result {
+	return result{handover: "Something is broken on my side; the log says what."}
+}
+
+// commit writes the turn's result in one transaction. A turn whose lease was taken meanwhile writes nothing, and neither does
+// one whose messages were edited or deleted: it answers what is said now.
 func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r result) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
@@ -170,16 +180,33 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		} else if !ours {
 			return jobs.Later(busyWait)
 		}
-		if r.handover != "" {
-			if err := a.handOver(ctx, tx, chat, waiting, &r); err != nil {
-				return err
-			}
+		now, err := store.HoldMessages(ctx, tx, idsOf(waiting))
+		if err != nil {
+			return err
+		}
+		if changed(waiting, now) {
+			return jobs.Later(pollSlack)
 		}
 		for _, text := range r.notices {
 			if err := a.tell(ctx, tx, text, false, nil); err != nil {
 				return err
 			}
 		}
-		return a.settle(ctx, tx, waiting, r)
+		return a.settle(ctx, tx, chat, waiting, r)
 	})
+}
+
+// changed tells whether messages are not what a turn has read.
+func changed(read, now []store.Message) bool {
+	byID := map[int64]store.Message{}
+	for _, m := range now {
+		byID[m.ID] = m
+	}
+	for _, m := range read {
+		n, there := byID[m.ID]
+		if !there || n.Body != m.Body || n.Action != m.Action || n.RedactedAt != nil || n.AnsweredAt != nil {
+			return true
+		}
+	}
+	return false
 }

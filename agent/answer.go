@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -23,6 +24,9 @@ const (
 	shownPassages = 3
 	windowLength  = 20
 )
+
+// maxSentences of a model go to a contact.
+const maxSentences = 3
 
 // answer is what was found for a contact. An empty text means that no source supports one.
 type answer struct {
@@ -124,7 +128,7 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, question string, fou
 	}
 	var sentences []string
 	var result answer
-	for _, s := range drafted.Sentences {
+	for _, s := range drafted.Sentences[:min(len(drafted.Sentences), maxSentences)] {
 		span, ok := check(s, found.Hits)
 		if !ok {
 			continue
@@ -162,7 +166,7 @@ func check(s sentence, hits []search.Hit) (store.Span, bool) {
 		return store.Span{}, false
 	}
 	hit := hits[s.Source-1]
-	if !knowledge.CheckSpan(hit.Text, s.Quote) {
+	if !knowledge.CheckSpan(hit.Text, s.Quote) || !bears(hit, s.Text) {
 		return store.Span{}, false
 	}
 	return store.Span{ChunkID: hit.ChunkID, Source: knowledge.Cite(hit), Quote: s.Quote}, true
@@ -189,9 +193,21 @@ func spanned(hits []search.Hit, spans []store.Span) []search.Hit {
 	return used
 }
 
-// plain takes the markup out of what goes to a network that has none.
+// plain takes out of a text what has no place in a network without markup: marks, and characters that nobody sees.
 func plain(s string) string {
-	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(s))
+	s = strings.NewReplacer("**", "", "__", "", "`", "").Replace(s)
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200d':
+			return -1
+		default:
+			return r
+		}
+	}, s))
 }
 
 func (a *Agent) overBudgetText(over *llm.OverBudget) string {

@@ -82,38 +82,9 @@ func addressed(name string, waiting []store.Message) bool {
 	return false
 }
 
-// handOver asks for a person: once per open escalation the contact and the owner are told.
-func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
-	newest := waiting[len(waiting)-1]
-	first, err := store.OpenEscalation(ctx, tx, chat.ID, newest.ID, r.handover)
-	if err != nil {
-		return err
-	}
-	if !first {
-		r.code, r.reason = codeWaiting, r.handover+" I asked for a person before; the chat still waits for one."
-		return nil
-	}
-	r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
-	name, err := store.AssistantName(ctx, tx, a.Name)
-	if err != nil {
-		return err
-	}
-	r.letter = &outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)}
-	return a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true, idsOf(waiting))
-}
-
-// escalationText tells the owner who needs a person, and why.
-func escalationText(chat store.Chat, waiting []store.Message, why string) string {
-	var quoted []string
-	for _, m := range waiting {
-		quoted = append(quoted, "> "+outbox.Escape(clip(m.Body, 300)))
-	}
-	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in that chat; I stay quiet there while you do.",
-		outbox.Escape(chatLabel(chat)), strings.Join(quoted, "\n>\n"), why)
-}
-
-// settle queues the letter and notes on the messages what became of them.
-func (a *Agent) settle(ctx context.Context, tx store.Tx, waiting []store.Message, r result) error {
+// settle says what a turn came to and notes on the messages what became of them. What the gate refuses for its form is
+// handed over, because nobody would ever know of it.
+func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r result) error {
 	var out *uuid.UUID
 	if r.letter != nil {
 		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
@@ -124,9 +95,63 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, waiting []store.Message
 		if !decision.Allow {
 			r.code, r.reason = decision.Code, decision.Why
 		}
+		if decision.Code.AboutText() {
+			r.handover = decision.Why
+		}
+	}
+	if r.handover != "" {
+		told, err := a.handOver(ctx, tx, chat, waiting, &r)
+		if err != nil {
+			return err
+		}
+		if told != nil {
+			out = told
+		}
 	}
 	_, err := store.Settle(ctx, tx, idsOf(waiting), out, r.code, r.reason)
 	return err
+}
+
+// handOver asks for a person. The owner is told once while the chat waits for one, and so is the contact, as soon as the gate
+// allows it.
+func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) (*uuid.UUID, error) {
+	first, told, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, r.handover)
+	if err != nil {
+		return nil, err
+	}
+	r.code, r.reason = codeWaiting, r.handover+" I asked for a person before; the chat still waits for one."
+	if first {
+		r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
+		if err := a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true, idsOf(waiting)); err != nil {
+			return nil, err
+		}
+	}
+	if told {
+		return nil, nil
+	}
+	name, err := store.AssistantName(ctx, tx, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	out, decision, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
+	if err != nil {
+		return nil, err
+	}
+	if !decision.Allow {
+		r.reason += " I told the contact nothing: " + decision.Why
+		return &out, nil
+	}
+	return &out, store.ToldEscalation(ctx, tx, chat.ID)
+}
+
+// escalationText tells the owner who needs a person, and why.
+func escalationText(chat store.Chat, waiting []store.Message, why string) string {
+	var quoted []string
+	for _, m := range waiting {
+		quoted = append(quoted, "> "+outbox.Escape(clip(m.Body, 300)))
+	}
+	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in that chat; I stay quiet there while you do.",
+		outbox.Escape(chatLabel(chat)), strings.Join(quoted, "\n>\n"), why)
 }
 
 // tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room,

@@ -63,17 +63,17 @@ type marker struct {
 
 // findAdminRoom looks for a room that was made before a crash, or by an earlier database, and that the owner has not left.
 func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
-	joined, err := h.bot.JoinedRooms(ctx)
+	joined, err := h.bot.now().JoinedRooms(ctx)
 	if err != nil {
 		return "", explain("list the bot's rooms", err)
 	}
 	for _, room := range joined.JoinedRooms {
 		var m marker
-		if err := h.bot.StateEvent(ctx, room, markerType, "", &m); err != nil || m.Owner != h.access.Owner {
+		if err := h.bot.now().StateEvent(ctx, room, markerType, "", &m); err != nil || m.Owner != h.access.Owner {
 			continue
 		}
 		var member event.MemberEventContent
-		if err := h.bot.StateEvent(ctx, room, event.StateMember, h.access.Owner.String(), &member); err != nil {
+		if err := h.bot.now().StateEvent(ctx, room, event.StateMember, h.access.Owner.String(), &member); err != nil {
 			continue
 		}
 		if member.Membership == event.MembershipJoin || member.Membership == event.MembershipInvite {
@@ -84,7 +84,7 @@ func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
 }
 
 func (h *Homeserver) createAdminRoom(ctx context.Context, operators []id.UserID) (id.RoomID, error) {
-	resp, err := h.bot.CreateRoom(ctx, &mautrix.ReqCreateRoom{
+	resp, err := h.bot.now().CreateRoom(ctx, &mautrix.ReqCreateRoom{
 		Preset: "private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
 		Invite: append([]id.UserID{h.access.Owner}, operators...), IsDirect: len(operators) == 0,
 		InitialState: []*event.Event{{Type: markerType, Content: event.Content{Parsed: marker{Owner: h.access.Owner}}}},

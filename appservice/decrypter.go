@@ -141,7 +141,7 @@ func trusted(evt *event.Event) bool { return evt.Mautrix.TrustState >= id.TrustS
 func (b *batch) distrust(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	author := b.author(chat, evt)
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: "untrusted", At: time.UnixMilli(evt.Timestamp),
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: "untrusted", At: b.in.timeOf(evt),
 		Action: policy.ActionCommand, Code: policy.CodeUntrusted, Reason: policy.CodeUntrusted.Sentence(),
 	})
 	if err != nil {

@@ -1,9 +1,12 @@
 package appservice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix"
@@ -28,11 +31,29 @@ func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{i
 // Describe reads a room's state as the owner and writes the chat's row, or forgets the room if it is none of ours. The
 // events that waited for it are then fetched and taken in.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
+	// One look at a room at a time: an older look that ends later would undo what the newer one found.
+	lock, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		return jobs.Later(lookWait)
+	}
+	defer lock.Release(ctx)
+	d.inbox.ignored.watch(room)
+	defer d.inbox.ignored.unwatch(room)
+	return d.look(ctx, room)
+}
+
+// lookWait is how long a look at a room waits for another one.
+const lookWait = 200 * time.Millisecond
+
+func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
 	if err != nil {
 		return err
 	}
-	state, err := d.hs.owner.State(ctx, room)
+	state, err := d.hs.owner.now().State(ctx, room)
 	switch {
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
 		return d.forget(ctx, room, waiting, store.ClosedLeft)
@@ -50,14 +71,14 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 		chat, err = store.UpsertChat(ctx, tx, chat)
 		return err
 	})
-	if errors.Is(err, store.ErrOtherBridge) {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat of another bridge; left alone")
+	if errors.Is(err, store.ErrOtherRoom) {
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat that lives elsewhere; left alone")
 		return d.forget(ctx, room, waiting, "")
 	}
 	if err != nil {
 		return err
 	}
-	d.inbox.ignored.remove(room)
+	d.inbox.ignored.changed(room)
 	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
 		if err := d.takeIn(ctx, room, waiting); err != nil {
 			return err
@@ -81,7 +102,7 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 		return store.Chat{}, false, nil
 	}
 	if join {
-		if _, err := d.hs.bot.JoinRoomByID(ctx, room); err != nil {
+		if _, err := d.hs.bot.now().JoinRoomByID(ctx, room); err != nil {
 			return store.Chat{}, false, explain("join the owner's room", err)
 		}
 	}
@@ -148,19 +169,23 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 
 // forget drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
 func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
-	d.inbox.ignored.add(room)
+	if d.inbox.ignored.stale(room) {
+		return jobs.Later(lookWait) // something happened there since we looked
+	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})
 		if err != nil {
 			return err
 		}
-		if chat, known := chats[room]; known && why != "" {
-			d.inbox.ignored.remove(room)
-			// The owner is not in the admin room yet while the invitation stands; that he leaves it comes as an event.
-			if chat.Kind != policy.KindAdmin {
-				if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
-					return err
-				}
+		chat, known := chats[room]
+		switch {
+		case !known || why == "":
+			d.inbox.ignored.add(room)
+		case chat.Kind == policy.KindAdmin:
+			// The owner is not there yet while the invitation stands; that he leaves it comes as an event.
+		default:
+			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
+				return err
 			}
 		}
 		return store.DropPending(ctx, tx, room, waiting)
@@ -171,7 +196,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	events := make([]*event.Event, 0, len(ids))
 	for _, e := range ids {
-		evt, err := d.hs.owner.GetEvent(ctx, room, e)
+		evt, err := d.hs.owner.now().GetEvent(ctx, room, e)
 		switch {
 		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
 			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("An event that waited is gone")
@@ -181,6 +206,10 @@ func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID
 		}
 		events = append(events, evt)
 	}
+	// By time, and what changes a message behind it: they were noted in no order.
+	slices.SortStableFunc(events, func(a, b *event.Event) int {
+		return cmp.Or(cmp.Compare(a.Timestamp, b.Timestamp), cmp.Compare(len(a.Content.Raw), len(b.Content.Raw)))
+	})
 	return d.inbox.Receive(ctx, events, "")
 }
 
@@ -192,7 +221,7 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 func (d *Describer) Survey(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTime)
 	defer cancel()
-	joined, err := d.hs.owner.JoinedRooms(ctx)
+	joined, err := d.hs.owner.now().JoinedRooms(ctx)
 	if err != nil {
 		return explain("list the owner's rooms", err)
 	}

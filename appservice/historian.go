@@ -36,7 +36,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if !chat.Usable() || h.inbox.mode(chat) == policy.ModeOff {
 		return h.end(ctx, args)
 	}
-	page, err := h.hs.owner.Messages(ctx, *chat.RoomID, args.From, "", mautrix.DirectionBackward, nil, historyPage)
+	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, args.From, "", mautrix.DirectionBackward, nil, historyPage)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/rs/zerolog"
-	"go.mau.fi/util/random"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -35,16 +31,9 @@ type Access struct {
 type Homeserver struct {
 	access Access
 	store  *store.Store
-	owner  *client
-	bot    *client
+	owner  *account
+	bot    *account
 	vault  *Vault // for encrypted rooms
-}
-
-// client acts as one user on a device of its own.
-type client struct {
-	*mautrix.Client
-	setting store.Setting
-	made    atomic.Pointer[time.Time] // when the device was made
 }
 
 // requestTime bounds every request but the long poll.
@@ -52,25 +41,20 @@ const requestTime = 30 * time.Second
 
 // NewHomeserver makes the clients. Start makes them usable.
 func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
-	act := func(user id.UserID, device store.Setting) (*client, error) {
-		c, err := mautrix.NewClient(a.URL, user, a.Token)
+	h := &Homeserver{access: a, store: st}
+	for _, acc := range []struct {
+		to      **account
+		user    id.UserID
+		setting store.Setting
+	}{{&h.owner, a.Owner, store.SettingOwnerDevice}, {&h.bot, a.Bot, store.SettingBotDevice}} {
+		first, err := h.dial(acc.user, device{})
 		if err != nil {
-			return nil, fmt.Errorf("homeserver.address %s: %w", a.URL, err)
+			return nil, err
 		}
-		c.SetAppServiceUserID = true
-		c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context
-		c.ResponseSizeLimit = 256 << 20
-		return &client{Client: c, setting: device}, nil
+		*acc.to = &account{user: acc.user, setting: acc.setting}
+		(*acc.to).current.Store(first)
 	}
-	owner, err := act(a.Owner, store.SettingOwnerDevice)
-	if err != nil {
-		return nil, err
-	}
-	bot, err := act(a.Bot, store.SettingBotDevice)
-	if err != nil {
-		return nil, err
-	}
-	return &Homeserver{access: a, store: st, owner: owner, bot: bot}, nil
+	return h, nil
 }
 
 // Start makes the bot's account and the owner's device, if they are missing, and has the homeserver send what it kept for us.
@@ -80,7 +64,7 @@ func (h *Homeserver) Start(ctx context.Context) error {
 	if err := h.registerBot(ctx); err != nil {
 		return err
 	}
-	if who, err := h.owner.Whoami(ctx); err != nil {
+	if who, err := h.owner.now().Whoami(ctx); err != nil {
 		return explain("act as "+h.access.Owner.String(), err)
 	} else if who.UserID != h.access.Owner {
 		return fmt.Errorf("the homeserver takes us for %s instead of %s", who.UserID, h.access.Owner)
@@ -92,7 +76,7 @@ func (h *Homeserver) Start(ctx context.Context) error {
 func (h *Homeserver) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	if _, err := h.bot.AppservicePing(ctx, h.access.AppserviceID, "start"); err != nil {
+	if _, err := h.bot.now().AppservicePing(ctx, h.access.AppserviceID, "start"); err != nil {
 		return fmt.Errorf("the homeserver cannot reach us: %w; check appservice.address in config.yaml against the url in the registration", err)
 	}
 	return nil
@@ -103,8 +87,8 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bot %s: %w", h.access.Bot, err)
 	}
-	_, err = h.bot.MakeFullRequest(ctx, mautrix.FullRequest{
-		Method: http.MethodPost, URL: h.bot.BuildURL(mautrix.ClientURLPath{"v3", "register"}),
+	_, err = h.bot.now().MakeFullRequest(ctx, mautrix.FullRequest{
+		Method: http.MethodPost, URL: h.bot.now().BuildURL(mautrix.ClientURLPath{"v3", "register"}),
 		RequestJSON: struct {
 			Type         string `json:"type"`
 			Username     string `json:"username"`
@@ -117,57 +101,10 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	case err != nil:
 		return explain("make the account of "+h.access.Bot.String(), err)
 	}
-	if err := h.bot.SetDisplayName(ctx, h.access.BotName); err != nil {
+	if err := h.bot.now().SetDisplayName(ctx, h.access.BotName); err != nil {
 		return explain("name the bot", err)
 	}
 	return nil
-}
-
-// device is a device of multis' own, as it is stored.
-type device struct {
-	ID   id.DeviceID `json:"id"`
-	Made time.Time   `json:"made"`
-}
-
-// ensureDevices gives both clients a device: with it, a send that is repeated stays one event even when the homeserver
-// restarts in between.
-func (h *Homeserver) ensureDevices(ctx context.Context) error {
-	for _, c := range []*client{h.owner, h.bot} {
-		if err := h.ensureDevice(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *Homeserver) ensureDevice(ctx context.Context, c *client) error {
-	var d device
-	known, err := store.GetSetting(ctx, h.store.DB(), c.setting, &d)
-	if err != nil {
-		return err
-	}
-	if !known {
-		d = device{ID: id.DeviceID("MULTIS_" + random.String(8)), Made: time.Now()}
-		// Stored first: a crash in between leaves a name without a device, and the next start makes it.
-		if err := store.PutSetting(ctx, h.store.DB(), c.setting, d); err != nil {
-			return err
-		}
-	}
-	if err := c.CreateDeviceMSC4190(ctx, d.ID, "multis"); err != nil {
-		return explain("make a device for "+c.UserID.String(), err)
-	}
-	c.made.Store(&d.Made)
-	return nil
-}
-
-// replaceDevice makes a new device after somebody deleted ours.
-func (h *Homeserver) replaceDevice(ctx context.Context, c *client) error {
-	zerolog.Ctx(ctx).Warn().Stringer("user_id", c.UserID).Msg("Our device was deleted; making another")
-	if err := store.DropSetting(ctx, h.store.DB(), c.setting); err != nil {
-		return err
-	}
-	c.DeviceID, c.SetAppServiceDeviceID = "", false
-	return h.ensureDevice(ctx, c)
 }
 
 // txnMemory is how long the homeserver surely knows a transaction id again; after that we look for the event ourselves.
@@ -178,8 +115,8 @@ const txnMemory = 12 * time.Hour
 func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	c := h.as(o.SendAs)
-	if made := c.made.Load(); time.Since(o.CreatedAt) > txnMemory || (made != nil && o.CreatedAt.Before(*made)) {
+	c := h.as(o.SendAs).now()
+	if time.Since(o.CreatedAt) > txnMemory || o.CreatedAt.Before(c.made) {
 		if sent, err := find(ctx, c, room, o.ID.String()); sent != "" || err != nil {
 			return sent, err
 		}
@@ -196,7 +133,9 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	switch {
 	case err == nil:
 		return resp.EventID, nil
-	case isFinal(err) && !isLostDevice(err): // the sync replaces a lost device
+	case isLostDevice(err): // the process that syncs makes another
+		return "", errors.Join(explain("send", err), h.reload(ctx, h.as(o.SendAs)))
+	case isFinal(err):
 		return "", jobs.Final(explain("send", err))
 	default:
 		return "", explain("send", err)
@@ -205,7 +144,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 
 // seal encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
 // become encrypted at any moment, and what cannot be known is not sent.
-func (h *Homeserver) seal(ctx context.Context, o store.Out, c *client, room id.RoomID) (string, any, error) {
+func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {
 	encrypted, err := h.encrypted(ctx, c, room)
 	if err != nil {
 		return "", nil, err
@@ -221,7 +160,7 @@ func (h *Homeserver) seal(ctx context.Context, o store.Out, c *client, room id.R
 }
 
 // encrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
-func (h *Homeserver) encrypted(ctx context.Context, c *client, room id.RoomID) (bool, error) {
+func (h *Homeserver) encrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
 	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
 	if err != nil {
 		return false, err
@@ -245,7 +184,7 @@ func (h *Homeserver) encrypted(ctx context.Context, c *client, room id.RoomID) (
 func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	_, err := h.as(o.SendAs).RedactEvent(ctx, o.RoomID, *o.EventID, mautrix.ReqRedact{TxnID: "retract-" + o.ID.String()})
+	_, err := h.as(o.SendAs).now().RedactEvent(ctx, o.RoomID, *o.EventID, mautrix.ReqRedact{TxnID: "retract-" + o.ID.String()})
 	if isFinal(err) {
 		return jobs.Final(explain("delete a message of ours", err))
 	}
@@ -270,7 +209,7 @@ func isFinal(err error) bool {
 }
 
 // find looks through the newest messages of a room for the event that carries an outbox key. Empty: there is none.
-func find(ctx context.Context, c *client, room id.RoomID, key string) (id.EventID, error) {
+func find(ctx context.Context, c *session, room id.RoomID, key string) (id.EventID, error) {
 	from := ""
 	for range 10 {
 		page, err := c.Messages(ctx, room, from, "", mautrix.DirectionBackward, nil, 100)
@@ -298,7 +237,7 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max in
 	if err != nil {
 		return nil, fmt.Errorf("address of the file: %w", err)
 	}
-	resp, err := h.bot.Download(ctx, uri)
+	resp, err := h.bot.now().Download(ctx, uri)
 	if err != nil {
 		return nil, explain("download the file", err)
 	}
@@ -316,17 +255,11 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max in
 // ErrTooLarge is returned by Download for a file over the limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-func (h *Homeserver) as(who policy.SendAs) *client {
+func (h *Homeserver) as(who policy.SendAs) *account {
 	if who == policy.AsOwner {
 		return h.owner
 	}
 	return h.bot
-}
-
-// isLostDevice tells whether the owner deleted our device. The code's prefix is not stable yet.
-func isLostDevice(err error) bool {
-	var resp mautrix.RespError
-	return errors.As(err, &resp) && strings.HasSuffix(resp.ErrCode, "M_UNKNOWN_DEVICE")
 }
 
 // explain adds what to do to the errors that a wrong installation gives.

@@ -50,20 +50,34 @@ func NewInbox(st *store.Store, rules Rules) *Inbox {
 // not empty, is the sync position that they bring us to and is committed with them.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
 	events = in.relevant(events)
-	if len(events) == 0 && since == "" {
+	err := in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, events, since) })
+	if !store.IsBadData(err) {
+		return err
+	}
+	// One of them can never be stored. Each for itself, so that it holds up no other.
+	for _, evt := range events {
+		err := in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, []*event.Event{evt}, "") })
+		if store.IsBadData(err) {
+			zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", evt.ID).Msg("Left out an event that cannot be stored")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, nil, since) })
+}
+
+func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event, since string) error {
+	if since != "" {
+		if err := store.PutSetting(ctx, tx, store.SettingSince, since); err != nil {
+			return err
+		}
+	}
+	if len(events) == 0 {
 		return nil
 	}
-	return in.store.InTx(ctx, func(tx store.Tx) error {
-		if since != "" {
-			if err := store.PutSetting(ctx, tx, store.SettingSince, since); err != nil {
-				return err
-			}
-		}
-		if len(events) == 0 {
-			return nil
-		}
-		return in.receive(ctx, tx, events)
-	})
+	return in.newBatch(tx).receive(ctx, events)
 }
 
 // relevant leaves out the rooms that are none of ours, unless an event may change that.
@@ -75,7 +89,7 @@ func (in *Inbox) relevant(events []*event.Event) []*event.Event {
 			evt.Type.Class = event.StateEventType
 		}
 		if changesRoom(evt, in.rules) {
-			in.ignored.remove(evt.RoomID)
+			in.ignored.changed(evt.RoomID)
 		}
 		if !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)
@@ -108,6 +122,8 @@ type batch struct {
 	own   map[id.EventID]bool
 	jobs  []jobs.Args
 	asked map[jobs.Args]bool
+	// counted are the rates of the contacts met so far.
+	counted map[from]*rates
 	// history marks what was said before: it is kept and asks for nothing. stored counts its messages.
 	history bool
 	stored  int
@@ -119,10 +135,6 @@ type batch struct {
 	paused bool
 }
 
-func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event) error {
-	return in.newBatch(tx).receive(ctx, events)
-}
-
 // receiveHistory stores what was said before multis was there and returns how many messages were new.
 func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*event.Event) (stored int, err error) {
 	b := in.newBatch(tx)
@@ -132,7 +144,7 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}}
+	return &batch{in: in, tx: tx, asked: map[jobs.Args]bool{}, counted: map[from]*rates{}}
 }
 
 func (b *batch) receive(ctx context.Context, events []*event.Event) error {
@@ -261,7 +273,7 @@ func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Even
 	}
 	switch status.State {
 	case bridgebridge.Delivered:
-		return store.DeliverOut(ctx, b.tx, out.ID, time.UnixMilli(evt.Timestamp))
+		return store.DeliverOut(ctx, b.tx, out.ID, b.in.timeOf(evt))
 	case bridgebridge.Failed:
 		failed, err := store.FailOut(ctx, b.tx, out.ID, status.Why)
 		if failed {
@@ -284,7 +296,7 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 	if target == "" {
 		return nil
 	}
-	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, time.UnixMilli(evt.Timestamp)); err != nil {
+	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, b.in.timeOf(evt)); err != nil {
 		return err
 	}
 	quotes, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)

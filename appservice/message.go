@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,12 +25,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		return err
 	}
 	msg := bridgebridge.ReadMessage(evt)
-	at := time.UnixMilli(evt.Timestamp)
+	at := b.in.timeOf(evt)
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
-		if _, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, at); err != nil {
-			return err
-		}
-		return nil // an edit of a message that still waits is what gets answered; any other changes the record only
+		return b.takeEdit(ctx, chat, evt, author, msg)
 	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
 	if !encrypted && !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
@@ -37,7 +35,10 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 			return err
 		}
 	}
-	decision, err := b.admit(ctx, chat, author, msg, at)
+	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, at)
+	if decision.Code == policy.CodeFlood && err == nil {
+		decision, msg, err = b.noteFlood(ctx, chat, evt, decision)
+	}
 	if err != nil || decision.Action == policy.ActionIgnore {
 		return err
 	}
@@ -66,6 +67,53 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	b.follow(chat, message, decision)
 	return nil
+}
+
+// noteFlood keeps one empty row of a flood, so that it has its reason; the rest of it leaves nothing.
+func (b *batch) noteFlood(ctx context.Context, chat store.Chat, evt *event.Event, d policy.Admission) (policy.Admission, bridgebridge.Message, error) {
+	noted, err := store.Flooded(ctx, b.tx, chat.ID, evt.Sender)
+	if err == nil && !noted {
+		d.Action = policy.ActionArchive
+	}
+	return d, bridgebridge.Message{Kind: bridgebridge.Other}, err
+}
+
+// takeEdit changes the text of an earlier message. One that still waits is judged anew, because what it says now is what
+// gets answered; any other only changes the record.
+func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
+	edited, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, b.in.timeOf(evt))
+	if err != nil || !edited {
+		return err
+	}
+	waiting, err := store.WaitingEvent(ctx, b.tx, chat.ID, msg.Replaces)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, waiting.At)
+	if err != nil {
+		return err
+	}
+	if decision.Action == policy.ActionIgnore {
+		decision.Action = policy.ActionArchive
+	}
+	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+}
+
+// timeOf is when an event was sent, as far as its sender is to be believed: not before there was anything to send it with,
+// and not in the future.
+func (in *Inbox) timeOf(evt *event.Event) time.Time {
+	at, now := time.UnixMilli(evt.Timestamp), in.now()
+	switch {
+	case at.Unix() < 0:
+		return time.Unix(0, 0)
+	case at.After(now):
+		return now
+	default:
+		return at
+	}
 }
 
 // follow asks for the job that a decision needs.
@@ -114,11 +162,11 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 		chat.OwnerLastAt = &at
 		b.chats[*chat.RoomID] = chat // what follows in this transaction sees it
 	}
-	return store.CloseEscalation(ctx, b.tx, chat.ID)
+	return store.CloseEscalation(ctx, b.tx, chat.ID, at)
 }
 
 // admit asks the policy what to do with a message.
-func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
+func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, sender id.UserID, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: b.name, Text: msg.Words(), Notice: msg.Notice,
@@ -130,16 +178,42 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
 	if author == policy.AuthorContact {
-		var err error
-		minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
-		if input.Stored.Minute, input.Stored.Day, err = store.CountContact(ctx, b.tx, chat.ID, minute, day); err != nil {
+		rates, err := b.rates(ctx, chat.ID, sender, now)
+		if err != nil {
 			return policy.Admission{}, err
 		}
-		if input.Sent.Minute, input.Sent.Day, err = store.CountOut(ctx, b.tx, chat.ID, minute, day, uuid.Nil); err != nil {
-			return policy.Admission{}, err
-		}
+		input.Stored, input.Sent = rates.stored, rates.sent
+		rates.stored.Minute++
+		rates.stored.Day++
 	}
 	return policy.Admit(input), nil
+}
+
+// rates are how much a contact wrote and was answered lately.
+type rates struct{ stored, sent policy.Rate }
+
+// from tells contacts of one transaction apart.
+type from struct {
+	chat   int64
+	sender id.UserID
+}
+
+// rates counts once a transaction; what the transaction itself stores is added as it goes.
+func (b *batch) rates(ctx context.Context, chat int64, sender id.UserID, now time.Time) (*rates, error) {
+	if r, known := b.counted[from{chat, sender}]; known {
+		return r, nil
+	}
+	var r rates
+	var err error
+	minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
+	if r.stored.Minute, r.stored.Day, err = store.CountContact(ctx, b.tx, chat, sender, minute, day); err != nil {
+		return nil, err
+	}
+	if r.sent.Minute, r.sent.Day, err = store.CountOut(ctx, b.tx, chat, minute, day, uuid.Nil); err != nil {
+		return nil, err
+	}
+	b.counted[from{chat, sender}] = &r
+	return &r, nil
 }
 
 // takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.
@@ -154,7 +228,7 @@ func (b *batch) takeReaction(ctx context.Context, chat store.Chat, evt *event.Ev
 	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
-		RelatesTo: c.RelatesTo.EventID, At: time.UnixMilli(evt.Timestamp), Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
+		RelatesTo: c.RelatesTo.EventID, At: b.in.timeOf(evt), Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
 	})
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -106,14 +105,12 @@ func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step
 // errReplaced: a device was made anew, with keys of its own.
 var errReplaced = errors.New("the device was replaced")
 
-// replace makes a new device for one that somebody ended, and has the owner told.
-func (s *OwnerSync) replace(ctx context.Context, c *client) error {
-	if err := s.hs.replaceDevice(ctx, c); err != nil {
+// replace makes a new device for one that somebody ended.
+func (s *OwnerSync) replace(ctx context.Context, a *account) error {
+	if err := s.hs.replaceDevice(ctx, a); err != nil {
 		return err
 	}
-	return errors.Join(errReplaced, s.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicDevice})
-	}))
+	return errReplaced
 }
 
 // botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.
@@ -130,7 +127,7 @@ func (s *OwnerSync) stepBot(ctx context.Context) error {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
 		}
 	}
-	resp, err := s.hs.bot.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.hs.bot.now().FullSyncRequest(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
 	if err != nil {
 		if isLostDevice(err) {
 			return s.replace(ctx, s.hs.bot)
@@ -154,7 +151,7 @@ func (s *OwnerSync) step(ctx context.Context) error {
 	if !known {
 		timeout = 0
 	}
-	resp, err := s.hs.owner.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.hs.owner.now().FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
 	if err != nil {
 		if isLostDevice(err) {
 			return s.replace(ctx, s.hs.owner)
@@ -231,7 +228,7 @@ func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string)
 	}
 	var events []*event.Event
 	for range gapPages {
-		page, err := s.hs.owner.Messages(ctx, room, from, since, mautrix.DirectionBackward, nil, 100)
+		page, err := s.hs.owner.now().Messages(ctx, room, from, since, mautrix.DirectionBackward, nil, 100)
 		if errors.Is(err, mautrix.MForbidden) {
 			break // the owner left meanwhile
 		}

@@ -11,11 +11,36 @@ import (
 type roomSet struct {
 	mu       sync.Mutex
 	now, old map[id.RoomID]struct{}
+	// watched are rooms that are being looked at, and whether something changed there since the look began.
+	watched map[id.RoomID]bool
 }
 
 const roomSetSize = 50_000
 
-func newRoomSet() *roomSet { return &roomSet{now: map[id.RoomID]struct{}{}} }
+func newRoomSet() *roomSet {
+	return &roomSet{now: map[id.RoomID]struct{}{}, watched: map[id.RoomID]bool{}}
+}
+
+// watch begins a look at a room. One look at a room is under way at a time.
+func (s *roomSet) watch(room id.RoomID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched[room] = false
+}
+
+// unwatch ends a look.
+func (s *roomSet) unwatch(room id.RoomID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watched, room)
+}
+
+// stale tells whether something changed in a room since the look at it began: what it found may be of yesterday.
+func (s *roomSet) stale(room id.RoomID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watched[room]
+}
 
 func (s *roomSet) add(room id.RoomID) {
 	s.mu.Lock()
@@ -34,9 +59,13 @@ func (s *roomSet) has(room id.RoomID) bool {
 	return now || old
 }
 
-func (s *roomSet) remove(room id.RoomID) {
+// changed takes a room out because of an event that may make it a chat.
+func (s *roomSet) changed(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.now, room)
 	delete(s.old, room)
+	if _, ok := s.watched[room]; ok {
+		s.watched[room] = true
+	}
 }

@@ -38,7 +38,7 @@ type Vault struct {
 // machine encrypts and decrypts for one device.
 type machine struct {
 	*crypto.OlmMachine
-	client *client
+	client *mautrix.Client
 	state  *sqlstatestore.SQLStateStore
 
 	mu    sync.Mutex
@@ -63,10 +63,10 @@ func (v *Vault) open(ctx context.Context) error {
 		return err
 	}
 	machines := map[policy.SendAs]*machine{}
-	for who, c := range map[policy.SendAs]*client{policy.AsOwner: v.hs.owner, policy.AsBot: v.hs.bot} {
-		if machines[who], err = v.load(ctx, db, c, pickle); err != nil {
+	for who, a := range map[policy.SendAs]*account{policy.AsOwner: v.hs.owner, policy.AsBot: v.hs.bot} {
+		if machines[who], err = v.load(ctx, db, a, pickle); err != nil {
 			db.Close()
-			return explain("load the keys of "+c.UserID.String(), err)
+			return explain("load the keys of "+a.user.String(), err)
 		}
 	}
 	v.mu.Lock()
@@ -111,12 +111,17 @@ func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
 	return []byte(key), store.PutSetting(ctx, v.store.DB(), store.SettingPickle, key)
 }
 
-func (v *Vault) load(ctx context.Context, db *dbutil.Database, c *client, pickle []byte) (*machine, error) {
+func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickle []byte) (*machine, error) {
+	// A client of its own, because it keeps what it learns of rooms.
+	c, err := v.hs.dial(a.user, device{ID: a.now().DeviceID, Made: a.now().made})
+	if err != nil {
+		return nil, err
+	}
 	log := zerolog.Ctx(ctx).With().Stringer("device_of", c.UserID).Logger().Level(zerolog.WarnLevel)
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
 	// A device that was made anew starts with keys of its own.
 	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, c.UserID.String()+"|"+c.DeviceID.String(), c.DeviceID, pickle)
-	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c, state: state, known: map[id.RoomID]bool{}}
+	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, state: state, known: map[id.RoomID]bool{}}
 	m.IgnorePostDecryptionParseErrors = true
 	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
 	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.unlocked(ctx, session) }

@@ -152,9 +152,10 @@ type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
 }
 
-// Documents says which files may be indexed by path.
+// Documents says which files may be indexed by path, and how files are read.
 type Documents struct {
-	Folder string // only files below it; inside Database.DataDir unless given as an absolute path
+	Folder    string // only files below it; inside Database.DataDir unless given as an absolute path
+	UnidocKey Secret // a metered licence key of unipdf, which then reads PDFs; empty means pdfium does
 }
 
 // Logging says what is logged and where.

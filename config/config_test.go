@@ -101,7 +101,7 @@ business:
     what can I do?
   handover: One moment.
   escalation: {keywords: []}
-documents: {folder: /srv/shelf}
+documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
 
@@ -133,7 +133,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Networks:    map[string]Network{"whatsapp": {Mode: ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", Handover: "One moment.", Escalation: Escalation{Keywords: []string{}}},
-		Documents: Documents{Folder: "/srv/shelf"},
+		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 	}, c)
 	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))

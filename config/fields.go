@@ -68,6 +68,7 @@ func (c *Config) fields(dir string) []field {
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
+	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress).needed("https://matrix.example.com"),
 		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed("example.com"),
@@ -115,6 +116,7 @@ func (c *Config) fields(dir string) []field {
 		list("business.escalation.keywords", &c.Business.Escalation.Keywords, lineOf(1, 100)),
 
 		value("documents.folder", &c.Documents.Folder, filePath),
+		unidocKey[0], unidocKey[1],
 
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),

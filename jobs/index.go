@@ -10,10 +10,12 @@ import (
 	"multis/policy"
 )
 
-// IndexArgs asks to index a document: the file that Message carries, or the one at Path in the documents folder.
+// IndexArgs asks to index documents: the file that Message carries, what Path means in the documents folder (a file, a
+// folder or a pattern), or the page at Address.
 type IndexArgs struct {
 	Message int64       `json:"message,omitempty"`
 	Path    string      `json:"path,omitempty"`
+	Address string      `json:"address,omitempty"`
 	Role    policy.Role `json:"role"`
 	// Chat is where the outcome is told.
 	Chat int64 `json:"chat"`
@@ -37,7 +39,8 @@ type indexWorker struct {
 	indexer Indexer
 }
 
-func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return 2 * time.Minute }
+// Timeout is that of a folder. Each file has a limit of its own, and those that are indexed are no work the next time.
+func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return time.Hour }
 
 func (w *indexWorker) NextRetry(job *river.Job[IndexArgs]) time.Time { return backoff(job.Attempt) }
 

@@ -22,6 +22,7 @@ import (
 const (
 	queueChat     = "chat"
 	queueAdmin    = "admin"
+	queueAsk      = "ask"
 	queueSend     = "send"
 	queueDescribe = "describe"
 	queueE2EE     = "e2ee"
@@ -78,6 +79,7 @@ func IsFinal(err error) bool {
 type Handlers struct {
 	Turn     Turner
 	Command  Commander
+	Ask      Answerer
 	Send     Sender
 	Describe Describer
 	Digest   Digester
@@ -105,6 +107,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &turnWorker{turner: h.Turn})
 	river.AddWorker(workers, &commandWorker{commander: h.Command})
+	river.AddWorker(workers, &askWorker{answerer: h.Ask})
 	river.AddWorker(workers, &sendWorker{sender: h.Send})
 	river.AddWorker(workers, &describeWorker{describer: h.Describe})
 	river.AddWorker(workers, &digestWorker{digester: h.Digest})
@@ -119,7 +122,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat: queue(16), queueAdmin: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
+			queueChat: queue(16), queueAdmin: queue(4), queueAsk: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
 		},
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,

@@ -52,6 +52,7 @@ func (w *work) Digest(context.Context) error                 { return w.note("di
 func (w *work) Index(context.Context, IndexArgs, bool) error { return w.note("index") }
 func (w *work) Undelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
+func (w *work) Answer(context.Context, int64, bool) error     { return w.note("ask") }
 func (w *work) Retract(context.Context, uuid.UUID) error      { return w.note("retract") }
 func (w *work) Decrypt(context.Context, int64) error          { return w.note("decrypt") }
 func (w *work) Tell(context.Context, Topic) error             { return w.note("tell") }
@@ -59,7 +60,7 @@ func (w *work) History(context.Context, HistoryArgs) error    { return w.note("h
 func (w *work) HistoryRead(context.Context, int64, int) error { return w.note("told") }
 
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w}
+	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w}
 }
 
 // await waits until n jobs are done.
@@ -98,10 +99,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{Chat: 1}, CommandArgs{Message: 1}, SendArgs{Out: uuid.New()}, DescribeArgs{Room: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{Out: uuid.New()},
-		DecryptArgs{Message: 1}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true})
+		DecryptArgs{Message: 1}, AskArgs{Message: 1}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true})
 	start(t, st, w)
-	w.await(t, 12)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "retract", "tell", "history", "told"}, w.seen)
+	w.await(t, 13)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "retract", "tell", "history", "told"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
@@ -234,4 +235,26 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	again, err := st.TryLock(ctx, store.LockClient, s.num)
 	require.NoError(t, err)
 	require.Nil(t, again, "we hold it")
+}
+
+func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ctx := context.Background()
+	for _, sql := range []string{
+		"insert into chats (protocol, channel_id, kind) values ('demo', 'ana', 'dm')",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$1', 'contact', '@a:x', 'text', '', now(), now() - interval '1 hour', 'answer', 'answer', '' from chats",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$2', 'owner_client', '@o:x', 'text', '', now(), now() - interval '1 hour', 'command', 'command', '' from chats",
+		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$3', 'contact', '@a:x', 'text', '', now(), now() - interval '1 hour', 'archive', 'stale', '' from chats",
+		"insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at) select gen_random_uuid(), id, 'bot', 'notice', 'm.room.message', '{}', '', '', 'queued', now() - interval '1 hour' from chats",
+	} {
+		_, err := st.DB().Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	for range 2 { // a second look finds the jobs of the first
+		require.NoError(t, sweep(ctx, st))
+		var kinds []string
+		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind order by kind) from river.river_job").Scan(&kinds))
+		require.Equal(t, []string{"command", "digest", "send", "turn"}, kinds)
+	}
 }

@@ -22,6 +22,7 @@ type slot struct {
 const (
 	slots     = 64
 	watchTime = 3 * time.Second
+	sweepTime = time.Minute
 )
 
 // takeSlot claims the first free client id.
@@ -71,6 +72,8 @@ func (s *slot) takeOver(ctx context.Context, own string) error {
 func (s *slot) watch(ctx context.Context) {
 	tick := time.NewTicker(watchTime)
 	defer tick.Stop()
+	look := time.NewTicker(sweepTime)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,6 +81,10 @@ func (s *slot) watch(ctx context.Context) {
 		case <-tick.C:
 			if err := s.keep(ctx); err != nil && ctx.Err() == nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot watch over the jobs")
+			}
+		case <-look.C:
+			if err := sweep(ctx, s.store); err != nil && ctx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look for work without a job")
 			}
 		}
 	}

@@ -91,11 +91,11 @@ func FuzzCut(f *testing.F) {
 // paths lists the sections of a Markdown text as "path:line:text".
 func paths(t *testing.T, source string) []string {
 	t.Helper()
-	_, sections, err := read("a.md", []byte(source))
+	doc, err := readFile(t, "a.md", []byte(source))
 	require.NoError(t, err)
 	var list []string
-	for _, s := range sections {
-		list = append(list, fmt.Sprintf("%s:%d:%s", strings.Join(s.path, ">"), s.line, strings.TrimSpace(s.text)))
+	for _, s := range doc.Sections {
+		list = append(list, fmt.Sprintf("%s:%d:%s", strings.Join(s.Path, ">"), s.Line, strings.TrimSpace(s.Text)))
 	}
 	return list
 }
@@ -134,15 +134,15 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		_, sections, err := read("a.md", []byte(source))
+		data, err := decode([]byte(source), "")
 		if err != nil {
 			return
 		}
-		lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(strings.ReplaceAll(source, "\r\n", "\n"), "\r", "\n"), "\uFEFF"), "\n")
-		for _, s := range sections {
-			require.NotEmpty(t, strings.TrimSpace(s.text))
-			first, _, _ := strings.Cut(s.text, "\n")
-			require.Equal(t, lines[s.line-1], first, "a section knows its line")
+		lines := strings.Split(string(data), "\n")
+		for _, s := range markdown(data) {
+			require.NotEmpty(t, strings.TrimSpace(s.Text))
+			first, _, _ := strings.Cut(s.Text, "\n")
+			require.Equal(t, lines[s.Line-1], first, "a section knows its line")
 		}
 	})
 }

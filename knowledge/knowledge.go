@@ -7,21 +7,44 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"multis/fetch"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 )
 
-// Why a file was not indexed. Index returns them wrapped with what is to be done; tell the person who sent the file.
+// Why a file was not indexed. Index returns them, sometimes with more behind them; each goes on a sentence about the file
+// that begins with its name, for the person who sent it.
 var (
-	ErrNotText = errors.New("not a text that can be read")
-	ErrTooBig  = errors.New("too big: 10 MB and 20,000 passages at most")
-	ErrEmpty   = errors.New("nothing in it")
-	ErrRole    = errors.New("no such role")
+	ErrUnknownType  = errors.New("I read PDF, Word (.docx), HTML, Markdown, CSV and plain text")
+	ErrTooBig       = errors.New("it is too big: 10 MB and 20,000 passages at most")
+	ErrTooManyPages = errors.New("it has more than 2,000 pages: send it in parts")
+	ErrEmpty        = errors.New("there is nothing in it")
+	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
+	ErrScan         = errors.New("it has no text layer, only pictures of pages (a scan): run it through text recognition (OCR) and send that")
+	ErrBroken       = errors.New("it is broken or cut off: open it, save it again and send that")
+	ErrBomb         = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
+	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped")
+	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
+	ErrLicence      = errors.New("unipdf does not take its licence key (documents.unidoc_key)")
+	ErrRole         = errors.New("no such role")
 )
+
+// sentinels are the errors that keep what they are when they cross from the reading process to this one.
+func sentinels() []error {
+	return []error{
+		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
+	}
+}
+
+// IsFinal tells whether another attempt at the same file would fail the same way.
+func IsFinal(err error) bool {
+	return errors.Is(err, ErrRole) || errors.Is(err, ErrNoFiles) || errors.Is(err, ErrTooManyFiles) || errors.Is(err, ErrNoFile) || goneForGood(err) || slices.ContainsFunc(sentinels(), func(known error) bool { return errors.Is(err, known) })
+}
 
 // MaxSize is the size of the biggest file that is indexed, in bytes.
 const MaxSize = 10 << 20
@@ -30,14 +53,19 @@ const MaxSize = 10 << 20
 const maxChunks = 20_000
 
 // cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const cutVersion = "1"
+const cutVersion = "2"
 
 // File is what is to be indexed.
 type File struct {
-	Name   string // as cited; its ending tells what it is
+	Name   string // as cited; its ending tells what it is where the content does not
 	Origin string // what it replaces when indexed again: a path or an address. Defaults to Name.
+	Type   string // the media type, as the server says that sent it; empty if nobody did
 	Data   []byte
 	Role   policy.Role
+	// Progress, unless nil, is told how many pages of a file are read.
+	Progress func(done, all int)
+
+	validator fetch.Validator // of a page
 }
 
 // Report says what Index did.
@@ -45,16 +73,41 @@ type Report struct {
 	Name      string
 	Role      policy.Role
 	Chunks    int
-	Unchanged bool // nothing was done, because the same file was there
+	Pages     int   // 0 if the file has none
+	Blank     []int // pages, from 1, without a text layer; there is nothing of them in the library
+	Unchanged bool  // nothing was done, because the same file was there; then Pages and Blank are not known
+}
+
+// Options say how files are read.
+type Options struct {
+	// Reader is the command of a process of its own, in which each file is read: a program that calls Serve. A file that
+	// makes its reader hang, crash or eat memory ends that process and nothing else. Empty: files are read in this process,
+	// which only catches panics.
+	Reader []string
+	// CacheDir is where the compiled PDF engine is kept. Empty: it is compiled for each PDF, which takes seconds.
+	CacheDir string
+	// UnidocKey is a metered licence key of unipdf, which then reads PDFs instead of pdfium.
+	UnidocKey string
+	// Fetch gets pages. Defaults to a client of its own.
+	Fetch *fetch.Client
 }
 
 // Library holds the documents.
 type Library struct {
-	st *store.Store
+	st      *store.Store
+	options Options
 }
 
-// New returns the library in st.
-func New(st *store.Store) *Library { return &Library{st: st} }
+// New returns the library in st, which reads files in this process.
+func New(st *store.Store) *Library { return Open(st, Options{}) }
+
+// Open returns the library in st.
+func Open(st *store.Store, o Options) *Library {
+	if o.Fetch == nil {
+		o.Fetch = fetch.New(fetch.Options{})
+	}
+	return &Library{st: st, options: o}
+}
 
 // Index reads a file, cuts it into passages and puts them in place of what was there from the same origin, all or nothing.
 // A file that was there in another role moves to the new one.
@@ -74,28 +127,61 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	element, sections, err := read(f.Name, f.Data)
+	doc := store.Document{
+		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
+		Validator: versioned(f.validator), Hash: digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data)),
+	}
+	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
+	switch {
+	case err == nil && old.Role == doc.Role && old.Hash == doc.Hash:
+		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, nil
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return Report{}, err
+	}
+	content, err := l.read(ctx, f)
 	if err != nil {
 		return Report{}, err
 	}
-	chunks := chunksOf(f, sections)
+	chunks := chunksOf(f, content.Sections)
 	switch {
 	case len(chunks) == 0:
 		return Report{}, ErrEmpty
 	case len(chunks) > maxChunks:
 		return Report{}, ErrTooBig
 	}
-	doc := store.Document{
-		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Element: element,
-		Size: int64(len(f.Data)), Hash: digest(cutVersion, f.Name, string(f.Data)),
-	}
-	report := Report{Name: f.Name, Role: f.Role, Chunks: len(chunks)}
+	doc.Element = content.Element
+	report := Report{Name: f.Name, Role: f.Role, Chunks: len(chunks), Pages: content.Pages, Blank: content.Blank}
 	err = l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
 		changed, err := store.ReplaceDocument(ctx, tx, doc, chunks)
 		report.Unchanged = !changed
 		return err
 	})
 	return report, err
+}
+
+// read reads a file where the options say.
+func (l *Library) read(ctx context.Context, f File) (document, error) {
+	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
+	if len(l.options.Reader) == 0 {
+		return read(ctx, src, reporter{progress: f.Progress})
+	}
+	return readApart(ctx, l.options.Reader, src, f.Progress)
+}
+
+// reporter passes progress on.
+type reporter struct{ progress func(done, all int) }
+
+func (reporter) ready() {}
+
+func (r reporter) page(done, all int) {
+	if r.progress != nil {
+		r.progress(done, all)
+	}
+}
+
+// Named lists the files and pages that go by a name, or come from there.
+func (l *Library) Named(ctx context.Context, name string, limit int) ([]store.Document, error) {
+	return store.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
 
 // Remove deletes the document of an origin. store.ErrNotFound when there is none.
@@ -144,17 +230,21 @@ func scopeOf(role policy.Role) (policy.Scope, error) {
 func chunksOf(f File, sections []section) []store.Chunk {
 	var chunks []store.Chunk
 	for _, s := range sections {
-		heading := strings.Join(s.path, search.SectionSeparator)
-		first, counted := s.line, 0
-		for _, p := range cut(s.text) {
-			content := s.text[p.from:p.to]
-			first += strings.Count(s.text[counted:p.from], "\n")
-			counted = p.from
-			chunks = append(chunks, store.Chunk{
+		heading := strings.Join(s.Path, search.SectionSeparator)
+		line, counted := s.Line, 0
+		for _, p := range cut(s.Text) {
+			content := s.Text[p.from:p.to]
+			chunk := store.Chunk{
 				Key: digest(string(f.Role), f.Origin, strconv.Itoa(len(chunks)), content)[:32],
-				Ord: len(chunks), Section: heading, LineFrom: first, LineTo: first + strings.Count(content, "\n"),
+				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
 				Content: content, Words: search.IndexText(f.Name, heading, content),
-			})
+			}
+			if s.Line > 0 {
+				line += strings.Count(s.Text[counted:p.from], "\n")
+				counted = p.from
+				chunk.LineFrom, chunk.LineTo = line, line+strings.Count(content, "\n")
+			}
+			chunks = append(chunks, chunk)
 		}
 	}
 	return chunks

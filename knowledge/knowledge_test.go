@@ -118,9 +118,8 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 		file knowledge.File
 		want error
 	}{
-		{"broken UTF-8", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("caf\xe9")}, knowledge.ErrNotText},
-		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("a\x00b")}, knowledge.ErrNotText},
-		{"another kind of file", knowledge.File{Name: "prices.docx", Role: policy.Public, Data: []byte("text")}, knowledge.ErrNotText},
+		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("a\x00b")}, knowledge.ErrUnknownType},
+		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
 		{"too big", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
 		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("# a\n"), 30_000)}, knowledge.ErrTooBig},
 		{"empty", knowledge.File{Name: "prices.md", Role: policy.Public}, knowledge.ErrEmpty},

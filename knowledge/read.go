@@ -2,188 +2,261 @@ package knowledge
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
+	"github.com/gabriel-vasile/mimetype"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	utf "golang.org/x/text/encoding/unicode"
 )
 
-// maxHeading is how much of a heading is kept, in bytes.
-const maxHeading = 300
+const (
+	// maxPages is how many pages of a file are read.
+	maxPages = 2000
+	// maxText is the most text that is taken out of a file, in bytes. It is more than maxChunks hold.
+	maxText = 40 << 20
+	// maxHeading is how much of a heading is kept, in bytes.
+	maxHeading = 300
+)
+
+// source is a file that is to be read, with what its reader has to know. It crosses from process to process.
+type source struct {
+	Name      string
+	Type      string // as the server says that sent it; empty if nobody did
+	Data      []byte
+	CacheDir  string
+	UnidocKey string
+}
+
+// watcher is told how the reading of a file goes on.
+type watcher interface {
+	// ready: everything that takes time before a file can be looked at is done.
+	ready()
+	// page: so many of all pages are read.
+	page(done, all int)
+}
+
+// document is a file as it was read.
+type document struct {
+	Element  string // pdf, docx, md, html or txt
+	Title    string // as the file itself says; empty if it does not
+	Sections []section
+	Pages    int   // 0 if the file has none
+	Blank    []int // pages, from 1, with nothing on them that can be read
+}
 
 // section is the text below one heading, word for word, up to the next heading of any level.
 type section struct {
-	path []string // headings, the outermost first
-	text string
-	line int // where text begins in the file, from 1
+	Path  []string // headings, the outermost first
+	Text  string
+	Line  int        // where Text begins in the file, from 1; 0 if the file has no lines
+	Pages []pageMark // in order; empty if the file has no pages
 }
 
-// read tells what a file is and cuts it into sections.
-func read(name string, data []byte) (element string, sections []section, err error) {
-	if len(data) > MaxSize {
-		return "", nil, ErrTooBig
+// pageMark says that a page begins, or goes on, at an offset of a section's text.
+type pageMark struct{ At, Page int }
+
+// pageAt is the page that an offset is on; 0 if there are none.
+func (s section) pageAt(at int) int {
+	page := 0
+	for _, mark := range s.Pages {
+		if mark.At > at {
+			break
+		}
+		page = mark.Page
+	}
+	return page
+}
+
+// headings are those above a place in a document.
+type headings struct {
+	path   []string
+	levels []int
+}
+
+// below tells whether a heading of this level would stand below the innermost one.
+func (h *headings) below(level int) bool {
+	return len(h.levels) > 0 && level > h.levels[len(h.levels)-1]
+}
+
+// open goes on to the next heading. The path before it stays as it was for those who hold it.
+func (h *headings) open(level int, title string) {
+	for len(h.levels) > 0 && !h.below(level) {
+		h.levels = h.levels[:len(h.levels)-1]
+		h.path = h.path[:len(h.path)-1]
+	}
+	h.levels = append(h.levels, level)
+	h.path = append(h.path[:len(h.path):len(h.path)], title)
+}
+
+// read tells what a file is and cuts it into sections. What the file holds decides before its name: a PDF called .txt is
+// a PDF. A reader that panics has met a broken file.
+func read(ctx context.Context, src source, watch watcher) (doc document, err error) {
+	defer func() {
+		if recover() != nil {
+			doc, err = document{}, ErrUnreadable
+		}
+	}()
+	switch {
+	case len(src.Data) > MaxSize:
+		return document{}, ErrTooBig
+	case len(bytes.TrimSpace(src.Data)) == 0:
+		return document{}, ErrEmpty
+	}
+	kind := mimetype.Detect(src.Data)
+	if !kind.Is("application/pdf") {
+		watch.ready()
+	}
+	switch {
+	case kind.Is("application/pdf"):
+		doc, err = readPDF(ctx, src, watch)
+	case kind.Is("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+		kind.Is("application/zip") && strings.EqualFold(path.Ext(src.Name), ".docx"):
+		doc, err = readDOCX(src.Data)
+	case isText(src.Data, kind):
+		doc, err = readText(src, kind.Is("text/html"))
+	default:
+		err = unknownType(src.Data, kind)
+	}
+	if err != nil {
+		return document{}, err
+	}
+	return tidy(doc)
+}
+
+// isText tells whether a file is for people to read as it is. Some types are text only for programs, and some are taken
+// for pictures because of two letters they begin with.
+func isText(data []byte, kind *mimetype.MIME) bool {
+	if kind.Is("text/rtf") || kind.Is("application/postscript") || kind.Is("image/svg+xml") {
+		return false
+	}
+	if utf8.Valid(data) && bytes.IndexFunc(data, isBinary) < 0 {
+		return true
+	}
+	for ; kind != nil; kind = kind.Parent() {
+		if kind.Is("text/plain") {
+			return true
+		}
+	}
+	return false
+}
+
+// isBinary tells whether no text has this character.
+func isBinary(r rune) bool { return r < ' ' && !unicode.IsSpace(r) && r != '\x1b' }
+
+// encryptedPackage is the name, in a file of the kind Word had before .docx, under which a locked .docx is kept.
+var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
+
+func unknownType(data []byte, kind *mimetype.MIME) error {
+	if bytes.Contains(data, encryptedPackage) {
+		return ErrPassword
+	}
+	if ending := kind.Extension(); ending != "" {
+		return fmt.Errorf("%w; this is a %s file", ErrUnknownType, ending)
+	}
+	return ErrUnknownType
+}
+
+// readText reads what is made of characters. Who sent it may say what it is, else its name does, else what it looks like.
+func readText(src source, looksLikeHTML bool) (document, error) {
+	data, err := decode(src.Data, src.Type)
+	if err != nil {
+		return document{}, err
+	}
+	said, _, _ := strings.Cut(src.Type, ";")
+	ending := strings.ToLower(path.Ext(src.Name))
+	switch strings.TrimSpace(strings.ToLower(said)) {
+	case "text/html", "application/xhtml+xml":
+		ending = ".html"
+	case "text/markdown":
+		ending = ".md"
+	case "text/csv", "text/tab-separated-values":
+		ending = ".csv"
+	}
+	switch ending {
+	case ".md", ".markdown":
+		return document{Element: "md", Sections: markdown(data)}, nil
+	case ".html", ".htm", ".xhtml":
+		return readHTML(data)
+	case ".csv", ".tsv":
+		return document{Element: "txt", Sections: csvRows(data)}, nil
+	case ".txt", ".text", ".log":
+		looksLikeHTML = false
+	}
+	if looksLikeHTML {
+		return readHTML(data)
+	}
+	return document{Element: "txt", Sections: []section{{Text: string(data), Line: 1}}}, nil
+}
+
+// decode makes UTF-8 with plain line ends of a text. What is valid UTF-8 is taken for that, whatever is said about it.
+func decode(data []byte, contentType string) ([]byte, error) {
+	encoded := encoding.Encoding(nil)
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		encoded = utf.UTF16(utf.LittleEndian, utf.ExpectBOM)
+	case bytes.IndexByte(data, 0) >= 0:
+		return nil, ErrUnknownType
+	case !utf8.Valid(data):
+		encoded, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
+	}
+	if encoded != nil {
+		decoded, err := encoded.NewDecoder().Bytes(data)
+		if err != nil || bytes.IndexByte(decoded, 0) >= 0 || bytes.Count(decoded, []byte("\uFFFD")) > len(decoded)/100 {
+			return nil, ErrUnknownType // the guess was wrong
+		}
+		data = decoded
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return "", nil, fmt.Errorf("%w: it must be UTF-8", ErrNotText)
-	}
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return "", nil, ErrEmpty
-	}
-	switch ext := strings.ToLower(path.Ext(name)); ext {
-	case ".md", ".markdown":
-		return "md", markdown(data), nil
-	case "", ".txt", ".text", ".log", ".csv":
-		return "txt", []section{{text: string(data), line: 1}}, nil
-	default:
-		return "", nil, fmt.Errorf("%w: %s files cannot be read, only .md and .txt", ErrNotText, ext)
-	}
+	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n")), nil
 }
 
-// markdown cuts a Markdown file at its headings. What looks like one inside code, a list or a quote is none.
-func markdown(source []byte) []section {
-	front := frontMatter(source)
-	visible := bytes.Clone(source)
-	for i := range visible[:front] {
-		if visible[i] != '\n' {
-			visible[i] = ' '
+// tidy keeps what a database and a terminal can take, and refuses what has no end or no beginning.
+func tidy(doc document) (document, error) {
+	size := 0
+	var kept []section
+	for _, s := range doc.Sections {
+		for i, title := range s.Path {
+			s.Path[i] = heading(title)
 		}
-	}
-	for _, deep := range deepNesting.FindAllIndex(visible, -1) {
-		copy(visible[deep[0]:deep[1]], bytes.Repeat([]byte(" "), deep[1]-deep[0]))
-	}
-	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	doc := blocks.Parse(text.NewReader(visible))
-
-	inline := parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1)),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
-	cutter := sectionCutter{source: source, inline: inline}
-	if front > 0 {
-		cutter.close(front)
-	}
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Lines().Len() > 0 {
-			cutter.heading(h)
+		if s.Text = printableText(s); strings.TrimSpace(s.Text) == "" {
+			continue
 		}
-	}
-	cutter.close(len(source))
-	return cutter.sections
-}
-
-// deepNesting is deeper than anybody writes. The parser's time grows with the square of the depth.
-var deepNesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20,}`)
-
-// frontMatter is the length of the settings that some programs put above the text, between lines of three dashes.
-func frontMatter(source []byte) int {
-	if !bytes.HasPrefix(source, []byte("---\n")) {
-		return 0
-	}
-	end := bytes.Index(source[3:], []byte("\n---\n"))
-	if end < 0 {
-		return 0
-	}
-	return 3 + end + len("\n---\n")
-}
-
-// sectionCutter walks down a file from heading to heading.
-type sectionCutter struct {
-	source   []byte
-	inline   parser.Parser // of a heading's marks
-	sections []section
-	path     []string
-	levels   []int // of the headings in path
-	heads    int   // where the last heading begins
-	from     int   // where the text below it begins
-	counted  int   // how far lines were counted
-	lines    int
-}
-
-// heading ends the section before h and opens the one below it.
-func (c *sectionCutter) heading(h *ast.Heading) {
-	lines := h.Lines()
-	start := bytes.LastIndexByte(c.source[:lines.At(0).Start], '\n') + 1
-	end := lineEnd(c.source, lines.At(lines.Len()-1).Stop-1)
-	if !bytes.HasPrefix(bytes.TrimLeft(c.source[start:end], " "), []byte("#")) {
-		end = lineEnd(c.source, end) // the line of dashes below it
-	}
-	deeper := len(c.levels) > 0 && h.Level > c.levels[len(c.levels)-1]
-	if deeper && len(bytes.TrimSpace(c.source[c.from:start])) == 0 {
-		c.from = start // a heading with nothing but others below it stands in their paths
-	} else {
-		c.close(start)
-	}
-	for len(c.levels) > 0 && c.levels[len(c.levels)-1] >= h.Level {
-		c.levels = c.levels[:len(c.levels)-1]
-		c.path = c.path[:len(c.path)-1]
-	}
-	c.levels = append(c.levels, h.Level)
-	c.path = append(c.path[:len(c.path):len(c.path)], headingText(c.inline, h, c.source))
-	c.heads, c.from = start, end
-}
-
-// close ends the open section. A heading with nothing below it is a text of its own.
-func (c *sectionCutter) close(end int) {
-	from, path := c.from, c.path
-	if len(bytes.TrimSpace(c.source[from:end])) == 0 {
-		if len(path) == 0 {
-			c.from = end
-			return
+		if size += len(s.Text); size > maxText {
+			return document{}, ErrTooBig
 		}
-		from = c.heads
+		kept = append(kept, s)
 	}
-	c.sections = append(c.sections, section{path: path, text: string(c.source[from:end]), line: c.lineOf(from)})
-	c.heads, c.from = end, end
+	if len(kept) == 0 {
+		return document{}, ErrEmpty
+	}
+	doc.Sections, doc.Title = kept, heading(doc.Title)
+	return doc, nil
 }
 
-// lineOf is the line, from 1, that begins at an offset. It is asked from the top of the file down.
-func (c *sectionCutter) lineOf(at int) int {
-	c.lines += bytes.Count(c.source[c.counted:at], []byte("\n"))
-	c.counted = at
-	return 1 + c.lines
-}
-
-// lineEnd is the offset behind the first line end at or after at.
-func lineEnd(source []byte, at int) int {
-	if at < len(source) {
-		if i := bytes.IndexByte(source[at:], '\n'); i >= 0 {
-			return at + i + 1
+// printableText is a section's text without control characters. Nothing moves: each makes room for a blank.
+func printableText(s section) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && r < 0x80 && unicode.IsControl(r) {
+			return ' '
 		}
-	}
-	return len(source)
+		return r
+	}, strings.ToValidUTF8(s.Text, "?"))
 }
 
-// headingText is what a heading says, without its marks.
-func headingText(inline parser.Parser, h *ast.Heading, source []byte) string {
-	line := h.Lines().Value(source)
-	line = bytes.ToValidUTF8(line[:min(len(line), maxHeading)], nil)
-	return plainText(inline.Parse(text.NewReader(line)), line)
-}
-
-// plainText is the text in n.
-func plainText(n ast.Node, source []byte) string {
-	var b strings.Builder
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		switch c := c.(type) {
-		case *ast.Text:
-			b.Write(c.Segment.Value(source))
-			if c.SoftLineBreak() || c.HardLineBreak() {
-				b.WriteByte(' ')
-			}
-		case *ast.String:
-			b.Write(c.Value)
-		case *ast.AutoLink:
-			b.Write(c.URL(source))
-		default:
-			b.WriteString(plainText(c, source))
+// heading is a title on one line, cut where it is endless.
+func heading(title string) string {
+	title = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
+		return r
+	}, strings.ToValidUTF8(title[:min(len(title), maxHeading)], ""))
+	return strings.Join(strings.Fields(title), " ")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
@@ -85,7 +86,7 @@ type relation struct {
 // Queue writes a letter with the gate's decision and, if it may go, the job that sends it. The decision is the caller's
 // reason when it may not.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
-	chat, err := store.ShareChat(ctx, tx, l.Chat.ID) // it may have changed while the letter was thought out
+	chat, err := current(ctx, tx, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
@@ -108,6 +109,15 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 		err = jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: o.ID})
 	}
 	return o.ID, decision, err
+}
+
+// current is the chat as it is now: it may have changed while the letter was thought out. The admin room's row is not held,
+// because what is done in a chat is told there, and two rows held at once are two transactions that can block each other.
+func current(ctx context.Context, tx store.Tx, l Letter) (store.Chat, error) {
+	if l.Purpose == policy.PurposeNotice {
+		return store.ChatByID(ctx, tx, l.Chat.ID)
+	}
+	return store.ShareChat(ctx, tx, l.Chat.ID)
 }
 
 // write turns a letter into an outbox row.
@@ -185,17 +195,23 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 // orderWait is how long a send waits for an older one of the same chat.
 const orderWait = 200 * time.Millisecond
 
-// Send asks the gate again and sends one row. It is safe to repeat.
+// Send asks the gate again and sends one row. It is safe to repeat. last says that no other attempt follows: then the row is
+// given up, because one that stays would hold up all that is said in the chat after it.
 func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
+	err := b.send(ctx, out)
+	if err == nil || jobs.IsLater(err) || (!last && !jobs.IsFinal(err)) {
+		return err
+	}
+	return b.giveUp(ctx, out, err)
+}
+
+func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	o, room, err := b.check(ctx, out)
 	if err != nil || room == "" {
 		return err
 	}
 	event, err := b.sender.Send(ctx, o, room)
 	if err != nil {
-		if last || jobs.IsFinal(err) {
-			return errors.Join(jobs.Final(err), b.giveUp(ctx, o, err))
-		}
 		return err
 	}
 	return b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, event, room) })
@@ -204,20 +220,28 @@ func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
 // check is the gate's second word, right before the send. An empty room means that there is nothing to send.
 func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
+		// The chat before the row, in the order of everybody who takes both.
+		if o, err = store.OutByID(ctx, tx, out); err != nil {
+			return err
+		}
+		chat, err := store.ShareChat(ctx, tx, o.ChatID)
+		if err != nil {
+			return err
+		}
 		if o, err = store.LockOut(ctx, tx, out); err != nil {
 			return err
 		}
+		room = ""
 		if o.State != store.OutQueued {
 			return nil
+		}
+		if o.Emptied() {
+			return store.DropOut(ctx, tx, o.ID, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
 		}
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
 			return jobs.Later(orderWait)
-		}
-		chat, err := store.ShareChat(ctx, tx, o.ChatID)
-		if err != nil {
-			return err
 		}
 		var c content
 		if err := json.Unmarshal(o.Content, &c); err != nil {
@@ -239,7 +263,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 // retractWait is how long a deletion waits for the send that was under way.
 const retractWait = time.Second
 
-// Retract deletes what was said from its room, because what it quoted was deleted.
+// Retract deletes what was said from its room, because what it quoted was deleted. It waits for a send under way.
 func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, b.store.DB(), out)
 	if err != nil {
@@ -255,13 +279,27 @@ func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	}
 }
 
-// giveUp notes that a row cannot be sent and has the owner told, unless it was only meant for the admin room itself.
-func (b *Box) giveUp(ctx context.Context, o store.Out, cause error) error {
+// giveUpTime bounds the last transaction of a row, which is made even when the job's own time is over.
+const giveUpTime = 10 * time.Second
+
+// giveUp notes that a row cannot be sent and has the owner told, unless it was only meant for the admin room itself. While it
+// cannot even be noted, the job goes on.
+func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
+	defer cancel()
+	zerolog.Ctx(ctx).Warn().Err(cause).Stringer("outbox_id", out).Msg("Gave up on an event")
 	return b.store.InTx(ctx, func(tx store.Tx) error {
-		failed, err := store.FailOut(ctx, tx, o.ID, cause.Error())
+		o, err := store.OutByID(ctx, tx, out)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		failed, err := store.FailOut(ctx, tx, out, cause.Error())
 		if err != nil || !failed || o.Purpose == policy.PurposeNotice {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: o.ID})
+		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: out})
 	})
 }

@@ -188,7 +188,7 @@ func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {
 	require.ErrorContains(t, b.send(out), "connection refused")
 	require.Equal(t, store.OutQueued, b.row(out).State)
 	b.wire.fail = jobs.Final(errors.New("not in the room"))
-	require.True(t, jobs.IsFinal(b.send(out)))
+	require.NoError(t, b.send(out))
 	require.Equal(t, store.OutFailed, b.row(out).State)
 	require.Contains(t, b.row(out).Error, "not in the room")
 	var alarms int
@@ -201,7 +201,7 @@ func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))
 	b.wire.fail = errors.New("connection refused")
-	require.Error(t, b.box.Send(context.Background(), out, true))
+	require.NoError(t, b.box.Send(context.Background(), out, true))
 	require.Equal(t, store.OutFailed, b.row(out).State)
 }
 
@@ -279,11 +279,12 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 		return err
 	})
 	require.ElementsMatch(t, []uuid.UUID{sent, waiting}, emptied)
+	require.True(t, jobs.IsLater(b.box.Retract(context.Background(), waiting)), "its send may be under way")
+	require.NoError(t, b.send(waiting))
 	for _, out := range emptied {
 		require.NoError(t, b.box.Retract(context.Background(), out))
 		require.NotContains(t, string(b.row(out).Content), "secret")
 	}
-	require.NoError(t, b.send(waiting))
 	require.Len(t, b.wire.sent, 2, "what waited is not sent any more")
 	require.Equal(t, []id.EventID{id.EventID("$" + sent.String())}, b.wire.retracted)
 	require.Contains(t, string(b.row(other).Content), "something else")

@@ -54,7 +54,18 @@ const (
 	CodeTooLong           Code = "too_long"
 	CodeControl           Code = "control_characters"
 	CodeBridgeCommand     Code = "bridge_command"
+	CodeTakenBack         Code = "taken_back"
 )
+
+// AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
+func (c Code) AboutText() bool {
+	switch c {
+	case CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand:
+		return true
+	default:
+		return false
+	}
+}
 
 // Sentence says the reason to a person, without the numbers of the case at hand. It is empty for a code that is not known.
 func (c Code) Sentence() string {
@@ -148,6 +159,8 @@ func (c Code) gateSentence() string {
 		return "The text is too long for one message."
 	case CodeControl:
 		return "The text has broken or invisible control characters."
+	case CodeTakenBack:
+		return "It quoted a message that was deleted."
 	case CodeBridgeCommand:
 		return "The bridge would take the text for a command."
 	default:

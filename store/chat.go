@@ -131,12 +131,12 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
 		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why
-		where c.bridge_bot = excluded.bridge_bot
+		where c.bridge_bot = excluded.bridge_bot and (excluded.closed_why = '' or c.room_id is null or c.room_id = excluded.room_id)
 	returning ` + chatColumns
 
-// ErrOtherBridge is returned by UpsertChat when a room claims a channel that another bridge bot brought. Anybody can make
-// such a room; it must not take the chat over.
-var ErrOtherBridge = errors.New("the chat belongs to another bridge bot")
+// ErrOtherRoom is returned by UpsertChat for a room that must not take the chat over: another bridge bot claims the channel,
+// which anybody could do, or the room was replaced and the chat lives elsewhere.
+var ErrOtherRoom = errors.New("the chat lives in another room")
 
 // UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
@@ -149,7 +149,7 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	}
 	chat, err := oneChat(ctx, tx, upsertChatSQL, args)
 	if errors.Is(err, ErrNotFound) {
-		return Chat{}, ErrOtherBridge
+		return Chat{}, ErrOtherRoom
 	}
 	return chat, err
 }

@@ -32,9 +32,11 @@ type Document struct {
 	Hash    string // the same hash means that nothing has to be done
 	Chunks  int
 	Indexed time.Time
+	// Validator is how the server of a page recognises the version that was indexed; empty if it does not, and for files.
+	Validator string
 }
 
-const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at"
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator"
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
@@ -51,6 +53,13 @@ func DocumentByOrigin(ctx context.Context, db DB, origin string) (Document, erro
 }
 
 const biggestDocumentsSQL = "select " + documentColumns + " from documents where role = any ($1) order by chunks desc, size desc, origin limit $2"
+
+const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
+
+// DocumentsByName lists the files and pages that are called, or come from, what name says.
+func DocumentsByName(ctx context.Context, db DB, name string, limit int) ([]Document, error) {
+	return documents(ctx, db, documentsByNameSQL, name, limit)
+}
 
 // BiggestDocuments lists the documents that scope may see, those with the most chunks first.
 func BiggestDocuments(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Document, error) {
@@ -98,10 +107,10 @@ func DocumentGroups(ctx context.Context, db DB, scope policy.Scope) ([]DocumentG
 // Writers of the search tables take turns, because each of them changes the counts of the same common words.
 const lockCorpusSQL = "select from corpus_stats where role = '*' for update"
 
-const upsertDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks)
-	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks)
+const upsertDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator)
+	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator)
 	on conflict (origin) do update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
-		hash = excluded.hash, chunks = excluded.chunks, indexed_at = now()
+		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now()
 	returning id`
 
 // ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
@@ -130,7 +139,7 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 	}
 	err = tx.QueryRow(ctx, upsertDocumentSQL, pgx.NamedArgs{
 		"origin": doc.Origin, "name": doc.Name, "role": doc.Role, "kind": doc.Kind, "element": doc.Element, "size": doc.Size,
-		"hash": doc.Hash, "chunks": len(chunks),
+		"hash": doc.Hash, "chunks": len(chunks), "validator": doc.Validator,
 	}).Scan(&doc.ID)
 	if err != nil {
 		return false, fmt.Errorf("write document: %w", err)

@@ -3,24 +3,37 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 const openEscalationSQL = "insert into escalations (chat_id, message_id, why) values ($1, $2, $3) on conflict do nothing"
 
-// OpenEscalation notes that a chat needs a person. False: it was noted before and is still open.
-func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string) (bool, error) {
+const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
+
+// OpenEscalation notes that a chat needs a person. first: it was not noted before; told: the contact was told already.
+func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string) (first, told bool, err error) {
 	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, why)
-	if err != nil {
-		return false, fmt.Errorf("open escalation: %w", err)
+	if err == nil {
+		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
 	}
-	return tag.RowsAffected() == 1, nil
+	if err != nil {
+		return false, false, fmt.Errorf("open escalation: %w", err)
+	}
+	return tag.RowsAffected() == 1, told, nil
 }
 
-const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null"
+const tellEscalationSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
 
-// CloseEscalation notes that a person took care of a chat.
-func CloseEscalation(ctx context.Context, tx Tx, chat int64) error {
-	return exec(ctx, tx, "close escalation", closeEscalationSQL, chat)
+// ToldEscalation notes that the contact was told that a person takes over.
+func ToldEscalation(ctx context.Context, tx Tx, chat int64) error {
+	return exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
+}
+
+const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"
+
+// CloseEscalation notes that a person took care of a chat at a time: what was asked later still waits.
+func CloseEscalation(ctx context.Context, tx Tx, chat int64, at time.Time) error {
+	return exec(ctx, tx, "close escalation", closeEscalationSQL, chat, at)
 }
 
 const countEscalationsSQL = "select count(*) from escalations where closed_at is null"

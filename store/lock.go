@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -15,8 +16,16 @@ type LockClass int32
 const (
 	LockClient LockClass = 1_299_542_121 // a client id of the job queue
 	LockSync   LockClass = 1_299_542_122 // the owner's sync
+	LockRoom   LockClass = 1_299_542_124 // a look at what a room is; by LockNumber of the room
 	LockSetup  LockClass = 1_299_542_123 // making devices and the admin room
 )
+
+// LockNumber turns a name into the number of a lock. Two names may share one: then they wait for each other.
+func LockNumber(name string) int {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(int32(h.Sum32()))
+}
 
 // Lock is held by this process alone, as long as its connection to the database lives: a killed process lets go at once.
 type Lock struct {

@@ -46,6 +46,14 @@ type Attachment struct {
 	Size int                 `json:"size,omitempty"` // bytes, as the sender said; 0 when unknown
 }
 
+// clean makes what a sender put there storable.
+func (a *Attachment) clean() *Attachment {
+	if a == nil {
+		return nil
+	}
+	return &Attachment{URL: id.ContentURIString(clean(string(a.URL))), Name: clean(a.Name), MIME: clean(a.MIME), Size: a.Size}
+}
+
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id`
 
@@ -78,8 +86,8 @@ const insertMessageSQL = `with one as (
 func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	var row int64
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
-		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": m.RelatesTo,
-		"attachment": m.Attachment, "parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
+		"attachment": m.Attachment.clean(), "parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
 	}).Scan(&row)
 	if err != nil {
 		return 0, fmt.Errorf("store message: %w", err)
@@ -97,6 +105,21 @@ func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sende
 		return false, fmt.Errorf("edit message: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
+}
+
+const waitingEventSQL = "select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
+
+// WaitingEvent returns the message of an event that a turn has still to answer, or ErrNotFound.
+func WaitingEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Message, error) {
+	return oneMessage(ctx, db, waitingEventSQL, chat, event)
+}
+
+const readmitSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
+
+// Readmit replaces what was decided about a message that still waits.
+func Readmit(ctx context.Context, tx Tx, message int64, d policy.Admission) error {
+	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
 const redactMessageSQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
@@ -124,6 +147,13 @@ const waitingSQL = "select " + messageColumns + ` from messages m
 // Waiting returns the messages of a chat that a turn has to answer, oldest first.
 func Waiting(ctx context.Context, db DB, chat int64) ([]Message, error) {
 	return collectMessages(ctx, db, waitingSQL, chat)
+}
+
+const holdMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
+
+// HoldMessages reads messages as they are now and keeps others from changing them until the transaction ends.
+func HoldMessages(ctx context.Context, tx Tx, messages []int64) ([]Message, error) {
+	return collectMessages(ctx, tx, holdMessagesSQL, messages)
 }
 
 const windowSQL = "select * from (select " + messageColumns + ` from messages m
@@ -155,14 +185,26 @@ func Explained(ctx context.Context, db DB, chat int64, event id.EventID, limit i
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
-const countContactSQL = "select count(*) filter (where ts > $2), count(*) filter (where ts > $3) from messages where chat_id = $1 and author = 'contact' and ts > least($2, $3)"
+const countContactSQL = `select count(*) filter (where ts > $3), count(*) filter (where ts > $4) from messages
+	where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3, $4)`
 
-// CountContact counts a chat's messages from contacts since two instants.
-func CountContact(ctx context.Context, db DB, chat int64, minute, day time.Time) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countContactSQL, chat, minute, day).Scan(&inMinute, &inDay); err != nil {
+// CountContact counts what one sender wrote in a chat since two instants.
+func CountContact(ctx context.Context, db DB, chat int64, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
+	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
 	return inMinute, inDay, nil
+}
+
+const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
+
+// Flooded tells whether the last that was noted of a sender is that he wrote too much.
+func Flooded(ctx context.Context, db DB, chat int64, sender id.UserID) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for a flood: %w", err)
+	}
+	return yes, nil
 }
 
 // StaleChat is how many messages of one chat came too late for an answer.

@@ -97,10 +97,11 @@ func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
 	return oneOut(ctx, db, outByEventSQL, event)
 }
 
-const emptyQuotesSQL = `update outbox o set content = '{}', state = case when o.state = 'queued' then 'dropped' else o.state end
+const emptyQuotesSQL = `update outbox o set content = '{}'
 	from messages m where m.chat_id = $1 and m.event_id = $2 and m.id = any(o.about) and o.about <> '{}' and o.content <> '{}' returning o.id`
 
-// EmptyQuotes empties what quoted a message that was deleted, and returns the rows: what was sent of them is to be deleted too.
+// EmptyQuotes empties what quoted a message that was deleted, and returns the rows: what was or is just being sent of them is
+// to be deleted too. One that still waits is dropped when its turn comes.
 func EmptyQuotes(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, emptyQuotesSQL, chat, event)
 	if err != nil {
@@ -112,6 +113,9 @@ func EmptyQuotes(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]uu
 	}
 	return outs, nil
 }
+
+// Emptied tells whether what the row said was taken back.
+func (o Out) Emptied() bool { return string(o.Content) == "{}" }
 
 const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
 

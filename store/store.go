@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -73,8 +75,28 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 func (s *Store) DB() DB { return s.pool }
 
 // InTx runs fn in a transaction and commits when it returns nil. Texts of documents and notes cannot be read in it: see AsOwner.
+// When two transactions block each other, the one that Postgres ends is run again, so fn may be called more than once.
 func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
-	return pgx.BeginFunc(ctx, s.pool, fn)
+	for try := 1; ; try++ {
+		err := pgx.BeginFunc(ctx, s.pool, fn)
+		if err == nil || try == maxTries || !hasState(err, "40001", "40P01") {
+			return err
+		}
+	}
+}
+
+// maxTries is how often a transaction that others blocked is run.
+const maxTries = 4
+
+// IsBadData tells whether err says that Postgres cannot store a value, whatever else happens: it will say so again.
+func IsBadData(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}
+
+func hasState(err error, states ...string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.Contains(states, pg.Code)
 }
 
 // AsContact runs fn in a transaction that can read what scope names and nothing else: it has neither the rights nor the

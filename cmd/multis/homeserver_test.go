@@ -32,6 +32,8 @@ type homeserver struct {
 	allowed func(put) bool
 	// fail decides what happens to a send: nothing, an error before it is taken, or a broken connection after.
 	fail func() failure
+	// down makes every send fail.
+	down bool
 }
 
 // hsRoom is a room as the homeserver knows it. Members are those who joined.
@@ -131,6 +133,13 @@ func (hs *homeserver) append(evt *event.Event) *event.Event {
 	close(hs.grown)
 	hs.grown = make(chan struct{})
 	return evt
+}
+
+// refuseAll makes every send fail until it is called again.
+func (hs *homeserver) refuseAll(on bool) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	hs.down = on
 }
 
 func (hs *homeserver) joinedRooms(w http.ResponseWriter, r *http.Request) {
@@ -261,7 +270,7 @@ func (hs *homeserver) send(w http.ResponseWriter, r *http.Request) {
 	p.Allowed = hs.allowed(p)
 	hs.puts = append(hs.puts, p)
 	failure := hs.fail()
-	if failure == refused {
+	if failure == refused || hs.down {
 		refuse(w, http.StatusInternalServerError, "M_UNKNOWN")
 		return
 	}

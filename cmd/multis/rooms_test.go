@@ -162,18 +162,21 @@ const (
 	holdSQL     = "with held as (select from chats where id = $1 for update) select count(*) from held"
 )
 
-// switchUnderWay gives a chat another mode while an answer of it waits for another try. Only what is on the wire at that very
-// moment may still arrive, so it waits for that.
+// switchUnderWay gives a chat another mode while an answer of it may wait for another try.
 func (r *run) switchUnderWay() {
 	r.t.Helper()
-	chat := int64(r.count(underWaySQL))
-	if chat == 0 {
-		return
+	if chat := int64(r.count(underWaySQL)); chat != 0 {
+		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeSilent}
+		r.setMode(chat, modes[r.rand.IntN(len(modes))])
 	}
+}
+
+// setMode gives a chat a mode, unless something of it is on the wire at that very moment: only that may still arrive, so all
+// that is tried afterwards is judged by the new mode.
+func (r *run) setMode(chat int64, mode policy.Mode) (done bool) {
+	r.t.Helper()
 	row, err := store.ChatByID(r.t.Context(), r.db.DB(), chat)
 	require.NoError(r.t, err)
-	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeSilent}
-	mode := modes[r.rand.IntN(len(modes))]
 	r.hs.mu.Lock()
 	defer r.hs.mu.Unlock()
 	err = r.db.InTx(r.t.Context(), func(tx store.Tx) error {
@@ -184,10 +187,34 @@ func (r *run) switchUnderWay() {
 		if err := tx.QueryRow(r.t.Context(), sendingSQL, chat).Scan(&sending); err != nil || sending > 0 {
 			return err
 		}
-		r.room(*row.RoomID).mode = mode
+		r.room(*row.RoomID).mode, done = mode, true
 		return store.SetMode(r.t.Context(), tx, chat, mode)
 	})
 	require.NoError(r.t, err)
+	return done
+}
+
+// silenceUnderWay silences a chat while its answer waits for another try, which must then not be made.
+func (r *run) silenceUnderWay() {
+	r.t.Helper()
+	room := &testRoom{hsRoom: &hsRoom{ID: "!late:x"}, kind: roomDM, encryption: "no", contact: "@demo_late:x", mode: policy.ModeBusiness}
+	room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true}
+	room.State = room.initialState(len(r.rooms) + 1)
+	r.rooms = append(r.rooms, room)
+	r.hs.add(room.hsRoom)
+	r.hs.refuseAll(true)
+	require.True(r.t, r.push([]*event.Event{r.hs.happen(&event.Event{
+		Type: event.EventMessage, RoomID: room.ID, Sender: room.contact, Timestamp: time.Now().UnixMilli(),
+		Content: event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: "What does a consultation cost?"}},
+	})}))
+	const chatSQL = "select coalesce((select c.id from chats c join outbox o on o.chat_id = c.id where c.room_id = $1 and o.state = 'queued'), 0)"
+	r.until("the answer to be silenced", func() bool {
+		chat := int64(r.count(chatSQL, room.ID))
+		return chat != 0 && r.setMode(chat, policy.ModeSilent)
+	})
+	r.hs.refuseAll(false)
+	r.idle()
+	require.Equal(r.t, 1, r.count("select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.code = $2 and o.state = 'dropped'", room.ID, policy.CodeSilent))
 }
 
 // change gives some chats another mode and encrypts a room, while nothing is under way.

@@ -22,7 +22,6 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/jobs"
-	"multis/knowledge"
 	"multis/llm"
 	"multis/migrations"
 	"multis/outbox"
@@ -148,15 +147,19 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Store: st, Box: box, Search: searcher, Model: model, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
+	library, err := openLibrary(cfg, st)
+	if err != nil {
+		return nil, err
+	}
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Search: searcher, Library: knowledge.New(st), Files: p.files,
+		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files,
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 		},
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/knowledge"
+	"multis/store"
+)
+
+const (
+	// biggestDocs is how many documents are listed by name.
+	biggestDocs = 10
+	// agingDocs is how many documents are looked at for their age.
+	agingDocs = 1000
+	// pageAge is how old a page may be before it is called stale.
+	pageAge = 30 * 24 * time.Hour
+)
+
+// docs lists what the library holds, or removes a document.
+func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error) {
+	verb, name, _ := strings.Cut(args, " ")
+	switch {
+	case args == "":
+		return a.listDocs(ctx, r)
+	case strings.EqualFold(verb, "remove") && r.byOwner():
+		return a.removeDoc(ctx, strings.TrimSpace(name))
+	case strings.EqualFold(verb, "remove"):
+		cmd, _ := a.lookup("index")
+		return refusal(cmd), nil
+	default:
+		return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/search` looks into them."}, nil
+	}
+}
+
+func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
+	held, err := a.Library.Documents(ctx, r.scope(), agingDocs)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(held.Groups) == 0 {
+		return answer{text: "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."}, nil
+	}
+	lines := []string{"**Documents**"}
+	for _, g := range held.Groups {
+		lines = append(lines, fmt.Sprintf("%s, %s — %s · last indexed %s",
+			count(g.Documents, kindName(g)), whose(g.Role), count(g.Chunks, "passage"), a.moment(g.LastIndexed)))
+	}
+	lines = append(lines, "", "**Biggest**")
+	for _, d := range held.Biggest[:min(len(held.Biggest), biggestDocs)] {
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), count(d.Chunks, "passage"), bytes(d.Size), whose(d.Role), a.moment(d.Indexed)))
+	}
+	if r.byOwner() {
+		lines = append(lines, a.staleDocs(held.Biggest)...)
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// staleDocs names the documents that are no longer what was indexed, or may not be.
+func (a *Admin) staleDocs(docs []store.Document) []string {
+	var lines []string
+	for _, d := range docs {
+		if why := a.staleness(d); why != "" {
+			lines = append(lines, fmt.Sprintf("**%s** — %s", esc(d.Name), why))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if more := len(lines) - pageSize; more > 0 {
+		lines = append(lines[:pageSize], "and "+count(more, "other"))
+	}
+	return append([]string{"", "**Stale** (index them again)"}, lines...)
+}
+
+// staleness says why a document should be looked at again; empty when it need not be.
+func (a *Admin) staleness(d store.Document) string {
+	if d.Kind != store.KindKnowledge {
+		return ""
+	}
+	if knowledge.IsAddress(d.Origin) {
+		if a.Now().Sub(d.Indexed) < pageAge {
+			return ""
+		}
+		return "fetched " + a.ago(d.Indexed)
+	}
+	root, err := a.documentsRoot()
+	if err != nil || !fs.ValidPath(d.Origin) {
+		return ""
+	}
+	defer root.Close()
+	info, err := root.Stat(d.Origin)
+	switch {
+	case err == nil && info.ModTime().After(d.Indexed):
+		return "changed " + a.ago(info.ModTime())
+	case errors.Is(err, fs.ErrNotExist) && strings.Contains(d.Origin, "/"):
+		return "no longer in the documents folder"
+	default:
+		return ""
+	}
+}
+
+// removeDoc takes a document out of the library. One that is still in its place can be indexed again.
+func (a *Admin) removeDoc(ctx context.Context, name string) (answer, error) {
+	if name == "" {
+		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
+	}
+	found, err := a.Library.Named(ctx, name, pageSize)
+	exact := slices.IndexFunc(found, func(d store.Document) bool { return d.Origin == name })
+	switch {
+	case err != nil:
+		return answer{}, err
+	case len(found) == 0:
+		return answer{text: "I know no document called " + code(name) + ". `/docs` lists them."}, nil
+	case len(found) > 1 && exact < 0:
+		var origins []string
+		for _, d := range found {
+			origins = append(origins, code(d.Origin))
+		}
+		return answer{text: "There are several: " + strings.Join(origins, ", ") + ". Which one?"}, nil
+	}
+	doc := found[max(exact, 0)]
+	return answer{
+		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), count(doc.Chunks, "passage"), whose(doc.Role)),
+		do: func(ctx context.Context, tx store.Tx) error {
+			err := store.RemoveDocument(ctx, tx, doc.Origin)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil // somebody else was quicker
+			}
+			return err
+		},
+	}, nil
+}
+
+// bytes writes a size of a file.
+func bytes(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%d KB", max(1, n>>10))
+	}
+}
+
+// kindName says what the documents of a group are.
+func kindName(g store.DocumentGroup) string {
+	switch {
+	case g.Kind == store.KindConversation:
+		return "chat"
+	case g.Element == "md":
+		return "Markdown file"
+	case g.Element == "txt":
+		return "text file"
+	case g.Element == "pdf":
+		return "PDF"
+	case g.Element == "docx":
+		return "Word file"
+	case g.Element == "html":
+		return "web page"
+	default:
+		return esc(g.Element) + " file"
+	}
+}

@@ -1,0 +1,158 @@
+package appservice
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]string{
+		"a reply to an id with a zero":   `{"msgtype":"m.text","body":"a","m.relates_to":{"m.in_reply_to":{"event_id":"$a\u0000b"}}}`,
+		"an edit of an id with a zero":   `{"msgtype":"m.text","body":"a","m.new_content":{"msgtype":"m.text","body":"b"},"m.relates_to":{"rel_type":"m.replace","event_id":"$a\u0000b"}}`,
+		"a picture at a zero":            `{"msgtype":"m.image","body":"a","url":"mxc://x/\u0000"}`,
+		"half a character in a picture":  `{"msgtype":"m.image","body":"a","url":"mxc://x/\ud800"}`,
+		"a zero in the body":             `{"msgtype":"m.text","body":"a\u0000b"}`,
+		"a redaction of an id of a zero": `{"redacts":"$a\u0000b"}`,
+		"a status about a zero":          `{"m.relates_to":{"rel_type":"m.reference","event_id":"$a\u0000b"},"status":"SUCCESS"}`,
+		"a zero in ciphertext":           `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"a\u0000b"}`,
+		"half a character in ciphertext": `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"\ud800"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.chat("!a:x", policy.ModeBusiness)
+			var events []*event.Event
+			for _, kind := range []string{"m.room.message", "m.room.encrypted", "m.room.redaction", "com.beeper.message_send_status", "m.reaction"} {
+				sender := ana
+				if kind == "com.beeper.message_send_status" {
+					sender = bridgeBot
+				}
+				events = append(events, b.event(kind, "!a:x", sender, content))
+			}
+			before, after := b.text("!a:x", ana, "before"), b.text("!a:x", ana, "after")
+			after.Timestamp = -9007199254740991
+			all := append(append([]*event.Event{before}, events...), after)
+			require.NoError(t, b.inbox.Receive(context.Background(), all, "s1"))
+			b.message(before)
+			require.False(t, b.message(after).At.Before(time.Unix(0, 0)))
+			var since string
+			known, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSince, &since)
+			require.NoError(t, err)
+			require.True(t, known)
+		})
+	}
+}
+
+func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.inbox.rules.Keywords = []string{"refund"}
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "what does delivery cost?")
+	b.receive(evt)
+	b.receive(b.event("m.room.message", "!a:x", ana, fmt.Sprintf(
+		`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"I want a refund for delivery"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, evt.ID)))
+	require.Equal(t, policy.ActionHandoff, b.message(evt).Action)
+	b.receive(b.event("m.room.message", "!a:x", ana, fmt.Sprintf(
+		`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"stop"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, evt.ID)))
+	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.Empty(t, waiting)
+}
+
+func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "help")
+	b.receive(evt)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(evt).ID, "test")
+		return err
+	}))
+	old := b.text("!a:x", owner, "a year ago")
+	old.Timestamp = time.Now().AddDate(-1, 0, 0).UnixMilli()
+	b.receive(old)
+	open, err := store.CountEscalations(ctx, b.store.DB())
+	require.NoError(t, err)
+	require.Equal(t, 1, open)
+}
+
+func TestAFloodIsCountedByContactAndLeavesItsReason(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeSilent)
+	for i := range 26 {
+		for j := range 4 {
+			b.receive(b.text("!a:x", id.UserID(fmt.Sprintf("@demo_p%d:example.com", i)), fmt.Sprintf("message %d", j)))
+		}
+	}
+	require.Equal(t, 104, b.count("messages where chat_id = $1 and code = 'silent'", chat.ID), "many people are no flood")
+	for range 100 {
+		b.receive(b.text("!a:x", ana, "again"))
+	}
+	require.Equal(t, 60, b.count("messages where sender = $1 and body = 'again'", ana))
+	require.Equal(t, 1, b.count("messages where sender = $1 and code = 'flood' and body = ''", ana), "the flood has one row with its reason")
+}
+
+func TestAReplacedRoomDoesNotTakeTheChatBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	before, after := id.RoomID("!old:x"), id.RoomID("!new:x")
+	row := store.Chat{Protocol: "demo", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", BridgeBot: bridgeBot, Encrypted: policy.EncryptionNo}
+	describe := func(room id.RoomID, closed string) error {
+		r := row
+		r.RoomID, r.ClosedWhy = &room, closed
+		return b.store.InTx(ctx, func(tx store.Tx) error {
+			_, err := store.UpsertChat(ctx, tx, r)
+			return err
+		})
+	}
+	require.NoError(t, describe(before, ""))
+	require.NoError(t, describe(before, store.ClosedTombstone))
+	require.NoError(t, describe(after, ""))
+	require.ErrorIs(t, describe(before, store.ClosedTombstone), store.ErrOtherRoom)
+	chats, err := store.ChatsByRoom(ctx, b.store.DB(), []id.RoomID{before, after})
+	require.NoError(t, err)
+	require.True(t, chats[after].Usable())
+	require.NotContains(t, chats, before)
+
+	row.BridgeBot = "@evil:example.com"
+	require.ErrorIs(t, describe("!evil:x", ""), store.ErrOtherRoom, "anybody can claim a channel")
+}
+
+func TestALookThatWasOvertakenIsRepeated(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := closedHomeserver(b)
+	b.inbox.ignored.watch("!a:x")
+	join := b.event("m.room.member", "!a:x", owner, `{"membership":"join"}`)
+	key := owner.String()
+	join.StateKey = &key
+	b.receive(join)
+	require.True(t, jobs.IsLater(d.forget(context.Background(), "!a:x", nil, store.ClosedLeft)))
+	require.False(t, b.inbox.ignored.has("!a:x"), "what comes after the join is not dropped")
+}
+
+func TestOneLookAtARoomAtATime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	lock, err := b.store.TryLock(ctx, store.LockRoom, store.LockNumber("!a:x"))
+	require.NoError(t, err)
+	defer lock.Release(ctx)
+	require.True(t, jobs.IsLater(closedHomeserver(b).Describe(ctx, "!a:x")))
+}

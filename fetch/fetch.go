@@ -1,0 +1,178 @@
+// Package fetch gets what stands under addresses that people or models name. It reaches the open internet and nothing else:
+// no address of this machine, of its networks or of a cloud's inside, whatever a name resolves to or a page redirects to.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Why an address was not fetched. Get returns them; each goes on a sentence for the person who named the address.
+var (
+	ErrAddress     = errors.New("an address begins with http:// or https:// and a name")
+	ErrPrivate     = errors.New("it leads into a private network, where I read nothing")
+	ErrRedirects   = errors.New("it sends me on and on: 5 times are enough")
+	ErrTooBig      = errors.New("it is too big: 10 MB at most")
+	ErrTooSlow     = errors.New("the server took longer than 20 seconds")
+	ErrNoServer    = errors.New("there is no server of that name")
+	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrUnchanged says that what was fetched before is still what there is.
+	ErrUnchanged = errors.New("it has not changed")
+)
+
+// StatusError is what a server said instead of giving the page.
+type StatusError struct{ Code int }
+
+// Error says it in the words of HTTP.
+func (e StatusError) Error() string {
+	return fmt.Sprintf("the server says %d %s", e.Code, http.StatusText(e.Code))
+}
+
+// Temporary tells whether the server may say something else later.
+func (e StatusError) Temporary() bool {
+	return e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout || e.Code >= http.StatusInternalServerError
+}
+
+const (
+	maxSize      = 10 << 20
+	maxRedirects = 5
+	maxTime      = 20 * time.Second
+)
+
+// Validator is how a server recognises a version of a page: its ETag, or else when it was changed. Empty: it does not.
+type Validator string
+
+func (v Validator) header() string {
+	if strings.HasPrefix(string(v), `"`) || strings.HasPrefix(string(v), "W/") {
+		return "If-None-Match"
+	}
+	return "If-Modified-Since"
+}
+
+// Page is what stood under an address.
+type Page struct {
+	Address   string // after all redirects
+	Type      string // media type with its parameters, as the server says; empty if it does not
+	Data      []byte
+	Validator Validator
+}
+
+// Options are what differs between clients.
+type Options struct {
+	// Agent is how the client calls itself. Defaults to multis.
+	Agent string
+	// Loopback lets this machine be reached. It is for tests, whose servers are here.
+	Loopback bool
+}
+
+// Client fetches pages. It keeps no cookies and no connections.
+type Client struct {
+	agent string
+	http  http.Client
+}
+
+// New makes a client.
+func New(o Options) *Client {
+	if o.Agent == "" {
+		o.Agent = "multis"
+	}
+	dialer := &net.Dialer{Timeout: maxTime, Control: control(o.Loopback)}
+	return &Client{agent: o.Agent, http: http.Client{
+		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
+			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: maxTime, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return ErrRedirects
+			}
+			return check(req.URL)
+		},
+	}}
+}
+
+// Get fetches what stands under an address, unless it is the version that known stands for.
+func (c *Client) Get(ctx context.Context, address string, known Validator) (Page, error) {
+	target, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return Page{}, ErrAddress
+	}
+	if err := check(target); err != nil {
+		return Page{}, err
+	}
+	target.User, target.Fragment = nil, ""
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, ErrTooSlow)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return Page{}, ErrAddress
+	}
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,application/pdf,text/markdown,text/plain;q=0.9,*/*;q=0.8")
+	if known != "" {
+		req.Header.Set(known.header(), string(known))
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Page{}, cause(ctx, err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && known != "":
+		return Page{}, ErrUnchanged
+	case resp.StatusCode != http.StatusOK:
+		return Page{}, StatusError{Code: resp.StatusCode}
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxSize+1))
+	if err != nil {
+		return Page{}, cause(ctx, err)
+	}
+	if len(data) > maxSize {
+		return Page{}, ErrTooBig
+	}
+	page := Page{Address: resp.Request.URL.String(), Type: resp.Header.Get("Content-Type"), Data: data}
+	page.Validator = Validator(resp.Header.Get("ETag"))
+	if page.Validator.header() != "If-None-Match" {
+		page.Validator = Validator(resp.Header.Get("Last-Modified"))
+	}
+	return page, nil
+}
+
+func check(u *url.URL) error {
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return ErrAddress
+	}
+	return nil
+}
+
+// cause finds what people can make sense of in an error of the network. What it hides is no more than the address.
+func cause(ctx context.Context, err error) error {
+	for _, known := range []error{ErrPrivate, ErrRedirects, ErrAddress} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	var name *net.DNSError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrTooSlow
+	case errors.As(err, &name) && name.IsNotFound:
+		return ErrNoServer
+	default:
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+}

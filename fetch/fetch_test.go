@@ -1,0 +1,134 @@
+package fetch
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// site answers under several paths.
+func site(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("ETag", `"one"`)
+		if r.Header.Get("If-None-Match") == `"one"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, "hello ", r.UserAgent())
+	})
+	mux.HandleFunc("/dated", func(w http.ResponseWriter, r *http.Request) {
+		const then = "Fri, 20 Nov 2026 17:00:00 GMT"
+		w.Header().Set("Last-Modified", then)
+		if r.Header.Get("If-Modified-Since") == then {
+			w.WriteHeader(http.StatusNotModified)
+		}
+	})
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/page", http.StatusFound) })
+	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/round", http.StatusFound) })
+	mux.HandleFunc("/inside", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
+	})
+	mux.HandleFunc("/file", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+	})
+	mux.HandleFunc("/big", func(w http.ResponseWriter, _ *http.Request) {
+		for range 11 {
+			fmt.Fprint(w, strings.Repeat("x", 1<<20))
+		}
+	})
+	mux.HandleFunc("/packed", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		for range 200 {
+			fmt.Fprint(z, strings.Repeat("x", 1<<20))
+		}
+		z.Close()
+	})
+	mux.HandleFunc("/busy", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
+	t.Parallel()
+	c, address := New(Options{Agent: "multis/1", Loopback: true}), site(t)
+	page, err := c.Get(t.Context(), address+"/moved#part", "")
+	require.NoError(t, err)
+	require.Equal(t, Page{Address: address + "/page", Type: "text/html; charset=utf-8", Data: []byte("hello multis/1"), Validator: `"one"`}, page)
+	_, err = c.Get(t.Context(), address+"/page", page.Validator)
+	require.ErrorIs(t, err, ErrUnchanged)
+
+	page, err = c.Get(t.Context(), address+"/dated", `"other"`)
+	require.NoError(t, err)
+	_, err = c.Get(t.Context(), address+"/dated", page.Validator)
+	require.ErrorIs(t, err, ErrUnchanged)
+}
+
+func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
+	t.Parallel()
+	address := site(t)
+	for _, test := range []struct {
+		name, address string
+		loopback      bool
+		want          error
+	}{
+		{"this machine", address + "/page", false, ErrPrivate},
+		{"this machine by name", strings.Replace(address, "127.0.0.1", "localhost", 1) + "/page", false, ErrPrivate},
+		{"this machine, written as IPv6", strings.Replace(address, "127.0.0.1", "[::ffff:127.0.0.1]", 1) + "/page", false, ErrPrivate},
+		{"sent on to a cloud's inside", address + "/inside", true, ErrPrivate},
+		{"sent on to a file", address + "/file", true, ErrAddress},
+		{"sent round and round", address + "/round", true, ErrRedirects},
+		{"too big", address + "/big", true, ErrTooBig},
+		{"too big when unpacked", address + "/packed", true, ErrTooBig},
+		{"not there", address + "/nothing", true, StatusError{http.StatusNotFound}},
+		{"nobody listens", "http://127.0.0.1:1/", true, ErrUnreachable},
+		{"a file", "file:///etc/passwd", true, ErrAddress},
+		{"no address", "prices", true, ErrAddress},
+		{"no name", "https:///x", true, ErrAddress},
+	} {
+		_, err := New(Options{Loopback: test.loopback}).Get(t.Context(), test.address, "")
+		require.ErrorIs(t, err, test.want, test.name)
+	}
+	require.True(t, StatusError{http.StatusServiceUnavailable}.Temporary())
+	require.False(t, StatusError{http.StatusNotFound}.Temporary())
+	require.EqualError(t, StatusError{http.StatusNotFound}, "the server says 404 Not Found")
+}
+
+func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := New(Options{Loopback: true}).Get(ctx, site(t)+"/slow", "")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestOnlyTheOpenInternetIsPublic(t *testing.T) {
+	t.Parallel()
+	for _, a := range []string{"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1"} {
+		require.True(t, public(netip.MustParseAddr(a)), a)
+	}
+	for _, a := range []string{
+		"0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1",
+		"192.168.1.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1",
+		"64:ff9b::7f00:1", "64:ff9b:1::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
+	} {
+		require.False(t, public(netip.MustParseAddr(a)), a)
+	}
+	require.False(t, public(netip.Addr{}))
+}

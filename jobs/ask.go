@@ -1,0 +1,40 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// AskArgs asks to answer what the owner asked in the admin room. Questions wait for a model, so they have a queue of their
+// own and no command waits behind them.
+type AskArgs struct {
+	Message int64 `json:"message"`
+}
+
+// Kind names the job.
+func (AskArgs) Kind() string { return "ask" }
+
+// InsertOpts puts it on its queue, once for each message.
+func (AskArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// Answerer answers a question. last says that no other attempt follows.
+type Answerer interface {
+	Answer(ctx context.Context, message int64, last bool) error
+}
+
+type askWorker struct {
+	river.WorkerDefaults[AskArgs]
+	answerer Answerer
+}
+
+func (w *askWorker) Timeout(*river.Job[AskArgs]) time.Duration { return 5 * time.Minute }
+
+func (w *askWorker) NextRetry(job *river.Job[AskArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *askWorker) Work(ctx context.Context, job *river.Job[AskArgs]) error {
+	return w.answerer.Answer(ctx, job.Args.Message, job.Attempt >= job.MaxAttempts)
+}

@@ -1,0 +1,75 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"multis/store"
+)
+
+// unattendedSQL finds work that waits and has no job, whatever became of it: a job that was given up while the database was
+// away, or one that was not inserted because another of its kind was just ending.
+const unattendedSQL = `with live as (select kind, args from river.river_job where state not in ('completed', 'cancelled', 'discarded'))
+	select 'send', o.id::text from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
+	union all
+	select distinct 'turn', m.chat_id::text from messages m
+		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)
+	union all
+	select 'command', m.id::text from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
+	union all
+	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
+		and not exists (select from live l where l.kind = 'digest')`
+
+// sweep gives work that waits without a job a job.
+func sweep(ctx context.Context, st *store.Store) error {
+	return st.InTx(ctx, func(tx store.Tx) error {
+		rows, err := tx.Query(ctx, unattendedSQL)
+		if err != nil {
+			return fmt.Errorf("look for work without a job: %w", err)
+		}
+		type work struct{ Kind, ID string }
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[work])
+		if err != nil {
+			return fmt.Errorf("look for work without a job: %w", err)
+		}
+		for _, w := range found {
+			args, err := argsFor(w.Kind, w.ID)
+			if err != nil {
+				return err
+			}
+			if err := Enqueue(ctx, tx, args); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func argsFor(kind, id string) (args Args, err error) {
+	switch kind {
+	case "send":
+		var out uuid.UUID
+		out, err = uuid.Parse(id)
+		args = SendArgs{Out: out}
+	case "turn":
+		var chat int64
+		_, err = fmt.Sscan(id, &chat)
+		args = TurnArgs{Chat: chat}
+	case "command":
+		var message int64
+		_, err = fmt.Sscan(id, &message)
+		args = CommandArgs{Message: message}
+	default:
+		args = DigestArgs{}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the id of waiting work: %w", err)
+	}
+	return args, nil
+}

@@ -1,0 +1,75 @@
+package knowledge_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store/storetest"
+)
+
+// apart is a desk whose files are read by another process.
+func apart(t *testing.T, reader ...string) desk {
+	t.Helper()
+	if len(reader) == 0 {
+		program, err := os.Executable()
+		require.NoError(t, err)
+		reader = []string{program, readerArgument}
+	}
+	st := storetest.New(t)
+	return desk{lib: knowledge.Open(st, knowledge.Options{Reader: reader}), search: search.New(st), st: st}
+}
+
+func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
+	t.Parallel()
+	d := apart(t)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Public, Chunks: 3}, d.index(t, "prices.md", policy.Public, priceList))
+	hits := d.found(t, policy.OwnerScope(), "delivery")
+	require.Len(t, hits, 1)
+	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
+	require.True(t, d.index(t, "prices.md", policy.Public, priceList).Unchanged)
+}
+
+func TestWhyAFileCannotBeReadCrossesProcesses(t *testing.T) {
+	t.Parallel()
+	d := apart(t)
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.Public, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
+	require.ErrorIs(t, err, knowledge.ErrUnknownType)
+	require.ErrorContains(t, err, "; this is a .png file")
+	require.True(t, knowledge.IsFinal(err))
+}
+
+func TestAReaderThatBreaksDownTakesNothingWithIt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		reader []string
+		want   error
+	}{
+		{"it ends without a word", []string{"/bin/sh", "-c", "exit 3"}, knowledge.ErrUnreadable},
+		{"it is killed", []string{"/bin/sh", "-c", "kill -9 $$"}, knowledge.ErrUnreadable},
+		{"it talks nonsense", []string{"/bin/sh", "-c", "cat >/dev/null; echo nonsense"}, knowledge.ErrUnreadable},
+		{"it is not there", []string{"/nonexistent/reader"}, os.ErrNotExist},
+	} {
+		d := apart(t, test.reader...)
+		_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte(priceList)})
+		require.ErrorIs(t, err, test.want, test.name)
+		require.Empty(t, d.found(t, policy.OwnerScope(), "delivery"), test.name)
+	}
+}
+
+func TestAReaderThatHangsIsEndedWithTheJob(t *testing.T) {
+	t.Parallel()
+	d := apart(t, "/bin/sh", "-c", "exec sleep 600")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := d.lib.Index(ctx, knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte(priceList)})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.False(t, knowledge.IsFinal(err), "another attempt may go better")
+}

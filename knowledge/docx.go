@@ -1,0 +1,295 @@
+package knowledge
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxUnpacked is the size, in bytes, of the biggest part that is unpacked. It is read as a stream and never held.
+const maxUnpacked = 128 << 20
+
+// readDOCX reads the body of a Word file: paragraphs below their headings, and tables a row a line.
+func readDOCX(data []byte) (document, error) {
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return document{}, ErrBroken
+	}
+	levels := map[string]int{}
+	if styles := part(archive, stylesPart); styles != nil {
+		if err := unpack(styles, func(d *xml.Decoder) error { return headingStyles(d, levels) }); err != nil {
+			return document{}, err
+		}
+	}
+	main := part(archive, mainPart)
+	if main == nil {
+		return document{}, ErrBroken
+	}
+	reader := docxReader{levels: levels}
+	if err := unpack(main, reader.read); err != nil {
+		return document{}, err
+	}
+	return document{Element: "docx", Sections: reader.finish()}, nil
+}
+
+var (
+	stylesPart = regexp.MustCompile(`^word/styles\d*\.xml$`)
+	mainPart   = regexp.MustCompile(`^word/document\d*\.xml$`)
+)
+
+func part(archive *zip.Reader, name *regexp.Regexp) *zip.File {
+	for _, f := range archive.File {
+		if name.MatchString(f.Name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// unpack streams one part of the file through read. No more comes out of a part than it says.
+func unpack(f *zip.File, read func(*xml.Decoder) error) error {
+	if f.UncompressedSize64 > maxUnpacked {
+		return ErrBomb
+	}
+	r, err := f.Open()
+	if err != nil {
+		return ErrBroken
+	}
+	defer r.Close()
+	err = read(xml.NewDecoder(r))
+	if err != nil && !errors.Is(err, ErrBomb) {
+		return ErrBroken
+	}
+	return err
+}
+
+// tokens calls begin and end for each element of d until its end.
+func tokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name string), text func([]byte) error) error {
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			switch t := token.(type) {
+			case xml.StartElement:
+				err = begin(t)
+			case xml.EndElement:
+				end(t.Name.Local)
+			case xml.CharData:
+				err = text(t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// outlineLevel reads an outline level, which counts from 0, as that of a heading, 1 to 6. 0: it is none.
+func outlineLevel(value string) int {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > 5 {
+		return 0
+	}
+	return n + 1
+}
+
+// maxStyles is how many styles are looked at, and how far one may be based on others.
+const maxStyles = 10_000
+
+// headingStyles finds the styles that make headings: by their level, by their name, or by the style they are based on.
+func headingStyles(d *xml.Decoder, levels map[string]int) error {
+	parents := map[string]string{}
+	style := ""
+	err := tokens(d, func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "style":
+			style = attribute(e, "styleId")
+		case "name":
+			if level, found := strings.CutPrefix(strings.ToLower(attribute(e, "val")), "heading "); found && levels[style] == 0 {
+				if n, err := strconv.Atoi(level); err == nil {
+					levels[style] = outlineLevel(strconv.Itoa(n - 1))
+				}
+			}
+		case "outlineLvl":
+			levels[style] = outlineLevel(attribute(e, "val"))
+		case "basedOn":
+			parents[style] = attribute(e, "val")
+		}
+		if len(parents)+len(levels) > maxStyles {
+			return ErrBomb
+		}
+		return nil
+	}, func(string) {}, func([]byte) error { return nil })
+	for id := range parents {
+		if _, own := levels[id]; own {
+			continue
+		}
+		for parent, steps := parents[id], 0; parent != "" && steps < 10; parent, steps = parents[parent], steps+1 {
+			if level := levels[parent]; level > 0 {
+				levels[id] = level
+				break
+			}
+		}
+	}
+	return err
+}
+
+// docxReader walks through the body of a Word file.
+type docxReader struct {
+	levels   map[string]int // of headings, by style
+	sections []section
+	above    headings
+	text     strings.Builder // of the open section
+	size     int             // of all text so far
+	title    string          // of the open section, until it has text
+
+	paragraph strings.Builder
+	level     int // of the open paragraph, if it is a heading
+	item      bool
+	inText    bool
+	skip      int  // how deep in what is not to be read
+	rows      int  // how many table rows are open, one in another
+	cells     int  // of the open row
+	head      bool // the row is the first one of its table
+}
+
+func (r *docxReader) read(d *xml.Decoder) error { return tokens(d, r.begin, r.end, r.characters) }
+
+func (r *docxReader) begin(e xml.StartElement) error {
+	name := e.Name.Local
+	if r.skip > 0 || name == "Fallback" || name == "del" || name == "moveFrom" { // what stands twice, or was deleted
+		r.skip++
+		return nil
+	}
+	switch name {
+	case "p":
+		r.level, r.item = 0, false
+	case "pStyle":
+		r.level = r.levels[attribute(e, "val")]
+	case "outlineLvl":
+		r.level = outlineLevel(attribute(e, "val"))
+	case "numPr":
+		r.item = true
+	case "t":
+		r.inText = true
+	case "tab":
+		r.paragraph.WriteByte(' ')
+	case "br", "cr":
+		r.paragraph.WriteByte('\n')
+	case "noBreakHyphen":
+		r.paragraph.WriteByte('-')
+	case "tr":
+		if r.rows++; r.rows == 1 {
+			r.cells = 0
+			r.text.WriteByte('|')
+		}
+	case "tbl":
+		r.apart()
+		r.head = r.head || r.rows == 0
+	}
+	return nil
+}
+
+func (r *docxReader) characters(text []byte) error {
+	if !r.inText || r.skip > 0 {
+		return nil
+	}
+	if r.size += len(text); r.size > maxText {
+		return ErrBomb
+	}
+	r.paragraph.Write(text)
+	return nil
+}
+
+func (r *docxReader) end(name string) {
+	if r.skip > 0 {
+		r.skip--
+		return
+	}
+	switch name {
+	case "t":
+		r.inText = false
+	case "p":
+		r.endParagraph()
+	case "tc":
+		if r.rows == 1 {
+			r.cells++
+			r.text.WriteString(" |")
+		}
+	case "tr":
+		if r.rows--; r.rows > 0 {
+			return
+		}
+		r.text.WriteByte('\n')
+		if r.head {
+			r.text.WriteString("|" + strings.Repeat(" --- |", r.cells) + "\n")
+		}
+		r.head = false
+	}
+}
+
+func (r *docxReader) endParagraph() {
+	said := strings.TrimSpace(r.paragraph.String())
+	r.paragraph.Reset()
+	switch {
+	case said == "":
+	case r.rows > 0:
+		r.text.WriteString(" " + strings.ReplaceAll(strings.Join(strings.Fields(said), " "), "|", "/"))
+	case r.level > 0:
+		r.heading(said)
+	case r.item:
+		r.text.WriteString("- " + said + "\n")
+	default:
+		r.apart()
+		r.text.WriteString(said + "\n\n")
+	}
+	r.level = 0
+}
+
+// apart leaves a blank line below what was written.
+func (r *docxReader) apart() {
+	if r.rows == 0 && r.text.Len() > 0 && !strings.HasSuffix(r.text.String(), "\n\n") {
+		r.text.WriteByte('\n')
+	}
+}
+
+// heading ends the open section. One with nothing but deeper headings below it stands in their paths.
+func (r *docxReader) heading(title string) {
+	r.close(!r.above.below(r.level))
+	r.above.open(r.level, title)
+	r.title = title
+}
+
+// close ends the open section. alone: a heading with nothing below it is a text of its own.
+func (r *docxReader) close(alone bool) {
+	text := r.text.String()
+	r.text.Reset()
+	if strings.TrimSpace(text) == "" {
+		if text = r.title; !alone || text == "" {
+			return
+		}
+	}
+	r.sections = append(r.sections, section{Path: r.above.path, Text: text})
+	r.title = ""
+}
+
+func (r *docxReader) finish() []section {
+	r.close(true)
+	return r.sections
+}

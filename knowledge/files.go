@@ -1,0 +1,119 @@
+package knowledge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Why no file was found.
+var (
+	ErrNoFiles      = errors.New("there is nothing there that I read")
+	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
+	// ErrNoFile: there is something else than a file or folder under the name.
+	ErrNoFile = errors.New("it is not a file")
+)
+
+const (
+	maxFiles   = 500    // that are found
+	maxEntries = 50_000 // that are looked at
+)
+
+// IsReadable tells by its name whether a file is worth reading when nobody named it.
+func IsReadable(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".pdf", ".docx", ".md", ".markdown", ".txt", ".text", ".log", ".csv", ".tsv", ".html", ".htm", ".xhtml":
+		return true
+	default:
+		return false
+	}
+}
+
+// Files lists what where means in a folder: one file, all readable files below a folder, or those that a pattern such as
+// **/*.pdf matches. Links to folders are not followed, and hidden files and folders are left out.
+func Files(folder fs.FS, where string) ([]string, error) {
+	info, err := fs.Stat(folder, where)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return []string{where}, nil
+	case err == nil && info.IsDir():
+		return walk(folder, where, func(string) bool { return true })
+	case err == nil:
+		return nil, ErrNoFile
+	case isPattern(where) && doublestar.ValidatePattern(where):
+		from, _ := doublestar.SplitPattern(where)
+		if info, err := fs.Stat(folder, from); err != nil || !info.IsDir() {
+			return nil, ErrNoFiles
+		}
+		return walk(folder, from, func(name string) bool {
+			matches, err := doublestar.Match(where, name)
+			return err == nil && matches
+		})
+	default:
+		return nil, fmt.Errorf("look at it: %w", err)
+	}
+}
+
+func isPattern(where string) bool { return strings.ContainsAny(where, "*?[{") }
+
+func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, error) {
+	var found []string
+	entries := 0
+	err := fs.WalkDir(folder, from, func(name string, e fs.DirEntry, err error) error {
+		if e == nil {
+			return err
+		}
+		if entries++; entries > maxEntries {
+			return ErrTooManyFiles
+		}
+		hidden := name != from && strings.HasPrefix(e.Name(), ".")
+		switch {
+		case (err != nil || hidden) && e.IsDir():
+			return fs.SkipDir // what may not be looked at is not there
+		case err != nil, hidden, !e.Type().IsRegular(), !IsReadable(name), !wanted(name):
+			return nil
+		}
+		if found = append(found, name); len(found) > maxFiles {
+			return ErrTooManyFiles
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, ErrNoFiles
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// ReadFile reads a file of a folder, and no more of it than is indexed.
+func ReadFile(folder fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(folder, name) // before it is opened: opening a pipe would wait for ever
+	if err != nil {
+		return nil, fmt.Errorf("look at it: %w", err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, ErrNoFile
+	case info.Size() > MaxSize:
+		return nil, ErrTooBig
+	}
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	return data, nil
+}

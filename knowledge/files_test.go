@@ -1,0 +1,101 @@
+package knowledge_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+)
+
+func TestFilesAreFoundByNameFolderOrPattern(t *testing.T) {
+	t.Parallel()
+	folder := fstest.MapFS{}
+	for _, name := range []string{"a.md", "shop/b.pdf", "shop/deep/c.PDF", "shop/.hidden/d.md", "shop/.e.md", "shop/logo.png", "noending"} {
+		folder[name] = &fstest.MapFile{Data: []byte("x")}
+	}
+	for where, want := range map[string][]string{
+		"a.md":          {"a.md"},
+		"noending":      {"noending"},
+		"shop/logo.png": {"shop/logo.png"},
+		".":             {"a.md", "shop/b.pdf", "shop/deep/c.PDF"},
+		"shop":          {"shop/b.pdf", "shop/deep/c.PDF"},
+		"**/*.pdf":      {"shop/b.pdf"},
+		"shop/*":        {"shop/b.pdf"},
+		"{a,z}.md":      {"a.md"},
+	} {
+		got, err := knowledge.Files(folder, where)
+		require.NoError(t, err, where)
+		require.Equal(t, want, got, where)
+	}
+	for where, want := range map[string]error{
+		"z.md": fs.ErrNotExist, "*.docx": knowledge.ErrNoFiles, "nowhere/*.md": knowledge.ErrNoFiles,
+		"[": fs.ErrNotExist, "shop/.hidden/*.png": knowledge.ErrNoFiles,
+	} {
+		_, err := knowledge.Files(folder, where)
+		require.ErrorIs(t, err, want, where)
+	}
+}
+
+func TestAFolderIsNoBiggerThanSomebodyMeans(t *testing.T) {
+	t.Parallel()
+	folder := fstest.MapFS{}
+	for i := range 501 {
+		folder[fmt.Sprintf("%03d.md", i)] = &fstest.MapFile{Data: []byte("x")}
+	}
+	_, err := knowledge.Files(folder, ".")
+	require.ErrorIs(t, err, knowledge.ErrTooManyFiles)
+	require.True(t, knowledge.IsFinal(err))
+	delete(folder, "000.md")
+	files, err := knowledge.Files(folder, ".")
+	require.NoError(t, err)
+	require.Len(t, files, 500)
+}
+
+func TestLinksOutOfAFolderAndPipesAreNotRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.md"), []byte("open"), 0o600))
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.md")))
+	require.NoError(t, os.Symlink(dir, filepath.Join(dir, "round")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.md"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "big.md"), make([]byte, knowledge.MaxSize+1), 0o600))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	files, err := knowledge.Files(root.FS(), ".")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a.md", "big.md"}, files)
+	data, err := knowledge.ReadFile(root.FS(), "a.md")
+	require.NoError(t, err)
+	require.Equal(t, "open", string(data))
+	_, err = knowledge.ReadFile(root.FS(), "link.md")
+	require.ErrorContains(t, err, "escapes")
+	_, err = knowledge.ReadFile(root.FS(), "pipe.md")
+	require.ErrorIs(t, err, knowledge.ErrNoFile)
+	_, err = knowledge.ReadFile(root.FS(), "big.md")
+	require.ErrorIs(t, err, knowledge.ErrTooBig)
+	_, err = knowledge.ReadFile(root.FS(), "round/a.md")
+	require.Error(t, err)
+	require.False(t, errors.Is(err, fs.ErrNotExist))
+}
+
+func TestAPageIsCalledByItsAddress(t *testing.T) {
+	t.Parallel()
+	for address, name := range map[string]string{
+		"https://www.example.com/": "example.com", "http://example.com:8080/a/b.html?x=1#y": "example.com/a/b.html", "no address": "no address",
+	} {
+		require.Equal(t, name, knowledge.AddressName(address))
+	}
+	require.True(t, knowledge.IsAddress("HTTPS://example.com"))
+	require.False(t, knowledge.IsAddress("prices.md"))
+}

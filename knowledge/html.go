@@ -1,0 +1,129 @@
+package knowledge
+
+import (
+	"bytes"
+	"strings"
+
+	"codeberg.org/readeck/go-readability/v2"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// articleShare is how much of a page's text must be in what looks like its article. Below it the page is no article but,
+// say, a price list, and is read whole.
+const articleShare = 0.4
+
+// wordJoiner stands behind headings while a page is turned into Markdown, which takes a heading's last # for no part of it.
+const wordJoiner = "\u2060"
+
+// readHTML reads what a page says: its article, with headings, lists and tables, without what stands around it.
+func readHTML(data []byte) (document, error) {
+	page, err := html.Parse(bytes.NewReader(data))
+	if err != nil {
+		return document{}, ErrBroken
+	}
+	parser := readability.NewParser()
+	title, content := "", page
+	if article, err := parser.ParseDocument(page, nil); err == nil {
+		title = article.Title()
+		if article.Node != nil {
+			content = article.Node
+		}
+	}
+	strip(page)
+	if content != page && float64(textLength(content)) < articleShare*float64(textLength(page)) {
+		content = page
+	}
+	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
+		table.NewTablePlugin(table.WithHeaderPromotion(true), table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
+	unlink(content)
+	text, err := convert.ConvertNode(content)
+	if err != nil {
+		return document{}, ErrBroken
+	}
+	sections := markdown(append(bytes.ReplaceAll(text, []byte(wordJoiner), nil), '\n'))
+	for i := range sections {
+		sections[i].Line = 0 // the lines are those of the Markdown, not of the file
+		if title != "" && (len(sections[i].Path) == 0 || sections[i].Path[0] != title) {
+			sections[i].Path = append([]string{title}, sections[i].Path...)
+		}
+	}
+	return document{Element: "html", Title: title, Sections: sections}, nil
+}
+
+// strip takes out what is not for reading.
+func strip(n *html.Node) {
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		if child.Type == html.CommentNode || child.Type == html.ElementNode && unread(child) {
+			n.RemoveChild(child)
+		} else {
+			strip(child)
+		}
+		child = next
+	}
+}
+
+func unread(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button, atom.Object:
+		return true
+	}
+	for _, a := range n.Attr {
+		if a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true" {
+			return true
+		}
+		if a.Key == "style" && strings.Contains(strings.ReplaceAll(strings.ToLower(a.Val), " ", ""), "display:none") {
+			return true
+		}
+	}
+	return false
+}
+
+// unlink leaves the words of links and takes pictures out: addresses are neither searched nor quoted. A heading's link to
+// itself goes, and so does a heading that is nothing else.
+func unlink(n *html.Node) {
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		unlink(child)
+		switch child.DataAtom {
+		case atom.Img:
+			n.RemoveChild(child)
+		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.A:
+			switch {
+			case strings.Trim(plain(child), "#¶§ \t\n") == "":
+				n.RemoveChild(child)
+			case child.DataAtom != atom.A:
+				child.AppendChild(&html.Node{Type: html.TextNode, Data: wordJoiner})
+			default:
+				child.DataAtom, child.Data, child.Attr = atom.Span, "span", nil
+			}
+		}
+		child = next
+	}
+}
+
+// plain is the text below n.
+func plain(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var text strings.Builder
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		text.WriteString(plain(child))
+	}
+	return text.String()
+}
+
+// textLength counts the bytes of text below n, without blanks.
+func textLength(n *html.Node) int {
+	size := 0
+	for _, word := range strings.Fields(plain(n)) {
+		size += len(word)
+	}
+	return size
+}

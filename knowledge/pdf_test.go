@@ -1,0 +1,228 @@
+package knowledge
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pdfFile writes small PDFs: pages of lines, and an outline.
+type pdfFile struct {
+	objects []string
+	trailer string
+}
+
+// entry is an entry of an outline.
+type entry struct {
+	title    string
+	page     int // from 0
+	children []entry
+}
+
+// add makes an object and returns its number.
+func (f *pdfFile) add(format string, args ...any) int {
+	f.objects = append(f.objects, fmt.Sprintf(format, args...))
+	return len(f.objects)
+}
+
+func (f *pdfFile) bytes() []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n")
+	offsets := make([]int, len(f.objects))
+	for i, object := range f.objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	table := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, at := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", at)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, f.trailer, table)
+	return b.Bytes()
+}
+
+// newPDF makes a file of pages, each a text of several lines.
+func newPDF(pages []string, outline ...entry) *pdfFile {
+	f := &pdfFile{}
+	f.add("") // the catalogue and the page tree, filled in below
+	f.add("")
+	font := f.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
+	var kids []string
+	numbers := make([]int, len(pages))
+	for i, text := range pages {
+		var content strings.Builder
+		if text != "" {
+			content.WriteString("BT /F1 12 Tf 14 TL 72 770 Td\n")
+			for line := range strings.Lines(text) {
+				line = strings.NewReplacer(`\`, `\\`, `(`, `\(`, `)`, `\)`).Replace(strings.TrimSuffix(line, "\n"))
+				fmt.Fprintf(&content, "(%s) Tj T*\n", line)
+			}
+			content.WriteString("ET\n")
+		}
+		stream := f.add("<< /Length %d >>\nstream\n%sendstream", content.Len(), content.String())
+		numbers[i] = f.add("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 %d 0 R >> >> >>", stream, font)
+		kids = append(kids, fmt.Sprintf("%d 0 R", numbers[i]))
+	}
+	catalogue := "<< /Type /Catalog /Pages 2 0 R >>"
+	if len(outline) > 0 {
+		root := f.add("")
+		first, last := f.entries(outline, root, numbers)
+		f.objects[root-1] = fmt.Sprintf("<< /Type /Outlines /First %d 0 R /Last %d 0 R >>", first, last)
+		catalogue = fmt.Sprintf("<< /Type /Catalog /Pages 2 0 R /Outlines %d 0 R >>", root)
+	}
+	f.objects[0] = catalogue
+	f.objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
+	return f
+}
+
+func (f *pdfFile) entries(list []entry, parent int, pages []int) (first, last int) {
+	numbers := make([]int, len(list))
+	for i := range list {
+		numbers[i] = f.add("")
+	}
+	for i, e := range list {
+		dict := fmt.Sprintf("/Title (%s) /Parent %d 0 R /Dest [%d 0 R /Fit]", e.title, parent, pages[e.page])
+		if i > 0 {
+			dict += fmt.Sprintf(" /Prev %d 0 R", numbers[i-1])
+		}
+		if i < len(list)-1 {
+			dict += fmt.Sprintf(" /Next %d 0 R", numbers[i+1])
+		}
+		if len(e.children) > 0 {
+			below, end := f.entries(e.children, numbers[i], pages)
+			dict += fmt.Sprintf(" /First %d 0 R /Last %d 0 R", below, end)
+		}
+		f.objects[numbers[i]-1] = "<< " + dict + " >>"
+	}
+	return numbers[0], numbers[len(numbers)-1]
+}
+
+// quiet watches nothing.
+type quiet struct{}
+
+func (quiet) ready()        {}
+func (quiet) page(int, int) {}
+
+// engineCache keeps the compiled PDF engine from one run of the tests to the next.
+func engineCache(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), "multis-test-engine")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	return dir
+}
+
+func readFile(t *testing.T, name string, data []byte) (document, error) {
+	t.Helper()
+	return read(t.Context(), source{Name: name, Data: data, CacheDir: engineCache(t)}, quiet{})
+}
+
+func TestAPDFIsCutByItsOutline(t *testing.T) {
+	t.Parallel()
+	file := newPDF([]string{
+		"Bakery Handbook\nWelcome.\n1 Prices\nBread costs 3 euro.",
+		"More about prices.\n2 Delivery\nWe deliver until noon.\n2.1 Sundays\nNo delivery.",
+		"On Sundays we bake.",
+	},
+		entry{title: "Prices", page: 0},
+		entry{title: "Delivery", page: 1, children: []entry{{title: "2.1 Sundays", page: 1}, {title: "Baking", page: 2}}},
+	)
+	doc, err := readFile(t, "handbook.pdf", file.bytes())
+	require.NoError(t, err)
+	require.Equal(t, "pdf", doc.Element)
+	require.Equal(t, 3, doc.Pages)
+	require.Equal(t, []section{
+		{Text: "Bakery Handbook\nWelcome.\n", Pages: []pageMark{{0, 1}}},
+		{Path: []string{"Prices"}, Text: "Bread costs 3 euro.\n\nMore about prices.\n", Pages: []pageMark{{0, 1}, {21, 2}}},
+		{Path: []string{"Delivery"}, Text: "We deliver until noon.\n", Pages: []pageMark{{0, 2}}},
+		{Path: []string{"Delivery", "2.1 Sundays"}, Text: "No delivery.\n\n", Pages: []pageMark{{0, 2}}},
+		{Path: []string{"Delivery", "Baking"}, Text: "On Sundays we bake.\n\n", Pages: []pageMark{{0, 3}}},
+	}, doc.Sections)
+}
+
+func TestAPDFWithoutAnOutlineIsCutByItsPagesAndBlankOnesAreNamed(t *testing.T) {
+	t.Parallel()
+	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
+	require.NoError(t, err)
+	require.Equal(t, document{Element: "pdf", Pages: 3, Blank: []int{2}, Sections: []section{
+		{Text: "First.", Pages: []pageMark{{0, 1}}}, {Text: "Third (and last).", Pages: []pageMark{{0, 3}}},
+	}}, doc)
+}
+
+func TestAnOutlineThatGoesInCirclesIsNotUsed(t *testing.T) {
+	t.Parallel()
+	file := newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1})
+	for i, object := range file.objects {
+		if strings.Contains(object, "/Title (B)") {
+			file.objects[i] = strings.Replace(object, "/Prev", "/Next", 1)
+		}
+	}
+	doc, err := readFile(t, "circle.pdf", file.bytes())
+	require.NoError(t, err)
+	require.Len(t, doc.Sections, 2)
+	require.Empty(t, doc.Sections[0].Path)
+}
+
+func TestAPDFThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	good := newPDF([]string{"Text."}).bytes()
+	locked := newPDF([]string{"Text."})
+	key := strings.Repeat("ab", 32)
+	locked.trailer = "/ID [<00><00>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <" + key + "> /U <" + key + "> >>"
+	for _, test := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"locked with a password", locked.bytes(), ErrPassword},
+		{"pictures of pages", newPDF([]string{"", ""}).bytes(), ErrScan},
+		{"cut off in its first lines", good[:40], ErrBroken},
+		{"too many pages", newPDF(make([]string, maxPages+1)).bytes(), ErrTooManyPages},
+		{"nothing but a first line", []byte("%PDF-1.7\n"), ErrBroken},
+	} {
+		_, err := readFile(t, "a.pdf", test.data)
+		require.ErrorIs(t, err, test.want, test.name)
+	}
+}
+
+func TestHyphensAtLineEndsAreJoined(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "We deliver bread\ntoday.", unwrapHyphens("We deli\x02\r\nver bread\r\ntoday."))
+}
+
+func TestATitleIsFoundOnAPageAsAWholeLine(t *testing.T) {
+	t.Parallel()
+	const page = "About delivery and prices\n3. Delivery:\nText\nOpening\nhours\nMore"
+	for _, test := range []struct {
+		title, rest string
+		found       bool
+	}{
+		{"Delivery", "Text\nOpening\nhours\nMore", true},
+		{"3 DELIVERY", "Text\nOpening\nhours\nMore", true},
+		{"Opening hours", "More", true},
+		{"More", "", true},
+		{"About", "", false},
+		{"Mor", "", false},
+		{"...", "", false},
+	} {
+		at, size := findTitle(page, test.title)
+		require.Equal(t, test.found, size > 0, test.title)
+		if test.found {
+			require.Equal(t, test.rest, page[at+size:], test.title)
+		}
+	}
+}
+
+func TestPagesOfASection(t *testing.T) {
+	t.Parallel()
+	s := section{Pages: []pageMark{{0, 3}, {10, 4}, {20, 6}}}
+	for at, page := range map[int]int{0: 3, 9: 3, 10: 4, 19: 4, 20: 6, 99: 6} {
+		require.Equal(t, page, s.pageAt(at))
+	}
+	require.Zero(t, section{}.pageAt(5))
+}

@@ -1,0 +1,167 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/klippa-app/go-pdfium"
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+)
+
+const (
+	wasmPages     = 8192 // of 64 KB: what a file may make pdfium use
+	engineTimeout = time.Minute
+)
+
+// readPdfium reads a PDF with pdfium inside a WebAssembly machine, which has memory of its own and no files. The machine
+// is compiled once: src.CacheDir keeps it, which turns seconds into a tenth of one.
+func readPdfium(ctx context.Context, src source, watch watcher) (text pdfText, err error) {
+	runtime := wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages)
+	if src.CacheDir != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(src.CacheDir)
+		if err != nil {
+			return pdfText{}, err
+		}
+		defer cache.Close(ctx)
+		runtime = runtime.WithCompilationCache(cache)
+	}
+	pool, err := webassembly.Init(pdfiumConfig(runtime))
+	if err != nil {
+		return pdfText{}, err
+	}
+	defer pool.Close()
+	engine, err := pool.GetInstance(engineTimeout)
+	if err != nil {
+		return pdfText{}, err
+	}
+	defer engine.Close()
+	watch.ready()
+	return pdfiumText(ctx, engine, src.Data, watch)
+}
+
+// pdfiumConfig gives pdfium one machine, no file and no terminal. Without FSConfig it would see all files there are.
+func pdfiumConfig(runtime wazero.RuntimeConfig) webassembly.Config {
+	return webassembly.Config{
+		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: runtime, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
+	}
+}
+
+func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch watcher) (text pdfText, err error) {
+	opened, err := engine.OpenDocument(&requests.OpenDocument{File: &data})
+	switch {
+	case errors.Is(err, pdfiumerrors.ErrPassword), errors.Is(err, pdfiumerrors.ErrSecurity):
+		return pdfText{}, ErrPassword
+	case err != nil:
+		return pdfText{}, ErrBroken
+	}
+	defer engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document})
+	pages, err := engine.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: opened.Document})
+	switch {
+	case err != nil:
+		return pdfText{}, ErrBroken
+	case pages.PageCount > maxPages:
+		return pdfText{}, ErrTooManyPages
+	}
+	text.pages, err = pdfiumPages(ctx, engine, opened.Document, pages.PageCount, watch)
+	if err != nil {
+		return pdfText{}, err
+	}
+	text.outline = pdfiumOutline(engine, opened.Document)
+	return text, nil
+}
+
+// pdfiumPages reads the pages one by one. One that is broken reads as blank; a file of which all are is broken.
+func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, watch watcher) ([]string, error) {
+	pages, size, broken := make([]string, count), 0, 0
+	for i := range pages {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		page, err := pdfiumPage(engine, doc, i)
+		if err != nil {
+			broken++
+		}
+		if size += len(page); size > maxText {
+			return nil, ErrTooBig
+		}
+		pages[i] = page
+		watch.page(i+1, count)
+	}
+	if broken > 0 && broken == count {
+		return nil, ErrBroken
+	}
+	return pages, nil
+}
+
+func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
+	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
+	if err != nil {
+		return "", err
+	}
+	defer engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	text, err := engine.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+	if err != nil {
+		return "", err
+	}
+	defer engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	count, err := engine.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
+	if err != nil || count.Count <= 0 {
+		return "", err
+	}
+	got, err := engine.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, maxText)})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(got.Text, "\x00"), nil
+}
+
+// pdfiumOutline is the outline of a file, empty if there is none to be used.
+func pdfiumOutline(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT) []bookmark {
+	left := maxBookmarks
+	if !pdfiumOutlineEnds(engine, doc, nil, 1, &left) {
+		return nil
+	}
+	tree, err := engine.GetBookmarks(&requests.GetBookmarks{Document: doc})
+	if err != nil {
+		return nil
+	}
+	var outline []bookmark
+	var walk func(entries []responses.GetBookmarksBookmark, level int)
+	walk = func(entries []responses.GetBookmarksBookmark, level int) {
+		for _, e := range entries {
+			if e.DestInfo != nil {
+				outline = append(outline, bookmark{title: strings.TrimRight(e.Title, "\x00"), level: level, page: e.DestInfo.PageIndex})
+			}
+			walk(e.Children, level+1)
+		}
+	}
+	walk(tree.Bookmarks, 1)
+	return outline
+}
+
+// pdfiumOutlineEnds tells whether an outline comes to an end. pdfium itself follows one that goes in circles for ever.
+func pdfiumOutlineEnds(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, parent *references.FPDF_BOOKMARK, level int, left *int) bool {
+	child, err := engine.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: doc, Bookmark: parent})
+	if err != nil {
+		return false
+	}
+	for at := child.Bookmark; at != nil; {
+		if *left--; *left < 0 || level > maxDepth || !pdfiumOutlineEnds(engine, doc, at, level+1, left) {
+			return false
+		}
+		next, err := engine.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: doc, Bookmark: *at})
+		if err != nil {
+			return false
+		}
+		at = next.Bookmark
+	}
+	return true
+}
