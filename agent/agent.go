@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"multis/jobs"
@@ -158,6 +159,8 @@ func (a *Agent) renew(ctx context.Context, chat int64, job string) (context.Cont
 type result struct {
 	// letter is what the contact gets; nil for silence.
 	letter *outbox.Letter
+	// out is the row of the outbox that the letter, or word of a handover, became.
+	out    *uuid.UUID
 	code   policy.Code
 	reason string
 	// handover is why a person has to take over; empty when none has.

@@ -510,7 +510,7 @@ func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.says("What does delivery cost?", policy.ActionAnswer)
-	_, err := b.store.DB().Exec(context.Background(), "alter function search_terms(regconfig, text[]) rename to search_terms_gone")
+	_, err := b.store.DB().Exec(context.Background(), "alter function search_terms rename to search_terms_gone")
 	require.NoError(t, err)
 	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
 	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.5", true))

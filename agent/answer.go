@@ -47,7 +47,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, question str
 		return answer{why: "Nothing in the public documents is about it."}, nil
 	}
 	result, err := a.write(ctx, chat, question, found)
-	var over *llm.OverBudget
+	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		result, err = a.quote(ctx, found)
@@ -98,7 +98,7 @@ func spoken(quote string) string {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#>-*+ \t")
 		if strings.HasPrefix(line, "|") {
 			var cells []string
-			for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+			for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
 				if cell = strings.TrimSpace(cell); strings.Trim(cell, ":- ") != "" {
 					cells = append(cells, cell)
 				}
@@ -210,6 +210,6 @@ func plain(s string) string {
 	}, s))
 }
 
-func (a *Agent) overBudgetText(over *llm.OverBudget) string {
+func (a *Agent) overBudgetText(over *llm.OverBudgetError) string {
 	return fmt.Sprintf("💶 %s I answer from documents only until midnight.", outbox.Escape(over.Error()))
 }

@@ -37,7 +37,7 @@ func (a *Agent) Ask(ctx context.Context, chat store.Chat, question string) (stri
 // ask writes the answer and names the passages it shows.
 func (a *Agent) ask(ctx context.Context, chat store.Chat, question string, found search.Result) (string, []search.Hit, error) {
 	drafted, err := a.draftForOwner(ctx, chat, question, found)
-	var over *llm.OverBudget
+	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		return a.listPassages(ctx, "I have no model configured, so here is what I found:", found)

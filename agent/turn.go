@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"multis/bridgebridge"
 	"multis/outbox"
 	"multis/policy"
@@ -85,13 +83,12 @@ func addressed(name string, waiting []store.Message) bool {
 // settle says what a turn came to and notes on the messages what became of them. What the gate refuses for its form is
 // handed over, because nobody would ever know of it.
 func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r result) error {
-	var out *uuid.UUID
 	if r.letter != nil {
 		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
 		if err != nil {
 			return err
 		}
-		out = &key
+		r.out = &key
 		if !decision.Allow {
 			r.code, r.reason = decision.Code, decision.Why
 		}
@@ -100,48 +97,45 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 		}
 	}
 	if r.handover != "" {
-		told, err := a.handOver(ctx, tx, chat, waiting, &r)
-		if err != nil {
+		if err := a.handOver(ctx, tx, chat, waiting, &r); err != nil {
 			return err
 		}
-		if told != nil {
-			out = told
-		}
 	}
-	_, err := store.Settle(ctx, tx, idsOf(waiting), out, r.code, r.reason)
+	_, err := store.Settle(ctx, tx, idsOf(waiting), r.out, r.code, r.reason)
 	return err
 }
 
 // handOver asks for a person. The owner is told once while the chat waits for one, and so is the contact, as soon as the gate
 // allows it.
-func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) (*uuid.UUID, error) {
+func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
 	first, told, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, r.handover)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.code, r.reason = codeWaiting, r.handover+" I asked for a person before; the chat still waits for one."
 	if first {
 		r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
 		if err := a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true, idsOf(waiting)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if told {
-		return nil, nil
+		return nil
 	}
 	name, err := store.AssistantName(ctx, tx, a.Name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out, decision, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	r.out = &out
 	if !decision.Allow {
 		r.reason += " I told the contact nothing: " + decision.Why
-		return &out, nil
+		return nil
 	}
-	return &out, store.ToldEscalation(ctx, tx, chat.ID)
+	return store.ToldEscalation(ctx, tx, chat.ID)
 }
 
 // escalationText tells the owner who needs a person, and why.

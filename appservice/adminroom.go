@@ -45,8 +45,8 @@ func (h *Homeserver) EnsureAdminRoom(ctx context.Context, operators []id.UserID)
 
 func (h *Homeserver) holdSetup(ctx context.Context) (*store.Lock, error) {
 	for {
-		lock, err := h.store.TryLock(ctx, store.LockSetup, 0)
-		if lock != nil || err != nil {
+		lock, ok, err := h.store.TryLock(ctx, store.LockSetup, 0)
+		if ok || err != nil {
 			return lock, err
 		}
 		sleep(ctx, 200*time.Millisecond)

@@ -67,7 +67,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
 	}
-	return d.takeIn(ctx, chat, msg, plain)
+	return d.takeIn(ctx, msg, plain)
 }
 
 // sealed is the encrypted event as it came.
@@ -108,7 +108,7 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 }
 
 // takeIn puts what a message says in its place, with what is decided about it.
-func (d *Decrypter) takeIn(ctx context.Context, chat store.Chat, msg store.Message, plain *event.Event) error {
+func (d *Decrypter) takeIn(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		taken, err := store.TakeParked(ctx, tx, msg.ID)
 		if err != nil || !taken {

@@ -32,11 +32,11 @@ func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{i
 // events that waited for it are then fetched and taken in.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	// One look at a room at a time: an older look that ends later would undo what the newer one found.
-	lock, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
+	lock, ok, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
 	if err != nil {
 		return err
 	}
-	if lock == nil {
+	if !ok {
 		return jobs.Later(lookWait)
 	}
 	defer lock.Release(ctx)
@@ -142,20 +142,11 @@ func adminRoom(state []*event.Event, rules Rules) (join, ok bool) {
 			if join && evt.Sender != rules.Owner {
 				return false, false
 			}
-		case !isOperator(rules, who):
+		case !slices.Contains(rules.Operators, who):
 			return false, false
 		}
 	}
 	return join, owner == event.MembershipJoin && bot != ""
-}
-
-func isOperator(rules Rules, who id.UserID) bool {
-	for _, op := range rules.Operators {
-		if op == who {
-			return true
-		}
-	}
-	return false
 }
 
 func encryptionOf(state []*event.Event) policy.Encryption {

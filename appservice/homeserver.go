@@ -229,8 +229,8 @@ func find(ctx context.Context, c *session, room id.RoomID, key string) (id.Event
 	return "", nil
 }
 
-// Download fetches a file that was sent in the admin room, at most max bytes. A larger one is ErrTooLarge, for good.
-func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max int64) ([]byte, error) {
+// Download fetches a file that was sent in the admin room, at most limit bytes. A larger one is ErrTooLarge, for good.
+func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
 	defer cancel()
 	uri, err := file.URL.Parse()
@@ -242,11 +242,11 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, max in
 		return nil, explain("download the file", err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, max+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("download the file: %w", err)
 	}
-	if int64(len(data)) > max {
+	if int64(len(data)) > limit {
 		return nil, jobs.Final(ErrTooLarge)
 	}
 	return data, nil

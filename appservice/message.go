@@ -21,7 +21,7 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	if author == policy.AuthorBridgeBot {
 		return b.takeStatus(ctx, chat, evt) // an error notice, or chatter of the bridge
 	}
-	if err := b.noteOwn(ctx, chat, evt, author); err != nil {
+	if err := b.noteOwn(ctx, evt, author); err != nil {
 		return err
 	}
 	msg := bridgebridge.ReadMessage(evt)
@@ -123,6 +123,7 @@ func (b *batch) follow(chat store.Chat, message int64, decision policy.Admission
 		b.enqueue(jobs.TurnArgs{Chat: chat.ID})
 	case policy.ActionCommand:
 		b.enqueue(jobs.CommandArgs{Message: message})
+	default: // it is kept, and nothing follows
 	}
 	if decision.Code == policy.CodeStale {
 		b.enqueue(jobs.DigestArgs{})
@@ -138,14 +139,14 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 }
 
 // noteOwn records the event of something we sent, when it comes back before the answer to the request did.
-func (b *batch) noteOwn(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author) error {
+func (b *batch) noteOwn(ctx context.Context, evt *event.Event, author policy.Author) error {
 	if !b.own[evt.ID] || (author != policy.AuthorMultisOwner && author != policy.AuthorMultisBot) {
 		return nil
 	}
 	key, _ := bridgebridge.OutboxKey(evt)
 	out, err := uuid.Parse(key)
 	if err != nil {
-		return nil // known by its event id already
+		return nil //nolint:nilerr // without a key of ours it is known by its event id already
 	}
 	return store.MarkSent(ctx, b.tx, out, evt.ID, evt.RoomID)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -48,11 +47,11 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 	log := zerolog.Ctx(ctx)
 	ready = sync.OnceFunc(ready)
 	for ctx.Err() == nil {
-		lock, err := s.inbox.store.TryLock(ctx, store.LockSync, 0)
+		lock, ok, err := s.inbox.store.TryLock(ctx, store.LockSync, 0)
 		if err != nil {
 			log.Warn().Err(err).Msg("Cannot take the lock of the owner's sync")
 		}
-		if lock == nil {
+		if !ok {
 			if err == nil {
 				ready() // another process syncs
 			}
@@ -79,9 +78,9 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	ready()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var group errgroup.Group
-	group.Go(func() error { defer cancel(); s.loop(ctx, lock, "owner", s.step); return nil })
-	group.Go(func() error { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot); return nil })
+	var group sync.WaitGroup
+	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.step) })
+	group.Go(func() { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot) })
 	group.Wait()
 }
 

@@ -151,8 +151,9 @@ func TestOneLookAtARoomAtATime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
-	lock, err := b.store.TryLock(ctx, store.LockRoom, store.LockNumber("!a:x"))
+	lock, ok, err := b.store.TryLock(ctx, store.LockRoom, store.LockNumber("!a:x"))
 	require.NoError(t, err)
+	require.True(t, ok)
 	defer lock.Release(ctx)
 	require.True(t, jobs.IsLater(closedHomeserver(b).Describe(ctx, "!a:x")))
 }

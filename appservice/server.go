@@ -147,5 +147,5 @@ func fail(w http.ResponseWriter, status int, code, text string) {
 func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(body) // who has hung up will ask again
 }

@@ -181,15 +181,15 @@ func (v *Vault) sign(ctx context.Context) error {
 
 // Verify signs the owner's multis device with the owner's recovery key, which is used once and not kept.
 func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
-	lock, err := v.store.TryLock(ctx, store.LockSync, 0)
+	lock, alone, err := v.store.TryLock(ctx, store.LockSync, 0)
 	if err != nil {
 		return err
 	}
-	if lock != nil {
+	if alone {
 		defer lock.Release(ctx)
 	}
 	// Where a running process holds the keys, they are only read: the two would undo each other's changes.
-	if err := v.open(ctx, lock != nil); err != nil {
+	if err := v.open(ctx, alone); err != nil {
 		return err
 	}
 	defer v.close()

@@ -3,11 +3,26 @@ package config
 // check looks at what must hold between keys. A key that is missing or wrong by itself holds its default
 // here, which may be empty.
 func (c *Config) check(r *reader) {
+	c.checkExample(r)
 	c.checkPeople(r)
 	c.checkTokens(r)
 	c.checkModel(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
+	}
+}
+
+// checkExample refuses what the example has for somebody to replace: with it, everything would look complete and nothing
+// would ever be reached.
+func (c *Config) checkExample(r *reader) {
+	for _, left := range []struct{ key, value, example, fix string }{
+		{"homeserver.address", c.Homeserver.Address, exampleAddress, "write where multis reaches your homeserver, such as http://127.0.0.1:8008"},
+		{"homeserver.domain", c.Homeserver.Domain, exampleDomain, "write what stands after the colon in your Matrix id"},
+		{"owner", c.Owner.String(), exampleOwner, "write your own Matrix id"},
+	} {
+		if left.value == left.example {
+			r.complain(left.key, "is still the example's; "+left.fix)
+		}
 	}
 }
 

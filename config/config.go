@@ -44,7 +44,7 @@ type Config struct {
 	Homeserver Homeserver
 	Appservice Appservice
 	Owner      id.UserID      // the one person this instance works for; always a user of Homeserver.Domain
-	Operators  []id.UserID    // people who may answer for the owner in the admin room; empty means nobody
+	Operators  []id.UserID    // people who may look around in the admin room: chats, documents, searches; empty means nobody
 	TimeZone   *time.Location // for text to people, and for where a day begins
 	Name       string         // what the assistant is called, and what its replies are marked with
 	Database   Database

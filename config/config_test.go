@@ -19,13 +19,13 @@ import (
 
 // least has what is required and nothing else.
 const least = `homeserver:
-  address: https://matrix.example.com
-  domain: example.com
+  address: https://matrix.example.org
+  domain: example.org
 appservice:
   sender_localpart: as_multis_7hq2c9xk
   as_token: as-secret
   hs_token: hs-secret
-owner: "@you:example.com"
+owner: "@you:example.org"
 time_zone: Europe/Berlin
 `
 
@@ -48,9 +48,9 @@ func parse(t *testing.T, data string) *Config {
 func TestWhatIsRequiredIsEnough(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least)
-	require.Equal(t, "https://matrix.example.com", c.Homeserver.Address)
-	require.Equal(t, "example.com", c.Homeserver.Domain)
-	require.Equal(t, id.UserID("@you:example.com"), c.Owner)
+	require.Equal(t, "https://matrix.example.org", c.Homeserver.Address)
+	require.Equal(t, "example.org", c.Homeserver.Domain)
+	require.Equal(t, id.UserID("@you:example.org"), c.Owner)
 	require.Equal(t, "Europe/Berlin", c.TimeZone.String())
 	require.Equal(t, "as-secret", c.Appservice.ASToken.Value())
 	require.Equal(t, "hs-secret", c.Appservice.HSToken.Value())
@@ -181,15 +181,15 @@ func TestAKeyWithNothingAfterItKeepsTheDefault(t *testing.T) {
 
 func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	t.Parallel()
-	c, err := Parse("config.yaml", []byte(least+"operators: [\"@ann:example.com\"]\nname: Ada\n"), envOf(map[string]string{
+	c, err := Parse("config.yaml", []byte(least+"operators: [\"@ann:example.org\"]\nname: Ada\n"), envOf(map[string]string{
 		"MULTIS_APPSERVICE_AS_TOKEN":           "from-env",
-		"MULTIS_OPERATORS":                     "@bob:example.com, @eve:example.com",
+		"MULTIS_OPERATORS":                     "@bob:example.org, @eve:example.org",
 		"MULTIS_CHATS_CONTACT_CAPS_PER_MINUTE": "3",
 		"MULTIS_NAME":                          "", // compose passes on what is not set as empty
 	}))
 	require.NoError(t, err)
 	require.Equal(t, "from-env", c.Appservice.ASToken.Value())
-	require.Equal(t, []id.UserID{"@bob:example.com", "@eve:example.com"}, c.Operators)
+	require.Equal(t, []id.UserID{"@bob:example.org", "@eve:example.org"}, c.Operators)
 	require.Equal(t, 3, c.Chats.ContactCaps.PerMinute)
 	require.Equal(t, "Ada", c.Name)
 }
@@ -197,9 +197,9 @@ func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 func TestTheEnvironmentAloneIsEnough(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("config.yaml", nil, envOf(map[string]string{
-		"MULTIS_HOMESERVER_ADDRESS": "https://matrix.example.com", "MULTIS_HOMESERVER_DOMAIN": "example.com",
+		"MULTIS_HOMESERVER_ADDRESS": "https://matrix.example.org", "MULTIS_HOMESERVER_DOMAIN": "example.org",
 		"MULTIS_APPSERVICE_SENDER_LOCALPART": "as_multis_7hq2c9xk", "MULTIS_APPSERVICE_AS_TOKEN": "as-secret",
-		"MULTIS_APPSERVICE_HS_TOKEN": "hs-secret", "MULTIS_OWNER": "@you:example.com", "MULTIS_TIME_ZONE": "Europe/Berlin",
+		"MULTIS_APPSERVICE_HS_TOKEN": "hs-secret", "MULTIS_OWNER": "@you:example.org", "MULTIS_TIME_ZONE": "Europe/Berlin",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, parse(t, least), c)
@@ -230,7 +230,7 @@ func TestLoadReadsAFileAndExplainsAMissingOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
 	c, err := Load(path)
 	require.NoError(t, err)
-	require.Equal(t, id.UserID("@you:example.com"), c.Owner)
+	require.Equal(t, id.UserID("@you:example.org"), c.Owner)
 }
 
 func TestNoWayOfPrintingShowsASecret(t *testing.T) {

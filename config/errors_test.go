@@ -63,19 +63,19 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			want: `config.yaml:10: homeserver: is set a second time (first in line 1); keep one`,
 		},
 		"a missing homeserver.address": {
-			swap: [2]string{"  address: https://matrix.example.com\n", ""},
+			swap: [2]string{"  address: https://matrix.example.org\n", ""},
 			want: `config.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com`,
 		},
 		"a missing homeserver.domain": {
-			swap: [2]string{"  domain: example.com\n", ""},
+			swap: [2]string{"  domain: example.org\n", ""},
 			want: `config.yaml:1: homeserver.domain: is missing; write for example domain: example.com`,
 		},
 		"a missing owner": {
-			swap: [2]string{"owner: \"@you:example.com\"\n", ""},
+			swap: [2]string{"owner: \"@you:example.org\"\n", ""},
 			want: `config.yaml:1: owner: is missing; write for example owner: "@you:example.com"`,
 		},
 		"an owner with nothing after it": {
-			swap: [2]string{"owner: \"@you:example.com\"", "owner:"},
+			swap: [2]string{"owner: \"@you:example.org\"", "owner:"},
 			want: `config.yaml:1: owner: is missing; write for example owner: "@you:example.com"`,
 		},
 		"a missing time_zone": {
@@ -111,15 +111,15 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			want: `config.yaml:9: time_zone: "Local" is not a time zone; write an IANA name such as Europe/Berlin or UTC`,
 		},
 		"an owner without a server": {
-			swap: [2]string{`"@you:example.com"`, "you"},
+			swap: [2]string{`"@you:example.org"`, "you"},
 			want: `config.yaml:8: owner: "you" is not a Matrix id; write it like "@you:example.com"`,
 		},
 		"an owner of another server": {
-			swap: [2]string{`"@you:example.com"`, `"@you:matrix.org"`},
-			want: `config.yaml:8: owner: is not a user of example.com; write the id you have there, or correct homeserver.domain`,
+			swap: [2]string{`"@you:example.org"`, `"@you:matrix.org"`},
+			want: `config.yaml:8: owner: is not a user of example.org; write the id you have there, or correct homeserver.domain`,
 		},
 		"an owner that is the bot": {
-			swap: [2]string{`"@you:example.com"`, `"@multis:example.com"`},
+			swap: [2]string{`"@you:example.org"`, `"@multis:example.org"`},
 			want: `config.yaml:8: owner: is the assistant's own user; write your id, or choose another appservice.bot.username`,
 		},
 		"a sender_localpart that is the bot": {
@@ -131,11 +131,11 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			want: `config.yaml:5: appservice.sender_localpart: is the owner; write generate and run multis -g`,
 		},
 		"an operator that is no Matrix id": {
-			add:  "operators:\n  - \"@ann:example.com\"\n  - bob\n",
+			add:  "operators:\n  - \"@ann:example.org\"\n  - bob\n",
 			want: `config.yaml:12: operators[1]: "bob" is not a Matrix id; write it like "@you:example.com"`,
 		},
 		"one value where a list belongs": {
-			add:  "operators: \"@ann:example.com\"\n",
+			add:  "operators: \"@ann:example.org\"\n",
 			want: `config.yaml:10: operators: is a single value; write a list, one "- item" a line`,
 		},
 		"a list where one value belongs": {
@@ -210,17 +210,30 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "logging: {level: loud}\n",
 			want: `config.yaml:10: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error`,
 		},
+		"the example's address": {
+			swap: [2]string{"https://matrix.example.org", "https://matrix.example.com"},
+			want: `config.yaml:2: homeserver.address: is still the example's; write where multis reaches your homeserver, such as http://127.0.0.1:8008`,
+		},
+		"the example's domain and owner": {
+			swap: [2]string{`"@you:example.org"`, `"@you:example.com"`},
+			env:  map[string]string{"MULTIS_HOMESERVER_DOMAIN": "example.com", "MULTIS_OWNER": "@ann:example.com"},
+			want: `environment MULTIS_HOMESERVER_DOMAIN: homeserver.domain: is still the example's; write what stands after the colon in your Matrix id`,
+		},
+		"a model's server without its scheme": {
+			add:  "llm: {base_url: localhost}\n",
+			want: `config.yaml:10: llm.base_url: is not a web address; write it like http://localhost:11434/v1`,
+		},
 		"an address without its scheme": {
-			swap: [2]string{"https://matrix.example.com", "matrix.example.com"},
+			swap: [2]string{"https://matrix.example.org", "matrix.example.org"},
 			want: `config.yaml:2: homeserver.address: is not a web address; write it like https://matrix.example.com`,
 		},
 		"a domain that is an address": {
-			swap: [2]string{"domain: example.com", "domain: https://example.com"},
-			want: `config.yaml:3: homeserver.domain: "https://example.com" is not a server name; write what stands after the colon in your Matrix id, such as example.com`,
+			swap: [2]string{"domain: example.org", "domain: https://example.org"},
+			want: `config.yaml:3: homeserver.domain: "https://example.org" is not a server name; write what stands after the colon in your Matrix id, such as example.com`,
 		},
 		"a bot's whole id": {
-			swap: [2]string{"appservice:\n", "appservice:\n  bot: {username: \"@multis:example.com\"}\n"},
-			want: `config.yaml:5: appservice.bot.username: "@multis:example.com" is not the first half of a Matrix id; write small letters, digits or ._=-/ without @`,
+			swap: [2]string{"appservice:\n", "appservice:\n  bot: {username: \"@multis:example.org\"}\n"},
+			want: `config.yaml:5: appservice.bot.username: "@multis:example.org" is not the first half of a Matrix id; write small letters, digits or ._=-/ without @`,
 		},
 		"a registration id with spaces": {
 			swap: [2]string{"appservice:\n", "appservice:\n  id: my multis\n"},
@@ -236,7 +249,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a name of one letter": {
 			add:  "name: N\n",
-			want: `config.yaml:10: name: is 1 characters long; write 2 to 100`,
+			want: `config.yaml:10: name: has a length of 1; write 2 to 30 characters`,
 		},
 		"a name over two lines": {
 			add:  "name: \"No\\nra\"\n",
@@ -303,19 +316,19 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			want: `environment MULTIS_LLM_TIMEOUT: llm.timeout: "soon" is not a length of time; write it like 30s, 10m or 1h30m`,
 		},
 		"a bad item in the environment": {
-			env:  map[string]string{"MULTIS_OPERATORS": "@ann:example.com,bob"},
+			env:  map[string]string{"MULTIS_OPERATORS": "@ann:example.org,bob"},
 			want: `environment MULTIS_OPERATORS: operators: "bob" is not a Matrix id; write it like "@you:example.com"`,
 		},
 		"a foreign owner from the environment": {
 			env:  map[string]string{"MULTIS_OWNER": "@you:matrix.org"},
-			want: `environment MULTIS_OWNER: owner: is not a user of example.com; write the id you have there, or correct homeserver.domain`,
+			want: `environment MULTIS_OWNER: owner: is not a user of example.org; write the id you have there, or correct homeserver.domain`,
 		},
 		"a second document": {
 			add:  "---\nname: Ada\n",
 			want: `config.yaml:10: a second document starts here and would be ignored; remove the line with ---`,
 		},
 		"an id without its quotes": {
-			swap: [2]string{`"@you:example.com"`, "@you:example.com"},
+			swap: [2]string{`"@you:example.org"`, "@you:example.org"},
 			want: `config.yaml:8: is not YAML: found character that cannot start any token; a value that begins with @ or a special character needs quotes, and lines are indented by spaces, not tabs`,
 		},
 		"a text with a colon and without quotes": {

@@ -9,13 +9,29 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// filled is the example as "multis -g" leaves it, but with the tokens of least.
+// ownExample is the example with its reader's own homeserver and id.
+func ownExample() string { return strings.ReplaceAll(string(Example()), "example.com", "example.org") }
+
+// filled is the example as its reader and "multis -g" leave it, but with the values of least.
 func filled() string {
-	text := string(Example())
+	text := ownExample()
 	for _, value := range []string{"as_multis_7hq2c9xk", "as-secret", "hs-secret"} {
 		text = strings.Replace(text, ": "+placeholder, ": "+value, 1)
 	}
 	return text
+}
+
+func TestTheUntouchedExampleIsRefused(t *testing.T) {
+	t.Parallel()
+	path := write(t, string(Example()))
+	_, err := Generate(path)
+	require.Error(t, err)
+	for _, key := range []string{"homeserver.address", "homeserver.domain", "owner"} {
+		require.Contains(t, err.Error(), key+": is still the example's")
+	}
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(Example()), string(kept), "and is left as it is")
 }
 
 func TestTheExampleShowsTheDefaults(t *testing.T) {

@@ -59,6 +59,13 @@ func secret(key string, into *Secret, dir string, parse func(string) (Secret, er
 	}
 }
 
+// What stands in the example, and in hints, where only the reader knows the value.
+const (
+	exampleAddress = "https://matrix.example.com"
+	exampleDomain  = "example.com"
+	exampleOwner   = "@you:example.com"
+)
+
 // toGenerate is shown for the values nobody should think up.
 const toGenerate = placeholder + ", and run multis -g"
 
@@ -70,10 +77,10 @@ func (c *Config) fields(dir string) []field {
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	return []field{
-		value("homeserver.address", &c.Homeserver.Address, webAddress).needed("https://matrix.example.com"),
-		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed("example.com"),
+		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).needed(exampleAddress),
+		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed(exampleDomain),
 
-		value("appservice.address", &c.Appservice.Address, webAddress),
+		value("appservice.address", &c.Appservice.Address, webAddress("http://127.0.0.1:29399")),
 		value("appservice.hostname", &c.Appservice.Hostname, listenHost),
 		value("appservice.port", &c.Appservice.Port, between(1, 65535)),
 		value("appservice.id", &c.Appservice.ID, word),
@@ -83,7 +90,7 @@ func (c *Config) fields(dir string) []field {
 		asToken[0].needed(toGenerate), asToken[1],
 		hsToken[0].needed(toGenerate), hsToken[1],
 
-		value("owner", &c.Owner, userID).needed(`"@you:example.com"`),
+		value("owner", &c.Owner, userID).needed(`"`+exampleOwner+`"`),
 		list("operators", &c.Operators, userID),
 		value("time_zone", &c.TimeZone, timeZone).needed("Europe/Berlin"),
 		value("name", &c.Name, assistantName),
@@ -92,7 +99,7 @@ func (c *Config) fields(dir string) []field {
 		value("database.data_dir", &c.Database.DataDir, filePath),
 
 		value("llm.model", &c.LLM.Model, modelName),
-		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress)),
+		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
 		apiKey[0], apiKey[1],
 		value("llm.timeout", &c.LLM.Timeout, positive),
 		value("llm.prices.input_per_mtok", &c.LLM.Prices.InputPerMTok, ParseMoney),

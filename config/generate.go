@@ -54,7 +54,7 @@ func fill(name string, data []byte) ([]byte, error) {
 		// Parsed again for each key: the value before it may stand in the same line and has moved this one.
 		var doc yaml.Node
 		if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-			return data, nil // not YAML, which Parse explains better
+			return data, nil //nolint:nilerr // not YAML, which Parse explains better
 		}
 		node := lookup(lookup(doc.Content[0], "appservice"), fresh.key)
 		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {

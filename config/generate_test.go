@@ -27,7 +27,7 @@ func read(t *testing.T, path string) string {
 
 func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
-	path := write(t, string(Example()))
+	path := write(t, ownExample())
 	c, err := Generate(path)
 	require.NoError(t, err)
 
@@ -41,7 +41,7 @@ func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
 		require.Equal(t, 1, strings.Count(filled, value))
 		filled = strings.Replace(filled, value, placeholder, 1)
 	}
-	require.Equal(t, string(Example()), filled, "comments, order and spaces are those of before")
+	require.Equal(t, ownExample(), filled, "comments, order and spaces are those of before")
 
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
 
 func TestGenerateTwiceKeepsTheFirstValues(t *testing.T) {
 	t.Parallel()
-	path := write(t, string(Example()))
+	path := write(t, ownExample())
 	first, err := Generate(path)
 	require.NoError(t, err)
 	text := read(t, path)
@@ -125,7 +125,7 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 
 func TestGenerateWritesThroughASymbolicLink(t *testing.T) {
 	t.Parallel()
-	path := write(t, string(Example()))
+	path := write(t, ownExample())
 	link := filepath.Join(t.TempDir(), "link.yaml")
 	require.NoError(t, os.Symlink(path, link))
 	c, err := Generate(link)

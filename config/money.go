@@ -30,7 +30,7 @@ func ParseMoney(s string) (Money, error) {
 
 // String writes the amount with at least two decimals and no more than it needs: 2.00, 0.15, 0.000001.
 func (m Money) String() string {
-	sign, micros := "", uint64(m)
+	sign, micros := "", uint64(m) //nolint:gosec // in two's complement, turned around below
 	if m < 0 {
 		sign, micros = "-", -micros
 	}

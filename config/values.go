@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func textUpTo(most int) func(string) (string, error) {
 func lineOf(least, most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if n := utf8.RuneCountInString(s); n < least || n > most {
-			return "", fmt.Errorf("is %d characters long; write %d to %d", n, least, most)
+			return "", fmt.Errorf("has a length of %d; write %d to %d characters", n, least, most)
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")
@@ -50,7 +51,7 @@ func assistantName(s string) (string, error) {
 	if strings.ContainsAny(s, "[]") || !strings.ContainsFunc(s, unicode.IsLetter) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, without brackets, such as Nora", s)
 	}
-	return lineOf(2, 100)(s)
+	return lineOf(2, 30)(s)
 }
 
 var wordPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
@@ -64,10 +65,8 @@ func word(s string) (string, error) {
 
 func oneOf(allowed ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
-		for _, a := range allowed {
-			if s == a {
-				return s, nil
-			}
+		if slices.Contains(allowed, s) {
+			return s, nil
 		}
 		return "", fmt.Errorf("%.60q is not known here; write one of: %s", s, strings.Join(allowed, ", "))
 	}
@@ -130,7 +129,7 @@ func timeZone(s string) (*time.Location, error) {
 func userID(s string) (id.UserID, error) {
 	user := id.UserID(s)
 	if name, _, err := user.ParseAndValidateRelaxed(); err != nil || name == "" || hasSpace(s) {
-		return "", fmt.Errorf(`%.60q is not a Matrix id; write it like "@you:example.com"`, s)
+		return "", fmt.Errorf(`%.60q is not a Matrix id; write it like "`+exampleOwner+`"`, s)
 	}
 	return user, nil
 }
@@ -152,16 +151,18 @@ func serverName(s string) (string, error) {
 	return s, nil
 }
 
-// webAddress does not quote the text: an address can hold a password.
-func webAddress(s string) (string, error) {
-	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
-		return "", errors.New("is not a web address; write it like https://matrix.example.com")
+// webAddress does not quote the text: an address can hold a password. like is one that is right.
+func webAddress(like string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		u, err := url.Parse(s)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
+			return "", errors.New("is not a web address; write it like " + like)
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return "", errors.New("has a password, a ? or a # in it; write scheme, host, port and path only")
+		}
+		return strings.TrimRight(s, "/"), nil
 	}
-	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("has a password, a ? or a # in it; write scheme, host, port and path only")
-	}
-	return strings.TrimRight(s, "/"), nil
 }
 
 func listenHost(s string) (string, error) {

@@ -46,8 +46,14 @@ func TestDistanceCountsLetters(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"owner", "owner", 0}, {"owenr", "owner", 2}, {"profil", "profile", 1},
-		{"kitten", "sitting", 3}, {strings.Repeat("x", 1_000_000), "owner", 1_000_000},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"owner", "owner", 0},
+		{"owenr", "owner", 2},
+		{"profil", "profile", 1},
+		{"kitten", "sitting", 3},
+		{strings.Repeat("x", 1_000_000), "owner", 1_000_000},
 	} {
 		require.Equal(t, c.want, distance(c.a, c.b), "%.20s, %s", c.a, c.b)
 	}

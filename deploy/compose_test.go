@@ -55,10 +55,17 @@ func TestTheDatabaseIsReachedByMultisAlone(t *testing.T) {
 	t.Parallel()
 	project := load(t)
 	require.True(t, project.Networks["database"].Internal)
-	database, multis := project.Services["postgres"], project.Services["multis"]
+	database, multis := project.Services["multis-postgres"], project.Services["multis"]
 	require.Equal(t, []string{"database"}, database.NetworksByPriority())
-	require.Equal(t, types.ServiceConditionHealthy, multis.DependsOn["postgres"].Condition)
+	require.Equal(t, types.ServiceConditionHealthy, multis.DependsOn["multis-postgres"].Condition)
 	require.True(t, multis.ReadOnly)
+}
+
+func TestNoNameOnTheSharedNetworkIsOneThatSynapseMayUse(t *testing.T) {
+	t.Parallel()
+	for name := range load(t).Services {
+		require.True(t, strings.HasPrefix(name, "multis"), "%s: two services of one name are one to Docker", name)
+	}
 }
 
 func TestEverySecretIsAFileThatItsServiceIsGiven(t *testing.T) {
@@ -100,7 +107,7 @@ func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
 func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
 	t.Parallel()
 	service := load(t).Services["multis"]
-	const url = "postgres://multis:abc123@postgres/multis"
+	const url = "postgres://multis:abc123@multis-postgres/multis"
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "database_url"), []byte(url+"\n"), 0o600))
 	env := func(key string) (string, bool) {
@@ -111,7 +118,8 @@ func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
 		return strings.Replace(*value, secrets, dir+"/", 1), true
 	}
 	path := filepath.Join(dir, "config.yaml")
-	require.NoError(t, os.WriteFile(path, config.Example(), 0o600))
+	ours := strings.ReplaceAll(string(config.Example()), "example.com", "example.org")
+	require.NoError(t, os.WriteFile(path, []byte(ours), 0o600))
 	_, err := config.Generate(path)
 	require.NoError(t, err)
 	filled, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ password=${url#postgres://multis:}
 password=${password%%@*}
 case $password in
 '' | *[!A-Za-z0-9]*)
-	echo 'multis: secrets/database_url must read postgres://multis:PASSWORD@postgres/multis, the password of letters and digits' >&2
+	echo 'multis: secrets/database_url must read postgres://multis:PASSWORD@multis-postgres/multis, the password of letters and digits' >&2
 	exit 1
 	;;
 esac

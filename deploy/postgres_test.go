@@ -45,7 +45,7 @@ func start(t *testing.T) *pgserver.Server {
 func TestTheDatabaseContainerMakesADatabaseThatMultisAccepts(t *testing.T) {
 	t.Parallel()
 	server := start(t)
-	out, err := initDatabase(t, server, "postgres://multis:abc123@postgres/multis\n")
+	out, err := initDatabase(t, server, "postgres://multis:abc123@multis-postgres/multis\n")
 	require.NoError(t, err, out)
 	require.Empty(t, out)
 
@@ -71,9 +71,9 @@ func TestTheDatabaseContainerRefusesAnAddressItWouldMisread(t *testing.T) {
 	t.Parallel()
 	server := start(t)
 	for name, databaseURL := range map[string]string{
-		"no password":                   "postgres://multis@postgres/multis",
-		"another user":                  "postgres://admin:abc123@postgres/multis",
-		"a password that needs quoting": "postgres://multis:a'b@postgres/multis",
+		"no password":                   "postgres://multis@multis-postgres/multis",
+		"another user":                  "postgres://admin:abc123@multis-postgres/multis",
+		"a password that needs quoting": "postgres://multis:a'b@multis-postgres/multis",
 		"nothing":                       "",
 	} {
 		out, err := initDatabase(t, server, databaseURL)

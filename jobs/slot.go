@@ -28,11 +28,11 @@ const (
 // takeSlot claims the first free client id.
 func takeSlot(ctx context.Context, st *store.Store) (*slot, error) {
 	for n := 1; n <= slots; n++ {
-		lock, err := st.TryLock(ctx, store.LockClient, n)
+		lock, ok, err := st.TryLock(ctx, store.LockClient, n)
 		if err != nil {
 			return nil, err
 		}
-		if lock != nil {
+		if ok {
 			return &slot{store: st, lock: lock, num: n, id: fmt.Sprintf("multis-%d", n)}, nil
 		}
 	}
@@ -93,11 +93,11 @@ func (s *slot) watch(ctx context.Context) {
 func (s *slot) keep(ctx context.Context) error {
 	if !s.lock.Alive(ctx) {
 		s.lock.Release(ctx)
-		lock, err := s.store.TryLock(ctx, store.LockClient, s.num)
+		lock, ok, err := s.store.TryLock(ctx, store.LockClient, s.num)
 		if err != nil {
 			return err
 		}
-		if lock == nil {
+		if !ok {
 			return fmt.Errorf("another process took the client id %s", s.id)
 		}
 		s.lock = lock

@@ -10,7 +10,7 @@ import (
 // Topic is something that the owner is told about.
 type Topic string
 
-// TopicDevice: somebody ended multis' own session; it made another.
+// TopicDevice is told when somebody ended multis' own session, and it made another.
 const TopicDevice Topic = "device"
 
 // TellArgs asks to tell the owner something.

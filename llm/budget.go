@@ -11,22 +11,22 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// ErrOverBudget is what every refusal for money is (errors.Is); it comes as an *OverBudget. No call was made: answer
+// ErrOverBudget is what every refusal for money is (errors.Is); it comes as an *OverBudgetError. No call was made: answer
 // without a model.
 var ErrOverBudget = errors.New("the budget is used up")
 
 // ErrNoPrice is returned by Budgeted and Open for a model that may cost money nobody can count.
 var ErrNoPrice = errors.New("the model has no price, and only a local one may go without")
 
-// OverBudget is returned by a model whose next call could exceed a cap.
-type OverBudget struct {
+// OverBudgetError is returned by a model whose next call could exceed a cap.
+type OverBudgetError struct {
 	Model string
 	Cap   string // "day" or "chat"
 	First bool   // the first refusal by this cap today: the one to tell the owner about
 }
 
 // Error names the cap.
-func (e *OverBudget) Error() string {
+func (e *OverBudgetError) Error() string {
 	if e.Cap == "chat" {
 		return e.Model + ": today's budget of this chat is used up"
 	}
@@ -34,7 +34,7 @@ func (e *OverBudget) Error() string {
 }
 
 // Unwrap makes it an ErrOverBudget.
-func (e *OverBudget) Unwrap() error { return ErrOverBudget }
+func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 
 // Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
 // zero value is no price.
@@ -105,7 +105,7 @@ type budgeted struct {
 	Budget
 }
 
-// Stream calls the model, or yields an *OverBudget and calls nobody.
+// Stream calls the model, or yields an *OverBudgetError and calls nobody.
 func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r.MaxTokens <= 0 {
@@ -121,7 +121,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 			return
 		}
 		if res.Refused != "" {
-			yield(Delta{}, &OverBudget{Model: m.Name(), Cap: res.Refused, First: res.First})
+			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, First: res.First})
 			return
 		}
 		// Whatever ends this call early, a reader that leaves or a panic, leaves it paid in full.

@@ -101,7 +101,8 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	for range budgetedBy(t, b, calls(one(text("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
+	for _, err := range budgetedBy(t, b, calls(one(text("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
+		require.NoError(t, err)
 		break
 	}
 	require.Equal(t, map[int64]Settlement{1: {Amount: worst}}, b.settled)
@@ -137,7 +138,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 			_, err := Complete(t.Context(), m, hundred())
 			require.ErrorIs(t, err, ErrOverBudget)
 			require.EqualError(t, err, c.says)
-			var over *OverBudget
+			var over *OverBudgetError
 			require.ErrorAs(t, err, &over)
 			require.Equal(t, c.refuse.First, over.First)
 			require.Equal(t, c.refuse.Refused, over.Cap)

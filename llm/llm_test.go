@@ -48,8 +48,7 @@ func asks(text string) Request   { return Request{Messages: user(text), Purpose:
 func calls(c ...[]step) *script  { return &script{calls: c} }
 func one(steps ...step) []step   { return steps }
 func reasonOf(err error) (r Reason) {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		r = e.Reason
 	}
 	return r

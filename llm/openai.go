@@ -32,7 +32,7 @@ type openAI struct {
 
 // newOpenAI returns a bare model: no budget, no second try.
 func newOpenAI(c Config) *openAI {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
 	client := &http.Client{
 		Transport: bounded{transport},
 		// A prompt goes to the address that was configured and to no other.

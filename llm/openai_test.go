@@ -111,7 +111,8 @@ func TestOpenAIErrors(t *testing.T) {
 			"openai/test-1: the key was refused, check api_key (HTTP 401, invalid_api_key)",
 		},
 		"an unknown model": {
-			llmtest.Reply{Status: 404, Code: "model_not_found"}, Error{Reason: ReasonModel, Status: 404, Code: "model_not_found"},
+			llmtest.Reply{Status: 404, Code: "model_not_found"},
+			Error{Reason: ReasonModel, Status: 404, Code: "model_not_found"},
 			"openai/test-1: model or address unknown, check the model's name and base_url (HTTP 404, model_not_found)",
 		},
 		"too many requests": {
@@ -124,7 +125,8 @@ func TestOpenAIErrors(t *testing.T) {
 		},
 		"a prompt that is too long": {
 			llmtest.Reply{Status: 400, Code: "context_length_exceeded", Message: "Your prompt was: hi"},
-			Error{Reason: ReasonRequest, Status: 400, Code: "context_length_exceeded"}, "refused",
+			Error{Reason: ReasonRequest, Status: 400, Code: "context_length_exceeded"},
+			"refused",
 		},
 		"a code that may be a secret": {
 			llmtest.Reply{Status: 401, Code: secret}, Error{Reason: ReasonKey, Status: 401, Code: "invalid_request_error"}, "refused",

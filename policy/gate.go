@@ -235,6 +235,7 @@ func (in GateInput) allowedSentence() string {
 		return "You approved this very text."
 	case PurposeOperator:
 		return "A person wrote this text."
+	default: // multis itself writes to a contact
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)
 	if !in.OwnerWroteAt.IsZero() {

@@ -55,13 +55,13 @@ func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 	return oneMessage(ctx, db, answeredBySQL, out)
 }
 
-const hasAskedSQL = "select exists (select from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2)"
+const isAboutSQL = "select exists (select from outbox where chat_id = $1 and event_id = $2 and about <> '{}')"
 
-// HasAsked tells whether an event asked a question, open or not.
-func HasAsked(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
+// IsAbout tells whether an event that was sent to a chat quotes messages of another. The empty event does not.
+func IsAbout(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, hasAskedSQL, chat, event).Scan(&yes); err != nil {
-		return false, fmt.Errorf("look for a question: %w", err)
+	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for what an event quotes: %w", err)
 	}
 	return yes, nil
 }

@@ -19,9 +19,10 @@ type Dialog struct {
 	Payload   json.RawMessage
 	OutboxID  uuid.UUID // the message that asked
 	ExpiresAt time.Time
+	Done      bool // somebody answered it, or it was put aside
 }
 
-const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at"
+const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at, d.done_at is not null"
 
 const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values ($1, $2, $3, $4, $5) returning id"
 
@@ -34,20 +35,46 @@ func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 	return row, nil
 }
 
-const newestDialogSQL = "select " + dialogColumns + ` from dialogs d
-	where d.chat_id = $1 and d.done_at is null and d.expires_at > $2 order by d.id desc limit 1`
+const recentDialogsSQL = "select " + dialogColumns + " from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
 
-// NewestDialog returns the question that a bare number in the chat answers, or ErrNotFound.
-func NewestDialog(ctx context.Context, db DB, chat int64, now time.Time) (Dialog, error) {
-	return oneDialog(ctx, db, newestDialogSQL, chat, now)
+// RecentDialogs returns the questions of a chat that were still open at a time, answered since or not, the newest first.
+func RecentDialogs(ctx context.Context, db DB, chat int64, since time.Time, limit int) ([]Dialog, error) {
+	rows, err := db.Query(ctx, recentDialogsSQL, chat, since, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read dialogs: %w", err)
+	}
+	dialogs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Dialog])
+	if err != nil {
+		return nil, fmt.Errorf("read dialogs: %w", err)
+	}
+	return dialogs, nil
 }
 
-const dialogByEventSQL = "select " + dialogColumns + ` from dialogs d join outbox o on o.id = d.outbox_id
-	where d.chat_id = $1 and o.event_id = $2 and d.done_at is null and d.expires_at > $3`
+const dialogByEventSQL = "select " + dialogColumns + " from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2"
 
-// DialogByEvent returns the open question that event asked, or ErrNotFound.
-func DialogByEvent(ctx context.Context, db DB, chat int64, event id.EventID, now time.Time) (Dialog, error) {
-	return oneDialog(ctx, db, dialogByEventSQL, chat, event, now)
+// DialogByEvent returns the question that event asked, answered or not, or ErrNotFound.
+func DialogByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Dialog, error) {
+	rows, err := db.Query(ctx, dialogByEventSQL, chat, event)
+	if err != nil {
+		return Dialog{}, fmt.Errorf("read dialog: %w", err)
+	}
+	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Dialog])
+	if err != nil {
+		return Dialog{}, fmt.Errorf("read dialog: %w", notFound(err))
+	}
+	return d, nil
+}
+
+const fileAfterSQL = `select exists (select from messages m join outbox o on o.id = $2
+	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
+
+// FileAfter tells whether a file was dealt with after a question was asked.
+func FileAfter(ctx context.Context, db DB, d Dialog) (bool, error) {
+	var yes bool
+	if err := db.QueryRow(ctx, fileAfterSQL, d.ChatID, d.OutboxID).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for a file: %w", err)
+	}
+	return yes, nil
 }
 
 const finishDialogSQL = "update dialogs set done_at = now() where id = $1 and done_at is null"
@@ -59,16 +86,4 @@ func FinishDialog(ctx context.Context, tx Tx, dialog int64) (bool, error) {
 		return false, fmt.Errorf("finish dialog: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
-}
-
-func oneDialog(ctx context.Context, db DB, sql string, args ...any) (Dialog, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return Dialog{}, fmt.Errorf("read dialog: %w", err)
-	}
-	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Dialog])
-	if err != nil {
-		return Dialog{}, fmt.Errorf("read dialog: %w", notFound(err))
-	}
-	return d, nil
 }

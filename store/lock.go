@@ -24,7 +24,7 @@ const (
 func LockNumber(name string) int {
 	h := fnv.New32a()
 	h.Write([]byte(name))
-	return int(int32(h.Sum32()))
+	return int(int32(h.Sum32())) //nolint:gosec // a lock has 32 bits, whatever they mean
 }
 
 // Lock is held by this process alone, as long as its connection to the database lives: a killed process lets go at once.
@@ -33,23 +33,22 @@ type Lock struct {
 	conn *pgx.Conn
 }
 
-// TryLock takes lock n of a class. It returns nil when another process holds it.
-func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (*Lock, error) {
+// TryLock takes lock n of a class. ok is false, and the lock nil, when another process holds it.
+func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock, ok bool, err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
+		return nil, false, fmt.Errorf("connect to the database: %w", err)
 	}
-	l := &Lock{conn: pooled.Hijack()}
-	var ok bool
-	if err := l.conn.QueryRow(ctx, "select pg_try_advisory_lock($1, $2)", int32(class), n).Scan(&ok); err != nil {
-		l.Release(ctx)
-		return nil, fmt.Errorf("take lock: %w", err)
+	lock = &Lock{conn: pooled.Hijack()}
+	if err := lock.conn.QueryRow(ctx, "select pg_try_advisory_lock($1, $2)", int32(class), n).Scan(&ok); err != nil {
+		lock.Release(ctx)
+		return nil, false, fmt.Errorf("take lock: %w", err)
 	}
 	if !ok {
-		l.Release(ctx)
-		return nil, nil
+		lock.Release(ctx)
+		return nil, false, nil
 	}
-	return l, nil
+	return lock, true, nil
 }
 
 // Alive tells whether the lock is still held: the database may have gone away and let it go.

@@ -118,17 +118,12 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "select set_config('multis.scope', $1, true)", setting); err != nil {
-			return fmt.Errorf("set the scope: %w", err)
-		}
-		if role != "" {
-			if _, err := tx.Exec(ctx, role); err != nil {
-				return fmt.Errorf("leave the owner's role: %w", err)
-			}
-		}
-		return fn(tx)
-	})
+	// One round trip begins it all. These reads are small and alike, so a plan that is kept serves them better than a new one.
+	begin := "begin; set local plan_cache_mode = auto; select set_config('multis.scope', '" + strings.ReplaceAll(setting, "'", "''") + "', true)"
+	if role != "" {
+		begin += "; " + role
+	}
+	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: begin}, fn)
 }
 
 // checkWalls refuses a login role that row-level security does not bind.

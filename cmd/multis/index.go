@@ -2,12 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/term"
 
 	"multis/config"
 	"multis/knowledge"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -30,4 +39,205 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 	return knowledge.Open(st, knowledge.Options{
 		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(),
 	}), nil
+}
+
+// indexCmd indexes documents without the admin room.
+type indexCmd struct {
+	Role string   `required:"" enum:"public,admin" help:"Who may see them: public, for answers to customers, or admin, for you alone."`
+	What []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
+}
+
+// Run indexes everything named and tells what became of it. Its error says how much was not indexed.
+func (c indexCmd) Run(ctx context.Context, all *cli) error {
+	cfg, err := config.Load(all.Config)
+	if err != nil {
+		return err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	library, err := openLibrary(cfg, st)
+	if err != nil {
+		return err
+	}
+	return indexAll(ctx, library, cfg.Documents.Folder, policy.Role(c.Role), c.What, newProgress())
+}
+
+// wanted is one document to be indexed.
+type wanted struct {
+	origin string
+	folder string // where the file is; empty for a page
+	file   string // below folder
+}
+
+// indexAll indexes what is named, one after the other, and goes on after one that cannot be read.
+func indexAll(ctx context.Context, library *knowledge.Library, documents string, role policy.Role, what []string, p *progress) error {
+	var list []wanted
+	for _, name := range what {
+		found, err := find(name, documents)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		list = append(list, found...)
+	}
+	failed, passages := 0, 0
+	for i, w := range list {
+		p.begin(i, len(list), w.name())
+		report, err := w.index(ctx, library, role, p.page)
+		if ctx.Err() != nil {
+			p.end("")
+			return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", i, len(list), ctx.Err())
+		}
+		p.end(outcome(w.name(), report, err))
+		passages += report.Chunks
+		if err != nil {
+			failed++
+		}
+	}
+	p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", len(list)-failed, count(len(list), "document"), count(passages, "passage"), role))
+	if failed > 0 {
+		return fmt.Errorf("%d of %d were not indexed", failed, len(list))
+	}
+	return nil
+}
+
+// find lists what a name on the command line means. A file of the documents folder keeps the origin it has in the admin
+// room, so that both index the same document; others go by their whole path.
+func find(name, documents string) ([]wanted, error) {
+	if knowledge.IsAddress(name) {
+		return []wanted{{origin: name}}, nil
+	}
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return nil, fmt.Errorf("find it: %w", err)
+	}
+	folder, where := filepath.Dir(full), filepath.Base(full)
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		folder, where = filepath.Dir(real), filepath.Base(real)
+		if info, err := os.Stat(real); err == nil && info.IsDir() {
+			folder, where = real, "."
+		}
+	} else if from, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); from != filepath.ToSlash(full) {
+		folder, where = from, pattern
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	defer root.Close()
+	files, err := knowledge.Files(root.FS(), where)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	var list []wanted
+	for _, file := range files {
+		w := wanted{origin: filepath.Join(folder, file), folder: folder, file: file}
+		if inside, err := filepath.Rel(documents, w.origin); err == nil && filepath.IsLocal(inside) {
+			w.origin = filepath.ToSlash(inside)
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+func (w wanted) name() string {
+	if w.folder == "" {
+		return knowledge.AddressName(w.origin)
+	}
+	return w.file
+}
+
+func (w wanted) index(ctx context.Context, library *knowledge.Library, role policy.Role, page func(done, all int)) (knowledge.Report, error) {
+	if w.folder == "" {
+		return library.IndexAddress(ctx, w.origin, role, page)
+	}
+	root, err := os.OpenRoot(w.folder)
+	if err != nil {
+		return knowledge.Report{}, plainPathError(err)
+	}
+	defer root.Close()
+	data, err := knowledge.ReadFile(root.FS(), w.file)
+	if err != nil {
+		return knowledge.Report{}, plainPathError(err)
+	}
+	return library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Progress: page})
+}
+
+// plainPathError leaves out the path, which the sentence begins with.
+func plainPathError(err error) error {
+	var onDisk *fs.PathError
+	if errors.As(err, &onDisk) {
+		return onDisk.Err
+	}
+	return err
+}
+
+// outcome says in one line what became of one document.
+func outcome(name string, r knowledge.Report, err error) string {
+	if err != nil {
+		return name + ": not indexed: " + strings.TrimPrefix(err.Error(), "index "+path.Base(name)+": ")
+	}
+	line := name + ": " + count(r.Chunks, "passage")
+	if r.Pages > 0 {
+		line += " of " + count(r.Pages, "page")
+	}
+	if len(r.Blank) > 0 {
+		line += fmt.Sprintf("; no text layer on page %s", strings.Trim(fmt.Sprint(r.Blank), "[]"))
+	}
+	if r.Unchanged {
+		line += ", unchanged"
+	}
+	return line
+}
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// progress shows lines, and below them on a terminal how far the work is.
+type progress struct {
+	lines, bar  io.Writer // bar is nil where nobody watches
+	done, total int
+	name        string
+}
+
+func newProgress() *progress {
+	p := &progress{lines: os.Stdout}
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		p.bar = os.Stderr
+	}
+	return p
+}
+
+func (p *progress) begin(done, total int, name string) {
+	p.done, p.total, p.name = done, total, name
+	p.draw("")
+}
+
+func (p *progress) page(done, all int) { p.draw(fmt.Sprintf(", page %d of %d", done, all)) }
+
+// barWidth is the number of characters of a full bar.
+const barWidth = 20
+
+func (p *progress) draw(detail string) {
+	if p.bar == nil {
+		return
+	}
+	full := barWidth * p.done / p.total
+	fmt.Fprintf(p.bar, "\r\x1b[K[%s%s] %d of %d: %s%s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, p.name, detail)
+}
+
+// end takes the bar away and leaves a line, unless it is empty.
+func (p *progress) end(line string) {
+	if p.bar != nil {
+		fmt.Fprint(p.bar, "\r\x1b[K")
+	}
+	if line != "" {
+		fmt.Fprintln(p.lines, line)
+	}
 }

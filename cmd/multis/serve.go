@@ -100,7 +100,11 @@ func openStore(ctx context.Context, db config.Database) (*store.Store, func(), e
 		if err != nil {
 			return nil, nil, err
 		}
-		stop = func() { server.Stop() }
+		stop = func() {
+			if err := server.Stop(); err != nil {
+				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
+			}
+		}
 		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
 			stop()
 			return nil, nil, err
@@ -209,7 +213,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	server := appservice.NewServer(as.inbox, cfg.Appservice.HSToken.Value())
-	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
 	if err != nil {
 		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one", err)
 	}

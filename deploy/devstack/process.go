@@ -134,5 +134,5 @@ func (p *process) failed() error {
 	if len(text) > tail {
 		text = text[len(text)-tail:]
 	}
-	return fmt.Errorf("%s ended (%v); the end of %s:\n%s", p.name, p.err, p.log, text)
+	return fmt.Errorf("%s ended (%v); the end of %s:\n%s", p.name, p.err, p.log, text) //nolint:errorlint // nil when it ended of its own accord
 }

@@ -83,7 +83,7 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 		}
 		select {
 		case <-c.done:
-			return fmt.Errorf("%s ended (%v), see %s", c.cmd.Path, c.err, c.log)
+			return fmt.Errorf("%s ended (%v), see %s", c.cmd.Path, c.err, c.log) //nolint:errorlint // nil when it ended of its own accord
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s: %w (last: %w)", c.cmd.Path, ctx.Err(), last)
 		case <-time.After(20 * time.Millisecond):

@@ -60,11 +60,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
 	}
-	as, err := unprivileged()
-	if err != nil {
-		return nil, err
+	var as *syscall.Credential // as we are, unless Postgres refuses that
+	if os.Geteuid() == 0 {
+		if as, err = unprivileged(); err != nil {
+			return nil, err
+		}
 	}
-	if err := prepare(dir, as); err != nil {
+	if err := prepare(ctx, dir, as); err != nil {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
@@ -80,8 +82,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	if err := s.wait(ctx); err != nil {
-		s.Stop()
-		return nil, err
+		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
@@ -124,12 +125,12 @@ func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, e
 // Stop shuts the server down, ends its sessions and waits for it.
 func (s *Server) Stop() error {
 	// SIGINT is Postgres' fast shutdown: sessions are ended, data is safe.
-	s.cmd.Process.Signal(syscall.SIGINT)
+	_ = s.cmd.Process.Signal(syscall.SIGINT) // one that has ended already needs none
 	select {
 	case <-s.done:
 		return nil
 	case <-time.After(stopTime):
-		s.cmd.Process.Signal(syscall.SIGQUIT)
+		_ = s.cmd.Process.Signal(syscall.SIGQUIT) // as above
 		<-s.done
 		return fmt.Errorf("our own Postgres did not stop within %s", stopTime)
 	}
@@ -148,7 +149,7 @@ func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool)
 	if throwaway {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
 	}
-	s.cmd = exec.Command(filepath.Join(bin, "postgres"), args...)
+	s.cmd = exec.Command(filepath.Join(bin, "postgres"), args...) //nolint:noctx // it outlives the start; Stop ends it
 	s.cmd.Stdout, s.cmd.Stderr, s.cmd.Dir, s.cmd.Env = log, log, s.dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT, Credential: as}
 	started := make(chan error, 1)
@@ -196,8 +197,8 @@ func binaries() (string, error) {
 	}
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
 	if p, err := exec.LookPath("postgres"); err == nil {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			found = append(found, real)
+		if resolved, err := filepath.EvalSymlinks(p); err == nil {
+			found = append(found, resolved)
 		}
 	}
 	for _, p := range found {
@@ -208,11 +209,8 @@ func binaries() (string, error) {
 	return "", ErrNoBinaries
 }
 
-// unprivileged is the user to run as: Postgres refuses root. Nil means: as we are.
+// unprivileged is the user that root runs Postgres as, which refuses root.
 func unprivileged() (*syscall.Credential, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
 	for _, name := range []string{superuser, "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {
@@ -228,10 +226,10 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, errors.New("Postgres does not run as root and there is no user postgres or nobody; start multis as an ordinary user")
 }
 
-// prepare makes the folders and gives them to the user the server runs as, which must be able to reach them.
-func prepare(dir string, as *syscall.Credential) error {
+// prepare makes the folders and gives them to the user the server runs as (nil: to us), which must be able to reach them.
+func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 	// Folders above that are missing must let the database user through.
-	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // see above
 		return fmt.Errorf("make the database folder: %w", err)
 	}
 	for _, d := range []string{dir, filepath.Join(dir, "run"), filepath.Join(dir, "data")} {
@@ -252,7 +250,7 @@ func prepare(dir string, as *syscall.Credential) error {
 	if as == nil {
 		return nil
 	}
-	test := exec.Command("test", "-w", filepath.Join(dir, "data"))
+	test := exec.CommandContext(ctx, "test", "-w", filepath.Join(dir, "data"))
 	test.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	test.Dir = "/"
 	if err := test.Run(); err != nil {
@@ -288,7 +286,7 @@ func awaitOrphan(ctx context.Context, data string) error {
 	line, _, _ := strings.Cut(string(raw), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		return nil // half-written: Postgres itself deals with it
+		return nil //nolint:nilerr // half-written: Postgres itself deals with it
 	}
 	running := func() bool {
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

@@ -49,7 +49,11 @@ func run(m *testing.M) int {
 	if err != nil {
 		return fail(err)
 	}
-	defer server.Stop()
+	defer func() {
+		if err := server.Stop(); err != nil {
+			fail(err)
+		}
+	}()
 	dsn, err := server.EnsureDatabase(ctx, login, template)
 	if err != nil {
 		return fail(err)
