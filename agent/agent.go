@@ -33,8 +33,6 @@ type Options struct {
 	BurstQuiet time.Duration
 	BurstMax   time.Duration
 	Zone       *time.Location
-	// Currency is how money is named to the owner.
-	Currency string
 }
 
 // Agent answers.

@@ -180,8 +180,9 @@ func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
 	second := b.says("Do you rent out tents?", policy.ActionAnswer)
 	b.turn()
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
-	require.Len(t, b.sent(b.admin), 1)
+	require.Len(t, b.sent(b.admin), 2, "the owner hears of what comes after, too")
 	require.Contains(t, b.sent(b.admin)[0], "Ana")
+	require.Contains(t, b.sent(b.admin)[1], "rent out tents")
 	require.Contains(t, b.sent(b.admin)[0], "bicycle's gears")
 	require.Equal(t, codeHandedOver, b.message(first).Code)
 	require.Equal(t, codeWaiting, b.message(second).Code)
@@ -343,7 +344,7 @@ func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
 	b := setup(t, model)
 	text, err := b.agent.Ask(context.Background(), b.admin, "what does tuning an upright piano cost?")
 	require.NoError(t, err)
-	require.Contains(t, text, "It is 90 euro. [1] Ask again later.")
+	require.Contains(t, text, `It is 90 euro\. [1] Ask again later\.`)
 	require.Contains(t, text, "Pianos")
 	require.NotContains(t, text, "never written")
 	require.Len(t, server.Requests(), 1)
@@ -477,22 +478,45 @@ func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 	}
 }
 
-func TestAHandOverThatThePauseForbadeIsSaidWhenItEnds(t *testing.T) {
+func TestAHandOverThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	ctx := context.Background()
+	first := b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	// As when the gate said no between the decision and the send.
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test")
+		return err
+	}))
+	b.turn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	b.says("Hello? The bicycle?", policy.ActionAnswer)
+	b.turn()
+	require.Len(t, b.sent(b.chat), 1)
+}
+
+func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	b := setup(t, model)
+	ctx := context.Background()
+	row := b.says("What does delivery cost?", policy.ActionAnswer)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) }))
+	b.turn()
+	require.Empty(t, server.Requests())
+	require.Empty(t, b.sent(b.chat))
+	require.Empty(t, b.sent(b.admin))
+	require.Equal(t, policy.CodeOff, b.message(row).Code)
+}
+
+func TestWithoutAnAdminRoomAHandOverWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
 	b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
-	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: time.Now()})
-	}))
-	b.turn()
-	require.Empty(t, b.sent(b.chat))
-	require.Len(t, b.sent(b.admin), 1, "the owner knows all the same")
-	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.DropSetting(ctx, tx, store.SettingPause) }))
-	b.says("Hello? The bicycle?", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
-	require.Len(t, b.sent(b.admin), 1)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.admin.ID, store.ClosedLeft) }))
+	require.True(t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
+	require.Empty(t, b.sent(b.chat), "nobody is promised a person who does not know")
 }
 
 func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
@@ -510,7 +534,7 @@ func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.says("What does delivery cost?", policy.ActionAnswer)
-	_, err := b.store.DB().Exec(context.Background(), "alter function search_terms rename to search_terms_gone")
+	_, err := b.store.DB().Exec(context.Background(), "alter table chunks rename to chunks_gone")
 	require.NoError(t, err)
 	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
 	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.5", true))

@@ -114,7 +114,11 @@ func spoken(quote string) string {
 
 // write has the model answer a contact from passages. Sentences without a quote that stands in their passage are left out.
 func (a *Agent) write(ctx context.Context, chat store.Chat, question string, found search.Result) (answer, error) {
-	window, err := store.Window(ctx, a.Store.DB(), chat.ID, windowLength)
+	var window []store.Message
+	err := a.Store.AsContact(ctx, policy.ContactScope(chat.ID), func(tx store.Tx) (err error) {
+		window, err = store.Window(ctx, tx, chat.ID, windowLength)
+		return err
+	})
 	if err != nil {
 		return answer{}, err
 	}

@@ -73,7 +73,7 @@ func cited(d draft, hits []search.Hit) (string, []search.Hit) {
 		if text.Len() > 0 {
 			text.WriteByte(' ')
 		}
-		text.WriteString(strings.TrimSpace(s.Text))
+		text.WriteString(outbox.Escape(strings.TrimSpace(s.Text)))
 		span, ok := check(s, hits)
 		if !ok {
 			continue

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"multis/bridgebridge"
+	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -23,14 +25,25 @@ const (
 
 // reply decides what is said to a contact. It changes nothing.
 func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (result, error) {
-	for _, m := range waiting {
-		if m.Action == policy.ActionHandoff {
-			return result{handover: m.Reason}, nil
-		}
-	}
 	name, err := store.AssistantName(ctx, a.Store.DB(), a.Name)
 	if err != nil {
 		return result{}, err
+	}
+	purpose, handover := policy.PurposeReply, ""
+	for _, m := range waiting {
+		if m.Action == policy.ActionHandoff {
+			purpose, handover = policy.PurposeHandover, m.Reason
+		}
+	}
+	decision, err := a.Box.May(ctx, chat, purpose, addressed(name, waiting))
+	if err != nil {
+		return result{}, err
+	}
+	if !decision.Allow {
+		return result{code: decision.Code, reason: decision.Why}, nil
+	}
+	if handover != "" {
+		return result{handover: handover}, nil
 	}
 	var questions []string
 	for _, m := range waiting {
@@ -112,12 +125,14 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	r.code, r.reason = codeWaiting, r.handover+" I asked for a person before; the chat still waits for one."
-	if first {
-		r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
-		if err := a.tell(ctx, tx, escalationText(chat, waiting, r.handover), true, idsOf(waiting)); err != nil {
-			return err
-		}
+	text := escalationText(chat, waiting, r.handover)
+	r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
+	if !first {
+		text = againText(chat, waiting)
+		r.code, r.reason = codeWaiting, r.handover+" The chat waits for you since before; I told you that more came."
+	}
+	if err := a.tell(ctx, tx, text, first || demanded(waiting), idsOf(waiting)); err != nil {
+		return err
 	}
 	if told {
 		return nil
@@ -138,22 +153,46 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	return store.ToldEscalation(ctx, tx, chat.ID)
 }
 
-// escalationText tells the owner who needs a person, and why.
-func escalationText(chat store.Chat, waiting []store.Message, why string) string {
-	var quoted []string
-	for _, m := range waiting {
-		quoted = append(quoted, "> "+outbox.Escape(clip(m.Body, 300)))
-	}
-	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in that chat; I stay quiet there while you do.",
-		outbox.Escape(chatLabel(chat)), strings.Join(quoted, "\n>\n"), why)
+// demanded tells whether a message asks for a person outright, which wakes the owner every time.
+func demanded(waiting []store.Message) bool {
+	return slices.ContainsFunc(waiting, func(m store.Message) bool { return m.Action == policy.ActionHandoff })
 }
 
-// tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room,
-// as before the first start is over, there is nobody to tell.
+// escalationText tells the owner who needs a person, and why.
+func escalationText(chat store.Chat, waiting []store.Message, why string) string {
+	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
+		outbox.Escape(chatLabel(chat)), quotes(waiting), why, roomLink(chat), strings.ReplaceAll(chat.Name, "`", "'"))
+}
+
+// againText tells the owner that somebody who waits for a person wrote more.
+func againText(chat store.Chat, waiting []store.Message) string {
+	return fmt.Sprintf("🙋 **%s** still waits for you, and [wrote](%s)\n\n%s", outbox.Escape(chatLabel(chat)), roomLink(chat), quotes(waiting))
+}
+
+func quotes(waiting []store.Message) string {
+	quoted := make([]string, len(waiting))
+	for i, m := range waiting {
+		quoted[i] = "> " + outbox.Escape(clip(m.Body, 300))
+	}
+	return strings.Join(quoted, "\n>\n")
+}
+
+func roomLink(chat store.Chat) string {
+	if chat.RoomID == nil {
+		return "https://matrix.to/"
+	}
+	return chat.RoomID.URI().MatrixToURL()
+}
+
+// roomWait is how long to wait for an admin room when there is none: one is being made.
+const roomWait = 10 * time.Second
+
+// tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room
+// nothing is done at all, because nobody would know of it.
 func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool, quoted []int64) error {
 	admin, err := store.AdminChat(ctx, tx)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return jobs.Later(roomWait)
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package appservice
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -12,32 +14,32 @@ import (
 	"multis/store"
 )
 
-// EnsureAdminRoom makes the room from which multis is administered, unless there is one, and invites the owner and the
-// operators. made says that it is new. It is safe to call from several processes and after a crash half-way.
-func (h *Homeserver) EnsureAdminRoom(ctx context.Context, operators []id.UserID) (made bool, err error) {
+// MakeAdminRoom makes the room from which multis is administered, unless there is one, and invites the owner and the
+// operators. It is safe to call from several processes and after a crash half-way.
+func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	lock, err := h.holdSetup(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer lock.Release(ctx)
 	_, err = store.AdminChat(ctx, h.store.DB())
 	if !errors.Is(err, store.ErrNotFound) {
-		return false, err
+		return err
 	}
 	room, err := h.findAdminRoom(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if room == "" {
-		if room, err = h.createAdminRoom(ctx, operators); err != nil {
-			return false, err
+		if room, err = h.createAdminRoom(ctx); err != nil {
+			return err
 		}
 	}
 	state, err := h.bot.now().State(ctx, room)
 	if err != nil {
-		return false, explain("read the state of the admin room", err)
+		return explain("read the state of the admin room", err)
 	}
-	return true, h.store.InTx(ctx, func(tx store.Tx) error {
+	return h.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(flat(state))))
 		return err
 	})
@@ -75,28 +77,44 @@ func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
 		if err := h.bot.now().StateEvent(ctx, room, markerType, "", &m); err != nil || m.Owner != h.access.Owner {
 			continue
 		}
+		var tombstone event.TombstoneEventContent
+		if err := h.bot.now().StateEvent(ctx, room, event.StateTombstone, "", &tombstone); err == nil {
+			continue
+		}
 		var member event.MemberEventContent
 		if err := h.bot.now().StateEvent(ctx, room, event.StateMember, h.access.Owner.String(), &member); err != nil {
 			continue
 		}
-		if member.Membership == event.MembershipJoin || member.Membership == event.MembershipInvite {
+		if member.Membership != event.MembershipJoin && member.Membership != event.MembershipInvite {
+			continue
+		}
+		members, err := h.bot.now().JoinedMembers(ctx, room)
+		if err != nil {
+			return "", explain("read who is in the admin room", err)
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(members.Joined)), h.stranger) {
 			return room, nil
 		}
 	}
 	return "", nil
 }
 
-func (h *Homeserver) createAdminRoom(ctx context.Context, operators []id.UserID) (id.RoomID, error) {
+// stranger tells whether somebody has no business in the admin room.
+func (h *Homeserver) stranger(who id.UserID) bool {
+	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)
+}
+
+func (h *Homeserver) createAdminRoom(ctx context.Context) (id.RoomID, error) {
 	resp, err := h.bot.now().CreateRoom(ctx, &mautrix.ReqCreateRoom{
 		// The owner rules the room as the bot does, and can turn encryption on.
 		Preset: "trusted_private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
-		Invite: []id.UserID{h.access.Owner}, IsDirect: len(operators) == 0,
+		Invite: []id.UserID{h.access.Owner}, IsDirect: len(h.access.Operators) == 0,
 		InitialState: []*event.Event{{Type: markerType, Content: event.Content{Parsed: marker{Owner: h.access.Owner}}}},
 	})
 	if err != nil {
 		return "", explain("make the admin room", err)
 	}
-	for _, operator := range operators {
+	for _, operator := range h.access.Operators {
 		if _, err := h.bot.now().InviteUser(ctx, resp.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {
 			return "", explain("invite "+operator.String(), err)
 		}

@@ -80,12 +80,21 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	}
 	d.inbox.ignored.changed(room)
 	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
-		if err := d.takeIn(ctx, room, waiting); err != nil {
-			return err
+		for part := range slices.Chunk(waiting, takeInPart) {
+			if err := d.takeIn(ctx, room, part); err != nil {
+				return err
+			}
+			if err := d.dropPending(ctx, room, part); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
 	return d.dropPending(ctx, room, waiting)
 }
+
+// takeInPart is how many waiting events are taken in at once: a job that ends half-way goes on where it stopped.
+const takeInPart = 100
 
 // chatOf turns a room's state into a chat. False: the room is none of ours.
 func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {

@@ -53,15 +53,35 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	}
 	slices.Reverse(events)
 	events = h.inbox.relevant(events)
+	next := args
+	next.From, next.Done = page.End, old >= 0 || page.End == "" || len(page.Chunk) == 0
+	err = h.store(ctx, events, next)
+	if store.IsBadData(err) {
+		// One of them can never be stored: each for itself, then on without it.
+		for _, evt := range events {
+			if err := h.store(ctx, []*event.Event{evt}); err != nil && !store.IsBadData(err) {
+				return err
+			}
+		}
+		return h.store(ctx, nil, next)
+	}
+	return err
+}
+
+// store keeps events and asks for the next page in one transaction.
+func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jobs.HistoryArgs) error {
 	return h.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		stored, err := h.inbox.receiveHistory(ctx, tx, events)
 		if err != nil {
 			return err
 		}
-		next := args
-		next.From, next.Stored = page.End, args.Stored+stored
-		next.Done = old >= 0 || page.End == "" || len(page.Chunk) == 0
-		return jobs.Enqueue(ctx, tx, next)
+		for _, args := range next {
+			args.Stored += stored
+			if err := jobs.Enqueue(ctx, tx, args); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

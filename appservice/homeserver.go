@@ -24,7 +24,8 @@ type Access struct {
 	AppserviceID string
 	Token        string // as_token: full power over the owner's account
 	Owner, Bot   id.UserID
-	BotName      string // display name
+	BotName      string      // display name
+	Operators    []id.UserID // invited to the admin room beside the owner
 }
 
 // Homeserver is the one client: as the owner on a device of multis' own, and as the bot.
@@ -117,7 +118,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	defer cancel()
 	c := h.as(o.SendAs).now()
 	if time.Since(o.CreatedAt) > txnMemory || o.CreatedAt.Before(c.made) {
-		if sent, err := find(ctx, c, room, o.ID.String()); sent != "" || err != nil {
+		if sent, err := h.find(ctx, o.SendAs, room, o.ID.String()); sent != "" || err != nil {
 			return sent, err
 		}
 	}
@@ -209,15 +210,15 @@ func isFinal(err error) bool {
 }
 
 // find looks through the newest messages of a room for the event that carries an outbox key. Empty: there is none.
-func find(ctx context.Context, c *session, room id.RoomID, key string) (id.EventID, error) {
-	from := ""
+func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
+	c, from := h.as(who).now(), ""
 	for range 10 {
 		page, err := c.Messages(ctx, room, from, "", mautrix.DirectionBackward, nil, 100)
 		if err != nil {
 			return "", explain("look for a message of ours", err)
 		}
 		for _, evt := range page.Chunk {
-			if found, ok := bridgebridge.OutboxKey(evt); ok && found == key && evt.Sender == c.UserID {
+			if evt.Sender == c.UserID && h.carries(ctx, who, evt, key) {
 				return evt.ID, nil
 			}
 		}
@@ -227,6 +228,19 @@ func find(ctx context.Context, c *session, room id.RoomID, key string) (id.Event
 		from = page.End
 	}
 	return "", nil
+}
+
+// carries tells whether an event of ours came from an outbox row; in an encrypted one the key is inside.
+func (h *Homeserver) carries(ctx context.Context, who policy.SendAs, evt *event.Event, key string) bool {
+	if evt.Type.Type == event.EventEncrypted.Type {
+		plain, err := h.vault.decrypt(ctx, who, evt)
+		if err != nil {
+			return false
+		}
+		evt = plain
+	}
+	found, ok := bridgebridge.OutboxKey(evt)
+	return ok && found == key
 }
 
 // Download fetches a file that was sent in the admin room, at most limit bytes. A larger one is ErrTooLarge, for good.

@@ -3,6 +3,7 @@ package appservice
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -266,17 +267,29 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 	return nil
 }
 
-// takeAdminState closes an admin room that the owner left; another is made at the next start.
+// takeAdminState closes an admin room that the owner left, that was replaced, or that somebody else came into, and has another
+// one made.
 func (b *batch) takeAdminState(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	switch evt.Type.Type {
 	case event.StateTombstone.Type:
+		b.enqueue(jobs.AdminRoomArgs{})
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateEncryption.Type:
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
 		c, ok := parsed[event.MemberEventContent](ctx, evt)
-		if ok && *evt.StateKey == b.in.rules.Owner.String() && (c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan) {
+		if !ok {
+			return nil
+		}
+		who := id.UserID(*evt.StateKey)
+		rules := b.in.rules
+		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
+		case who == rules.Owner && left:
+			b.enqueue(jobs.AdminRoomArgs{})
 			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedLeft)
+		case !left && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
+			b.enqueue(jobs.AdminRoomArgs{})
+			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedStranger)
 		}
 	}
 	return nil

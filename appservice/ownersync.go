@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -34,7 +35,7 @@ const (
 	pollTime = 30 * time.Second
 	lockTime = 2 * time.Second // between two tries to become the one process that syncs
 	retryMax = 30 * time.Second
-	gapPages = 200 // of 100 events each, for one room
+	gapPages = 100 // of 100 events each, for one room
 )
 
 // syncFilter leaves out everything but timelines. Events of left rooms come too, so that the owner's leaving is seen.
@@ -220,32 +221,47 @@ func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since s
 	return events, nil
 }
 
-// gap fetches what lies between two positions of a room, oldest first. Of a room that is off, nothing.
+// gap fetches what lies between two positions of a chat, oldest first. Of a chat that is off, nothing; of a room that nobody
+// has described yet neither, because most of those are none of ours. What is too much for one go is read as history.
 func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
 	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), []id.RoomID{room})
 	if err != nil {
 		return nil, err
 	}
-	if chat, known := chats[room]; known && chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff {
+	chat, known := chats[room]
+	if !known || (chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff) {
 		return nil, nil
 	}
 	var events []*event.Event
 	for range gapPages {
 		page, err := s.hs.owner.now().Messages(ctx, room, from, since, mautrix.DirectionBackward, nil, 100)
 		if errors.Is(err, mautrix.MForbidden) {
-			break // the owner left meanwhile
+			from = "" // the owner left meanwhile
+			break
 		}
 		if err != nil {
 			return nil, explain("fetch missed messages", err)
 		}
 		events = append(events, page.Chunk...)
-		if page.End == "" || len(page.Chunk) == 0 {
+		if from = page.End; from == "" || len(page.Chunk) == 0 {
+			from = ""
 			break
 		}
-		from = page.End
 	}
 	slices.Reverse(events)
-	return events, nil
+	if from == "" {
+		return events, nil
+	}
+	return events, s.readLater(ctx, chat, from)
+}
+
+// readLater has the older part of a long gap read as history, back to where the chat's record ends.
+func (s *OwnerSync) readLater(ctx context.Context, chat store.Chat, from string) error {
+	args := jobs.HistoryArgs{Chat: chat.ID, From: from}
+	if chat.LastMessageAt != nil {
+		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
+	}
+	return s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, args) })
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -156,4 +157,122 @@ func TestOneLookAtARoomAtATime(t *testing.T) {
 	require.True(t, ok)
 	defer lock.Release(ctx)
 	require.True(t, jobs.IsLater(closedHomeserver(b).Describe(ctx, "!a:x")))
+}
+
+func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	b.chat("!b:x", policy.ModeBusiness)
+	key := b.out(chat)
+	sent := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	b.receive(sent)
+	b.receive(b.event("com.beeper.message_send_status", "!b:x", bridgeBot, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_PERMANENT"}`, sent.ID)))
+	o, err := store.OutByID(context.Background(), b.store.DB(), key)
+	require.NoError(t, err)
+	require.Equal(t, store.OutSent, o.State)
+}
+
+func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	state := func(kind, content string) *event.Event {
+		evt, key := b.event(kind, "!a:x", bridgeBot, content), ""
+		evt.StateKey = &key
+		return evt
+	}
+	b.receive(state("m.room.name", `{"name":"Anna"}`))
+	require.Equal(t, 1, b.jobs("describe"))
+	b.receive(state("m.room.encryption", `{"algorithm":"m.megolm.v1.aes-sha2"}`), state("m.room.tombstone", `{"replacement_room":"!b:x"}`))
+	now, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.False(t, now.Usable())
+	require.Equal(t, policy.EncryptionYes, now.Encrypted)
+}
+
+func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionNo))
+		return err
+	}))
+	join := func(who id.UserID) {
+		evt, key := b.event("m.room.member", "!admin:x", who, `{"membership":"join"}`), who.String()
+		evt.StateKey = &key
+		b.receive(evt)
+	}
+	join(owner)
+	_, err := store.AdminChat(ctx, b.store.DB())
+	require.NoError(t, err)
+	join("@eve:example.com")
+	_, err = store.AdminChat(ctx, b.store.DB())
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.Equal(t, 1, b.jobs("admin_room"))
+}
+
+func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
+	t.Parallel()
+	rules := Rules{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
+	member := func(who, by id.UserID, membership event.Membership) *event.Event {
+		key := who.String()
+		return &event.Event{Type: event.StateMember, Sender: by, StateKey: &key, Content: event.Content{Parsed: &event.MemberEventContent{Membership: membership}}}
+	}
+	ownerIn, byOwner := member(owner, owner, event.MembershipJoin), member(bot, owner, event.MembershipInvite)
+	join, ok := adminRoom([]*event.Event{ownerIn, byOwner, member("@op:example.com", owner, event.MembershipJoin)}, rules)
+	require.True(t, join && ok)
+	for name, state := range map[string][]*event.Event{
+		"an invitation of somebody else's": {ownerIn, member(bot, "@eve:example.com", event.MembershipInvite)},
+		"a room with a stranger":           {ownerIn, byOwner, member("@eve:example.com", "@eve:example.com", event.MembershipJoin)},
+		"a room without the owner":         {byOwner},
+		"a room without the bot":           {ownerIn},
+	} {
+		_, ok := adminRoom(state, rules)
+		require.False(t, ok, name)
+	}
+}
+
+func TestABridgeOfAnotherServerIsNoneOfOurs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := closedHomeserver(b)
+	state := func(bot id.UserID) []*event.Event {
+		var all []*event.Event
+		for _, raw := range []string{
+			fmt.Sprintf(`{"type":"m.room.create","state_key":"","sender":%q,"content":{}}`, bot),
+			fmt.Sprintf(`{"type":"m.bridge","state_key":"x","sender":%[1]q,"content":{"bridgebot":%[1]q,"protocol":{"id":"demo"},"channel":{"id":"ana"},"com.beeper.room_type":"dm"}}`, bot),
+			fmt.Sprintf(`{"type":"m.room.power_levels","state_key":"","sender":%[1]q,"content":{"users":{%[1]q:100}}}`, bot),
+			fmt.Sprintf(`{"type":"m.room.member","state_key":%[1]q,"sender":%[1]q,"content":{"membership":"join"}}`, owner),
+		} {
+			var evt event.Event
+			require.NoError(t, json.Unmarshal([]byte(raw), &evt))
+			evt.Type.Class = event.StateEventType
+			require.NoError(t, evt.Content.ParseRaw(evt.Type))
+			all = append(all, &evt)
+		}
+		return all
+	}
+	_, ok, err := d.chatOf(context.Background(), "!a:x", state(bridgeBot))
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, ok, err = d.chatOf(context.Background(), "!a:x", state("@demobot:evil.example"))
+	require.NoError(t, err)
+	require.False(t, ok)
+}
+
+func TestASendThatWasGivenUpAndYetWentOutIsOurs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	key := b.out(chat)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.DropOut(ctx, tx, key, policy.CodePausedAll, "paused") }))
+	evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	b.receive(evt)
+	require.Equal(t, policy.AuthorMultisOwner, b.message(evt).Author)
+	o, err := store.OutByID(ctx, b.store.DB(), key)
+	require.NoError(t, err)
+	require.Equal(t, store.OutSent, o.State)
 }

@@ -21,7 +21,7 @@ type searchCmd struct {
 const (
 	contacts      = 2000 // chats with passages of their own
 	publicShare   = 0.2
-	documentSize  = 20 // passages
+	documentSize  = 50 // passages
 	ftsBatch      = 5000
 	besideChunks  = 4000 // ingested beside one searching client
 	skew          = 1.5  // some chats are much bigger than others

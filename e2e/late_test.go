@@ -72,18 +72,21 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 	for i := range lines {
 		lines[i] = demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: lastYear.Add(time.Duration(i) * time.Minute), OnPhone: i%10 == 9}
 	}
-	require.NoError(t, a.Network.Backfill(t.Context(), "history-eva", lines))
-	chat := a.chat("history-eva")
-	a.until("the whole history", func(context.Context) (bool, error) {
-		return a.count("select count(*) from messages where chat_id = $1", chat.ID) >= history, nil
-	})
-	a.quiet()
-	require.Equal(t, history, a.count("select count(*) from messages where chat_id = $1", chat.ID))
-	require.Zero(t, a.count("select count(*) from outbox where chat_id = $1", chat.ID))
-	require.Zero(t, a.count("select count(*) from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1", chat.ID))
-	require.Empty(t, a.back.sentTo(*chat.RoomID))
+	for n := range chats {
+		contact := fmt.Sprintf("history-%d", n)
+		require.NoError(t, a.Network.Backfill(t.Context(), contact, lines))
+		chat := a.chat(contact)
+		a.until("the whole history", func(context.Context) (bool, error) {
+			return a.count("select count(*) from messages where chat_id = $1", chat.ID) >= history, nil
+		})
+		a.quiet()
+		require.Equal(t, history, a.count("select count(*) from messages where chat_id = $1", chat.ID))
+		require.Zero(t, a.count("select count(*) from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1", chat.ID))
+		require.Empty(t, a.back.sentTo(*chat.RoomID))
+	}
+	require.Zero(t, a.count("select count(*) from outbox where send_as = 'owner'"))
 
-	_, message := a.say("history-eva", question)
+	_, message := a.say("history-0", question)
 	require.Equal(t, policy.CodeAnswer, message.Code, "what is said now is answered")
-	require.Contains(t, a.delivered("history-eva", 1)[0].Text, "80 EUR")
+	require.Contains(t, a.delivered("history-0", 1)[0].Text, "80 EUR")
 }

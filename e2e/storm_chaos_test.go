@@ -6,5 +6,6 @@ package e2e
 const (
 	kills   = 50
 	burst   = 300
-	history = 10_000
+	history = 500
+	chats   = 20
 )

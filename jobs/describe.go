@@ -31,7 +31,7 @@ type describeWorker struct {
 	describer Describer
 }
 
-func (w *describeWorker) Timeout(*river.Job[DescribeArgs]) time.Duration { return time.Minute }
+func (w *describeWorker) Timeout(*river.Job[DescribeArgs]) time.Duration { return 10 * time.Minute }
 
 func (w *describeWorker) NextRetry(job *river.Job[DescribeArgs]) time.Time {
 	return backoff(job.Attempt)

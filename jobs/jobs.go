@@ -90,6 +90,7 @@ type Handlers struct {
 	History  Historian
 	Told     HistoryTeller
 	Retract  Retracter
+	Room     RoomMaker
 }
 
 // Runner works the jobs off.
@@ -115,6 +116,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
+	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.

@@ -53,6 +53,7 @@ func (w *work) Index(context.Context, IndexArgs, bool) error { return w.note("in
 func (w *work) Undelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
 func (w *work) Answer(context.Context, int64, bool) error     { return w.note("ask") }
+func (w *work) MakeAdminRoom(context.Context) error           { return w.note("room") }
 func (w *work) Retract(context.Context, uuid.UUID) error      { return w.note("retract") }
 func (w *work) Decrypt(context.Context, int64) error          { return w.note("decrypt") }
 func (w *work) Tell(context.Context, Topic) error             { return w.note("tell") }
@@ -60,7 +61,7 @@ func (w *work) History(context.Context, HistoryArgs) error    { return w.note("h
 func (w *work) HistoryRead(context.Context, int64, int) error { return w.note("told") }
 
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w}
+	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w, Room: w}
 }
 
 // await waits until n jobs are done.
@@ -99,10 +100,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{Chat: 1}, CommandArgs{Message: 1}, SendArgs{Out: uuid.New()}, DescribeArgs{Room: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{Out: uuid.New()},
-		DecryptArgs{Message: 1}, AskArgs{Message: 1}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true})
+		DecryptArgs{Message: 1}, AskArgs{Message: 1}, AdminRoomArgs{}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true})
 	start(t, st, w)
-	w.await(t, 13)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "retract", "tell", "history", "told"}, w.seen)
+	w.await(t, 14)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {

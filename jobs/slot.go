@@ -23,6 +23,7 @@ const (
 	slots     = 64
 	watchTime = 3 * time.Second
 	sweepTime = time.Minute
+	tidyTime  = 6 * time.Hour
 )
 
 // takeSlot claims the first free client id.
@@ -74,6 +75,8 @@ func (s *slot) watch(ctx context.Context) {
 	defer tick.Stop()
 	look := time.NewTicker(sweepTime)
 	defer look.Stop()
+	tidy := time.NewTicker(tidyTime)
+	defer tidy.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,6 +88,10 @@ func (s *slot) watch(ctx context.Context) {
 		case <-look.C:
 			if err := sweep(ctx, s.store); err != nil && ctx.Err() == nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look for work without a job")
+			}
+		case <-tidy.C:
+			if err := store.DropOldEvents(ctx, s.store.DB()); err != nil && ctx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot tidy up")
 			}
 		}
 	}

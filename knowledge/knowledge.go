@@ -30,7 +30,7 @@ var (
 	ErrBomb         = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
 	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped")
 	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
-	ErrLicence      = errors.New("unipdf does not take its licence key (documents.unidoc_key)")
+	ErrLicence      = errors.New("unipdf cannot check its licence key (documents.unidoc_key)")
 	ErrRole         = errors.New("no such role")
 )
 
@@ -43,7 +43,11 @@ func sentinels() []error {
 
 // IsFinal tells whether another attempt at the same file would fail the same way.
 func IsFinal(err error) bool {
-	return errors.Is(err, ErrRole) || errors.Is(err, ErrNoFiles) || errors.Is(err, ErrTooManyFiles) || errors.Is(err, ErrNoFile) || goneForGood(err) || slices.ContainsFunc(sentinels(), func(known error) bool { return errors.Is(err, known) })
+	if errors.Is(err, ErrLicence) {
+		return false // the server that checks it may be back later
+	}
+	final := append(sentinels(), ErrRole, ErrNoFiles, ErrTooManyFiles, ErrNoFile)
+	return goneForGood(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
 // MaxSize is the size of the biggest file that is indexed, in bytes.

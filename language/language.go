@@ -35,35 +35,35 @@ const (
 	// enoughWords is how long a text of letters must be for the absence of common words to tell something.
 	enoughWords = 20
 	// lookedAt is how many words of a text are looked at.
-	lookedAt = 300
+	lookedAt = 80
 )
 
 // Detect tells the language of a text: Unknown if it is too short or mixed, Simple if it is none that is known.
 func Detect(text string) Language {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
-	words = words[:min(len(words), lookedAt)]
+	words := head(text)
 	if l := byScript(words); l != Unknown {
 		return l
 	}
-	var best, second int
-	var found Language
-	for _, l := range []Language{English, German, French, Spanish, Portuguese, Italian, Dutch} {
-		n := hits(l, words)
-		switch {
-		case n > best:
-			best, second, found = n, best, l
-		case n > second:
-			second = n
-		}
-	}
+	found, first, second := best(tally(words))
 	switch {
-	case best >= enoughHits && float64(best) >= hitShare*float64(len(words)) && best > second:
+	case first >= enoughHits && float64(first) >= hitShare*float64(len(words)) && first > second:
 		return found
-	case best < enoughHits && len(words) >= enoughWords && foreign(text):
+	case first < enoughHits && len(words) >= enoughWords && foreign(text):
 		return Simple
 	default:
 		return Unknown
 	}
+}
+
+// head is the first words of a text.
+func head(text string) []string {
+	words := make([]string, 0, lookedAt)
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+		if words = append(words, strings.ToLower(w)); len(words) == lookedAt {
+			break
+		}
+	}
+	return words
 }
 
 // OrOf is the language of a text that stands in one of language whole. What cannot be told is English if it is written
@@ -119,17 +119,40 @@ func byScript(words []string) Language {
 	}
 }
 
-func hits(l Language, words []string) int {
-	n := 0
+// tally counts what speaks for each of the languages of Latin letters: their common words, and where those leave it
+// open, how the other words are spelt.
+func tally(words []string) (counts [7]int) {
 	for _, w := range words {
-		if strings.Contains(common(l), " "+w+" ") {
-			n += commonWeight
-		}
-		if slices.ContainsFunc(spelling(l), func(piece string) bool { return strings.Contains(w+" ", piece) }) {
-			n++
+		in := commonIn(w)
+		for i := range counts {
+			counts[i] += commonWeight * (in >> i & 1)
 		}
 	}
-	return n
+	if _, first, second := best(counts); first >= enoughHits && first > second+commonWeight {
+		return counts
+	}
+	for i, l := range latin() {
+		pieces := spelling(l)
+		for _, w := range words {
+			if commonIn(w) == 0 && slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+" ", piece) }) {
+				counts[i]++
+			}
+		}
+	}
+	return counts
+}
+
+// best is the language with the most, and how much the next one has.
+func best(counts [7]int) (found Language, first, second int) {
+	for i, n := range counts {
+		switch {
+		case n > first:
+			found, first, second = latin()[i], n, first
+		case n > second:
+			second = n
+		}
+	}
+	return found, first, second
 }
 
 // spelling lists pieces of words that one language has and its neighbours write otherwise.
@@ -152,26 +175,4 @@ func spelling(l Language) []string {
 	case Unknown, Russian, Arabic, Simple:
 	}
 	return nil
-}
-
-// common lists words that are frequent in a language and rare or missing in its neighbours, or telling together.
-func common(l Language) string {
-	switch l {
-	case English:
-		return " the of and to is that it was for on are as with his they at be this have from or had by not but what all were we when your can said there use an each which she do how their if will up about out them then these so some her would make like him into has more i my you me does did a in "
-	case German:
-		return " der die und den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde ich du wir ihr mir was wo wann wer uns kann gibt ihre unser unsere kein keine in "
-	case French:
-		return " le la les de des du et à un une en est que qui dans pour pas sur au aux ce cette ne se il elle plus par avec son sa ses sont ou mais nous vous ils leur était été être je tu mon ma mes votre notre quel quelle où quand comment comme si tout on d l c est-ce "
-	case Spanish:
-		return " el la los las de del y que en un una por con para es no se su al lo como más pero sus le ha me si sin sobre este ya entre cuando todo esta ser son dos también fue había era muy años hasta desde está mi nos qué cómo cuál cuánto dónde cuándo o yo nuestro nuestra "
-	case Portuguese:
-		return " o a os as de do da dos das e que em no na nos nas um uma por com para é não se seu sua ao mais mas como foi ele ela são está ser tem já também só pelo pela até isso entre era depois sem mesmo aos você meu minha qual quando onde quanto ou à nosso nossa "
-	case Italian:
-		return " il lo la i gli le di del della dei delle e che in un una per con non è si da dal dalla su sul sono come più ma anche al alla nel nella ha ho questo questa se o suo sua mi ti ci cosa quando dove quanto quale essere stato era dopo fino prima nostro nostra perché ogni tutti "
-	case Dutch:
-		return " de het een en van ik te dat die in is niet zijn op aan met als voor had er maar om hem dan zou of wat mijn men dit zo door over ze zich bij ook tot je mij uit der daar haar naar heb hoe heeft hebben deze u want nog zal me zij nu ge geen wie worden al waar wanneer kunt wij onze ons kan "
-	case Unknown, Russian, Arabic, Simple:
-	}
-	return ""
 }

@@ -61,3 +61,10 @@ func FuzzDetect(f *testing.F) {
 		require.NotEqual(t, language.Unknown, language.OrOf(text, l))
 	})
 }
+
+func BenchmarkDetect(b *testing.B) {
+	text := strings.Repeat("The bakery opens at eight and closes when the last loaf is sold. ", 10)
+	for b.Loop() {
+		language.Detect(text)
+	}
+}

@@ -73,7 +73,7 @@ drop function search_terms(regconfig, text[]), search_corpus();
 -- +goose StatementBegin
 create function search_terms(p_words text[], p_config text)
 returns table (word text, lexeme text, ndoc bigint, guess boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint)
-language plpgsql stable security definer set search_path = public, pg_temp as $$
+language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     roles text[] := scope_roles();
     owner boolean := caller_is_owner();
@@ -121,18 +121,33 @@ begin
     if p_owner then
         candidates := 'select * from chunk_index where tsv @@ $1 and role = any ($7) and kind = any ($6) limit $8';
     else
-        -- 'public' as a literal is what the partial index needs; "offset 0" keeps the caller's few rows out of the big one.
+        -- 'public' as a literal is what the partial index needs; "offset 0", and one role at a time, keep the caller's few rows
+        -- out of the big one.
         candidates := '(select * from chunk_index where role = ''public'' and ''public'' = any ($7) and tsv @@ $1 and kind = any ($6) limit $8)
             union all
-            (select * from (select * from chunk_index where role = any ($7) and role <> ''public'' offset 0) own where tsv @@ $2 and kind = any ($6) limit $8)';
+            (select own.* from unnest($9) r, lateral (select * from chunk_index where role = r offset 0) own where tsv @@ $2 and kind = any ($6) limit $8)';
     end if;
+    -- "limit 1" makes the planner look the neighbours up one by one.
     return '
         with candidates as materialized (select c.id, c.doc_id, c.ord, c.tsv, 1.2 * (0.25 + 0.75 * greatest(c.n_tok, 32) / greatest($5, 32)) as k from (' || candidates || ') c),
         seeds as materialized (select c.doc_id, c.ord from candidates c order by (' || score || ')::float8 desc, c.id limit 40),
         around as materialized (select distinct s.doc_id, s.ord + d as ord from seeds s, generate_series(-2, 2) d)
         select i.id, i.doc_id, i.ord, i.kind, i.config, i.part, i.n_tok, i.author, i.is_question, array[' || counts || ']
-        from around join chunk_index i using (doc_id, ord) where i.role = any ($7) and i.kind = any ($6)';
+        from around a, lateral (select * from chunk_index c where c.doc_id = a.doc_id and c.ord = a.ord limit 1) i where i.role = any ($7) and i.kind = any ($6)';
 end $$;
+-- +goose StatementEnd
+
+-- Planning the query takes longer than running it in a small scope, so the one for contacts and questions of up to eight
+-- terms is there as a function, whose plan is kept. (The owner's runs over everything, and is better planned for its words.)
+-- +goose StatementBegin
+do $do$
+begin
+    execute 'create function few_passages(tsquery, tsquery, tsquery[], float8[], float8, text[], text[], int, text[])
+        returns table (id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, frequencies smallint[])
+        language plpgsql stable rows 200 set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
+        #variable_conflict use_column
+        begin return query ' || passages_sql(8, false) || '; end $$';
+end $do$;
 -- +goose StatementEnd
 
 -- The best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with
@@ -151,12 +166,17 @@ begin
     if cardinality(p_terms) is distinct from cardinality(p_weights) or cardinality(p_terms) not between 1 and 32 then
         raise exception 'between 1 and 32 terms with a weight each are needed' using errcode = '22023';
     end if;
+    if cardinality(p_terms) <= 8 and not caller_is_owner() then
+        return query select * from few_passages(p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_most, array_remove(roles, 'public'));
+        return;
+    end if;
     return query execute passages_sql(cardinality(p_terms), caller_is_owner())
-        using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_most;
+        using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_most, array_remove(roles, 'public');
 end $$;
 -- +goose StatementEnd
 
-revoke all on function similar_words(text[], text), search_terms(text[], text), passages_sql(int, boolean),
+revoke all on function few_passages(tsquery, tsquery, tsquery[], float8[], float8, text[], text[], int, text[]),
+    similar_words(text[], text), search_terms(text[], text), passages_sql(int, boolean),
     search_passages(tsquery, tsquery, tsquery[], float8[], float8, text[], int) from public;
 grant execute on function search_terms(text[], text),
     search_passages(tsquery, tsquery, tsquery[], float8[], float8, text[], int) to multis_contact;

@@ -192,8 +192,18 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 	return policy.Gate(in), nil
 }
 
-// orderWait is how long a send waits for an older one of the same chat.
-const orderWait = 200 * time.Millisecond
+// May tells what the gate would say to something of a purpose in a chat now, its text aside: what may not be said need not be
+// thought out.
+func (b *Box) May(ctx context.Context, chat store.Chat, purpose policy.Purpose, addressed bool) (policy.Decision, error) {
+	o := store.Out{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
+	return b.ask(ctx, b.store.DB(), chat, o, content{MsgType: "m.text", Body: "-"})
+}
+
+// turnWait is how long a send waits for an older one of the same chat: longer, the longer it has waited already, so that a
+// homeserver that is away costs little.
+func (b *Box) turnWait(o store.Out) time.Duration {
+	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
+}
 
 // Send asks the gate again and sends one row. It is safe to repeat. last says that no other attempt follows: then the row is
 // given up, because one that stays would hold up all that is said in the chat after it.
@@ -241,7 +251,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
-			return jobs.Later(orderWait)
+			return jobs.Later(b.turnWait(o))
 		}
 		var c content
 		if err := json.Unmarshal(o.Content, &c); err != nil {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -46,19 +47,50 @@ func (c cues) raise(score float64, text string) float64 {
 	if len(c.pairs) == 0 {
 		return score
 	}
-	words := Words(text)
+	text = strings.ToLower(fold(text))
 	for _, p := range c.pairs {
-		for i := range len(words) - 1 {
-			if p[0].is(words[i]) && p[1].is(words[i+1]) {
-				score += pairShare * (p[0].IDF + p[1].IDF)
-				break
-			}
+		if p[0].before(p[1], text) {
+			score += pairShare * (p[0].IDF + p[1].IDF)
 		}
 	}
 	return score
 }
 
-// is tells whether a word has the term's stem, as well as can be told from its letters.
-func (t Term) is(word string) bool {
-	return strings.HasPrefix(word, t.Lexeme) || slices.Contains(t.words, word)
+// before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
+// this runs over the texts of all good passages.
+func (t Term) before(next Term, text string) bool {
+	for _, stem := range t.stems() {
+		for from := 0; ; {
+			i := strings.Index(text[from:], stem)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(stem)
+			last, _ := utf8.DecodeLastRuneInString(text[:i])
+			if !isWordRune(last) && next.starts(nextWord(text[from:])) {
+				return true
+			}
+		}
+	}
+	return false
 }
+
+// stems are the beginnings that a word with t's meaning may have.
+func (t Term) stems() []string {
+	if strings.HasPrefix(t.words[0], t.Lexeme) {
+		return []string{t.Lexeme}
+	}
+	return append([]string{t.Lexeme}, t.words...)
+}
+
+func (t Term) starts(text string) bool {
+	return slices.ContainsFunc(t.stems(), func(stem string) bool { return strings.HasPrefix(text, stem) })
+}
+
+// nextWord is text from its next word on, when it begins inside one.
+func nextWord(text string) string {
+	return strings.TrimLeftFunc(strings.TrimLeftFunc(text, isWordRune), func(r rune) bool { return !isWordRune(r) })
+}
+
+func isWordRune(r rune) bool { return kindOf(r) != other }

@@ -48,24 +48,18 @@ type scored struct {
 // rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
 // the others stand nowhere.
 func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []scored {
-	average := averageWords(corpus)
-	at := make(map[place]*store.Passage, len(passages))
-	for i := range passages {
-		at[place{passages[i].DocID, passages[i].Ord}] = &passages[i]
-	}
+	at := byPlace(passages)
 	ranked := make([]scored, 0, len(passages))
 	for i := range passages {
 		p := &passages[i]
 		score := 0.0
-		norm := k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/average)
+		norm := lengthNorm(p, corpus)
 		for t := range p.Frequencies {
 			if x := frequency(p, t, at); x > 0 {
 				score += terms[t].rankWeight() * x / (x + norm)
 			}
 		}
-		if namesAuthor(words, p.Author) {
-			score *= authorFactor
-		}
+		score *= authorShare(words, p)
 		if score > 0 {
 			stands := func(t int) bool { return t < len(p.Frequencies) && p.Frequencies[t] > 0 }
 			s := scored{id: p.ID, score: score, coverage: coverage(terms, corpus.StatsChunks, stands), language: p.Language}
@@ -103,6 +97,27 @@ func addCompany(ranked []scored) {
 		}
 		place[s.company]++
 	}
+}
+
+func byPlace(passages []store.Passage) map[place]*store.Passage {
+	at := make(map[place]*store.Passage, len(passages))
+	for i := range passages {
+		at[place{passages[i].DocID, passages[i].Ord}] = &passages[i]
+	}
+	return at
+}
+
+// lengthNorm is the frequency at which a term of this passage counts half of what it can.
+func lengthNorm(p *store.Passage, corpus store.Corpus) float64 {
+	return k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/averageWords(corpus))
+}
+
+// authorShare is what a passage's score is multiplied with for who said it.
+func authorShare(words []string, p *store.Passage) float64 {
+	if namesAuthor(words, p.Author) {
+		return authorFactor
+	}
+	return 1
 }
 
 func byScore(a, b scored) int {

@@ -37,6 +37,8 @@ type Query struct {
 	Kinds []store.Kind
 	// Exhaustive scores every match, however long it takes. It is for measuring what the plan of a search leaves out.
 	Exhaustive bool
+	// Explain fills Hit.Why.
+	Explain bool
 }
 
 // Term is a word of the query as the index knows it.
@@ -68,6 +70,7 @@ type Hit struct {
 	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.
 	Coverage  float64
 	IndexedAt time.Time
+	Why       *Explanation // of Score; nil unless asked for
 }
 
 // Result is what a query found, the best first. A query of nothing but stop words finds the newest passages, with no Terms.
@@ -152,7 +155,12 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 		return Result{}, err
 	}
 	ranked := rank(passages, r.Terms, words, corpus)
-	r.Hits, err = readHits(ctx, tx, scope, ranked[:min(len(ranked), limit+spare)], newCues(r.Terms, words))
+	ranked = ranked[:min(len(ranked), limit+spare)]
+	var why map[int64]*Explanation
+	if q.Explain {
+		why = explain(ranked, passages, r.Terms, words, corpus)
+	}
+	r.Hits, err = readHits(ctx, tx, scope, ranked, newCues(r.Terms, words), why)
 	r.Hits = r.Hits[:min(len(r.Hits), limit)]
 	return r, err
 }
@@ -229,7 +237,7 @@ func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored, c cues) ([]Hit, error) {
+func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -242,8 +250,15 @@ func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []sco
 	hits := make([]Hit, 0, len(texts))
 	for _, t := range texts {
 		s := byID[t.ID]
-		s.score = withActivation(c.raise(s.score, t.Content), t.Activation)
-		hits = append(hits, hit(t, s))
+		raised := c.raise(s.score, t.Content)
+		final := withActivation(raised, t.Activation)
+		if e := why[t.ID]; e != nil {
+			e.Cues, e.Activation = raised-s.score, final-raised
+		}
+		s.score = final
+		h := hit(t, s)
+		h.Why = why[t.ID]
+		hits = append(hits, h)
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ChunkID, b.ChunkID))

@@ -165,6 +165,7 @@ func SetMode(ctx context.Context, tx Tx, chat int64, mode policy.Mode) error {
 const (
 	ClosedTombstone = "the room was replaced by another"
 	ClosedLeft      = "you left the room"
+	ClosedStranger  = "somebody else is in the room"
 )
 
 const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"

@@ -72,6 +72,8 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		found     = "select count(*) from search_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"
 		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
 		count     = "select max(ndoc) from search_terms('{apple}', '')"
+		inner     = "select count(*) from few_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', '{admin}', 10, '{admin}')"
+		similar   = "select count(*) from similar_words('{admin}', 'apple')"
 		rawIndex  = "select count(*) from chunk_index"
 		rawTerms  = "select count(*) from term_stats"
 		rawCorpus = "select count(*) from corpus_stats"
@@ -106,6 +108,8 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		{"a contact never reads all", contact, "*", texts, 0, ""},
 		{"a contact never searches all", contact, "*", found, 0, denied},
 		{"a contact never counts all", contact, "*", count, 0, denied},
+		{"a contact cannot name the roles of a search itself", contact, "public,user:1", inner, 0, denied},
+		{"a contact cannot name the roles of a guess itself", contact, "public,user:1", similar, 0, denied},
 		{"a contact has no right on the index", contact, "public,user:1", rawIndex, 0, denied},
 		{"a contact has no right on word counts", contact, "public,user:1", rawTerms, 0, denied},
 		{"a contact has no right on sizes", contact, "public,user:1", rawCorpus, 0, denied},

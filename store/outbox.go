@@ -130,7 +130,7 @@ func EarlierQueued(ctx context.Context, db DB, o Out) (bool, error) {
 
 const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text[], @rooms::text[]) e(event_id, key, room_id)
 	join chats c on c.room_id = e.room_id join outbox o on o.chat_id = c.id
-	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key and o.state <> 'dropped')`
+	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
 
 // Seen is an event as it came in: its id, the outbox key in its content (empty: none) and its room.
 type Seen struct {
@@ -162,9 +162,9 @@ func OwnEvents(ctx context.Context, db DB, seen []Seen) (map[id.EventID]bool, er
 }
 
 const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
-	state = case when state = 'queued' then 'sent' else state end where id = $1 and event_id is null`
+	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end where id = $1 and event_id is null`
 
-// MarkSent notes the event that a row became. A second call changes nothing.
+// MarkSent notes the event that a row became, even if it was given up meanwhile: it is out. A second call changes nothing.
 func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
 	return exec(ctx, tx, "mark sent", markSentSQL, out, event, room)
 }

@@ -85,7 +85,7 @@ func (c chatCmd) dataDir() (string, error) {
 // converse passes lines in and answers out until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out io.Writer) error {
 	as, err := newAssistant(ctx, cfg, st, parts{
-		sender: terminal{out}, files: terminal{out},
+		sender: terminal{out}, files: terminal{out}, rooms: terminal{out},
 		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
 		describer: func(*appservice.Inbox) jobs.Describer { return terminal{out} },
 		decrypter: func(*appservice.Inbox) jobs.Decrypter { return terminal{out} },
@@ -212,6 +212,9 @@ func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 
 // Decrypt does nothing: nothing is encrypted here.
 func (terminal) Decrypt(context.Context, int64) error { return nil }
+
+// MakeAdminRoom does nothing: the terminal is the room.
+func (terminal) MakeAdminRoom(context.Context) error { return nil }
 
 // Describe does nothing: there are no rooms to describe.
 func (terminal) Describe(context.Context, id.RoomID) error { return nil }

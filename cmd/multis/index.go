@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,8 @@ func (w wanted) name() string {
 
 func (w wanted) index(ctx context.Context, library *knowledge.Library, role policy.Role, page func(done, all int)) (knowledge.Report, error) {
 	if w.folder == "" {
-		return library.IndexAddress(ctx, w.origin, role, page)
+		report, err := library.IndexAddress(ctx, w.origin, role, page)
+		return report, unnamed(err)
 	}
 	root, err := os.OpenRoot(w.folder)
 	if err != nil {
@@ -162,8 +164,12 @@ func (w wanted) index(ctx context.Context, library *knowledge.Library, role poli
 	if err != nil {
 		return knowledge.Report{}, plainPathError(err)
 	}
-	return library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Progress: page})
+	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Progress: page})
+	return report, unnamed(err)
 }
+
+// unnamed is an error of the library without the file's name, which the line begins with.
+func unnamed(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
 // plainPathError leaves out the path, which the sentence begins with.
 func plainPathError(err error) error {
@@ -177,7 +183,7 @@ func plainPathError(err error) error {
 // outcome says in one line what became of one document.
 func outcome(name string, r knowledge.Report, err error) string {
 	if err != nil {
-		return name + ": not indexed: " + strings.TrimPrefix(err.Error(), "index "+path.Base(name)+": ")
+		return name + ": not indexed: " + err.Error()
 	}
 	line := name + ": " + count(r.Chunks, "passage")
 	if r.Pages > 0 {

@@ -164,7 +164,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
-		Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box,
+		Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
@@ -178,6 +178,7 @@ var storeCap = policy.Rate{Minute: 60, Day: 2000}
 // parts are what a homeserver and a terminal do differently.
 type parts struct {
 	sender    outbox.Sender
+	rooms     jobs.RoomMaker
 	files     admin.Files
 	inbox     func(appservice.Rules) *appservice.Inbox
 	describer func(*appservice.Inbox) jobs.Describer
@@ -200,7 +201,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	vault := appservice.NewVault(st, hs)
 	var describer *appservice.Describer
 	as, err := newAssistant(ctx, cfg, st, parts{
-		sender: hs, files: hs,
+		sender: hs, files: hs, rooms: hs,
 		inbox: func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
 		describer: func(in *appservice.Inbox) jobs.Describer {
 			describer = appservice.NewDescriber(in, hs)
@@ -223,7 +224,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error {
-		if err := start(ctx, cfg, hs, as, describer); err != nil {
+		if err := start(ctx, hs, as, describer); err != nil {
 			return err
 		}
 		return appservice.NewOwnerSync(as.inbox, hs, describer, vault).Run(ctx, func() {
@@ -241,15 +242,15 @@ func serve(ctx context.Context, cfg *config.Config) error {
 func newHomeserver(cfg *config.Config, st *store.Store) (*appservice.Homeserver, error) {
 	return appservice.NewHomeserver(st, appservice.Access{
 		URL: cfg.Homeserver.Address, AppserviceID: cfg.Appservice.ID, Token: cfg.Appservice.ASToken.Value(), Owner: cfg.Owner, Bot: botID(cfg),
-		BotName: cfg.Appservice.Bot.DisplayName,
+		BotName: cfg.Appservice.Bot.DisplayName, Operators: cfg.Operators,
 	})
 }
 
 // start waits for the homeserver and sets up what multis needs there.
-func start(ctx context.Context, cfg *config.Config, hs *appservice.Homeserver, as *assistant, d *appservice.Describer) error {
+func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *appservice.Describer) error {
 	steps := []func(context.Context) error{
 		hs.Start,
-		func(ctx context.Context) error { _, err := hs.EnsureAdminRoom(ctx, cfg.Operators); return err },
+		hs.MakeAdminRoom,
 		d.Survey,
 		as.admin.Welcome,
 		hs.Ping,

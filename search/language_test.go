@@ -1,0 +1,104 @@
+package search_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/language"
+	"multis/policy"
+	"multis/search"
+	"multis/store/storetest"
+)
+
+// The words of each question have another form than in the document that answers it.
+func TestEachLanguageIsSearchedByItsOwnStems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of          language.Language
+		text, other string
+		query       string
+	}{
+		{language.English, "Our loaves are baked each morning before the shop is opened for you.", "The parking is behind the house and it is free.", "baking a loaf"},
+		{language.German, "Die Bestellungen werden innerhalb von drei Tagen geliefert.", "Der Parkplatz ist hinter dem Haus und für Gäste frei.", "Wann wird die Bestellung geliefert?"},
+		{language.French, "Les livraisons sont effectuées dans les trois jours après la commande.", "Le parking est derrière la maison et il est gratuit.", "livraison des commandes"},
+		{language.Spanish, "Las entregas de los pedidos se hacen en tres días por la mañana.", "El aparcamiento está detrás de la casa y es gratis.", "¿Cuándo se hace la entrega de un pedido?"},
+		{language.Portuguese, "As entregas das encomendas são feitas em três dias pela manhã.", "O estacionamento não tem custo e fica atrás da casa.", "entrega de uma encomenda"},
+		{language.Italian, "Le consegne degli ordini sono fatte entro tre giorni dalla richiesta.", "Il parcheggio è dietro la casa e non costa nulla.", "consegna di un ordine"},
+		{language.Dutch, "De leveringen van uw bestellingen worden binnen drie dagen gedaan.", "Het parkeren is achter het huis en niet duur.", "levering van een bestelling"},
+		{language.Russian, "Доставка заказов осуществляется в течение трёх дней.", "Парковка находится за домом и бесплатна.", "когда доставят заказ"},
+		{language.Arabic, "يتم تسليم الطلبات خلال ثلاثة أيام من الشراء", "موقف السيارات خلف المنزل وهو مجاني", "تسليم الطلب"},
+		{language.Simple, "パン屋は日曜日の朝八時に開きます。", "駐車場は家の裏にあります。", "日曜日のパン屋"},
+		{language.Simple, "面包店星期天早上八点开门。", "停车场在房子后面。", "星期天几点开门"},
+	} {
+		t.Run(string(c.of)+" "+c.query, func(t *testing.T) {
+			t.Parallel()
+			s := indexAll(t, storetest.New(t), [2]string{"right.txt", c.text}, [2]string{"wrong.txt", c.other},
+				[2]string{"english.txt", "The delivery of orders and the opening hours are on the other page."})
+			found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: c.query})
+			require.NoError(t, err)
+			require.NotEmpty(t, found.Hits)
+			require.Equal(t, "right.txt", found.Hits[0].Title)
+			require.Equal(t, c.of, found.Hits[0].Language)
+			require.NotContains(t, titles(found), "wrong.txt")
+		})
+	}
+}
+
+func TestAMistypedWordIsForgivenAndNeverAnAnswer(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	s := indexAll(t, st, [2]string{"a.txt", "Breakfast is served in the conservatory."}, [2]string{"b.txt", "The sauna is heated at noon."})
+	var installed bool
+	require.NoError(t, st.DB().QueryRow(t.Context(), "select to_regclass('term_stats_similar') is not null").Scan(&installed))
+	require.True(t, installed, "the extension for similar words is part of Postgres")
+	found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "the conservatroy"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a.txt"}, titles(found))
+	_, ok, err := s.Answer(t.Context(), found)
+	require.NoError(t, err)
+	require.False(t, ok, "a guess finds passages; it does not answer for them")
+}
+
+func TestAGuessTellsNothingOfOtherChats(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	indexRoles(t, st, policy.UserRole(1))
+	found, err := search.New(st).AsContact(t.Context(), policy.ContactScope(2), search.Query{Text: "umbrelba"})
+	require.NoError(t, err)
+	require.Empty(t, found.Hits)
+	for _, term := range found.Terms {
+		require.False(t, term.Guess, "a word of another chat must not be offered")
+	}
+}
+
+func TestAnExplanationAddsUpToTheScore(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	s := indexAll(t, st, [2]string{"a.txt", "The rye bread is baked on Monday."}, [2]string{"b.txt", "Bread and butter."})
+	found, err := s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "When is rye bread baked?", Explain: true})
+	require.NoError(t, err)
+	require.Len(t, found.Hits, 2)
+	for _, h := range found.Hits {
+		sum := 0.0
+		for _, term := range h.Why.Terms {
+			sum += term.Score
+		}
+		require.InDelta(t, h.Score, sum*h.Why.Author+h.Why.Company+h.Why.Cues+h.Why.Activation, 1e-9)
+	}
+	require.Positive(t, found.Hits[0].Why.Cues, "rye bread stands together, and a day is named")
+}
+
+func TestWithoutPlanningTheSameIsFoundInASmallScope(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	indexRoles(t, st, policy.Public, policy.UserRole(1))
+	s := search.New(st)
+	for _, text := range []string{"apple bridge", "zebra", "garden harbour island jacket kitchen ladder mirror needle orange pencil"} {
+		fast, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text})
+		require.NoError(t, err)
+		exact, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text, Exhaustive: true})
+		require.NoError(t, err)
+		require.Equal(t, exact.Hits, fast.Hits)
+	}
+}
