@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"multis/knowledge"
 	"multis/policy"
@@ -19,8 +20,33 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
+	if isSmallTalk(question) {
+		return answer{text: "Ask me what stands in your documents, or `/help`: it lists what I do."}, nil
+	}
+	if a.Rules.Model == noModel {
+		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())
+		if err != nil || len(held) == 0 {
+			return answer{text: noDocuments}, err
+		}
+	}
 	text, err := a.Asker.Ask(ctx, r.room, question)
 	return answer{text: text}, err
+}
+
+// noModel is what the configuration says for no language model at all.
+const noModel = "none"
+
+// noDocuments answers everything that needs some, without any.
+const noDocuments = "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+
+// isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, thanks, a sign, an answer to nothing.
+func isSmallTalk(text string) bool {
+	switch strings.TrimFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	case "", "0", "cancel", "danke", "guten tag", "hallo", "hello", "help", "hey", "hi", "moin", "no", "ok", "okay", "thank you", "thanks", "yes":
+		return true
+	default:
+		return false
+	}
 }
 
 // search shows passages as they are.

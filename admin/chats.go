@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"multis/policy"
 	"multis/store"
@@ -26,7 +27,8 @@ type pickChat struct {
 	Mode  policy.Mode `json:",omitempty"` // for /mode, when it is known already
 	Since int64       `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Chats []int64
-	From  int // the first one shown on this page
+	From  int           // the first one shown on this page
+	Shown []policy.Mode `json:",omitempty"` // what the chats shown so far were in
 }
 
 func (pickChat) kind() string      { return "chat" }
@@ -55,6 +57,10 @@ func (p pickChat) answer(ctx context.Context, a *Admin, _ request, c choice) (an
 	if err != nil {
 		return answer{}, false, err
 	}
+	if p.Mode != "" && (len(p.Shown) < n || p.Shown[n-1] != chat.ModeIn(a.Rules.Defaults)) {
+		ans, err := a.askMode(ctx, chat, modeChanged)
+		return ans, true, err
+	}
 	ans, err := a.picked(ctx, p, chat)
 	return ans, true, err
 }
@@ -64,7 +70,7 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 	switch p.Then {
 	case "mode":
 		if p.Mode == "" {
-			return a.askMode(ctx, chat)
+			return a.askMode(ctx, chat, "")
 		}
 		return a.setMode(ctx, chat, p.Mode)
 	case "pause":
@@ -88,6 +94,8 @@ func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, 
 	}
 	found, sure := match(chats, name)
 	switch {
+	case len(found) == 0 && p.Then == "mode" && p.Mode == "" && meantMode(chats, name) != "":
+		return answer{text: "Did you mean " + code("/mode "+meantMode(chats, name)) + "?"}, nil
 	case len(found) == 0:
 		return answer{text: noChat(chats, name)}, nil
 	case len(found) == 1 && sure:
@@ -97,17 +105,20 @@ func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, 
 	return a.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
 }
 
-// match finds the chats that a name may mean: those called exactly so, else those that begin with it, else those that
-// contain it. sure says that one alone is the one; a part from the middle of a name is never sure.
+// match finds the chats that a name, with or without the network, may mean: those called exactly so, else those that begin
+// with it, those that contain it, those that have all its words. sure says that one alone is the one; a part from the middle
+// of a name is never sure.
 func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = fold(name)
 	for level, fits := range []func(candidate string) bool{
 		func(candidate string) bool { return candidate == name },
 		func(candidate string) bool { return strings.HasPrefix(candidate, name) },
 		func(candidate string) bool { return strings.Contains(candidate, name) },
+		func(candidate string) bool { return hasWords(candidate, name) },
 	} {
 		for _, c := range chats {
-			if fits(fold(c.Name)) || fits(fold(label(c))) {
+			full := fold(label(c))
+			if fits(fold(c.Name)) || fits(full) || fits(strings.ReplaceAll(full, " · ", " ")) {
 				found = append(found, c)
 			}
 		}
@@ -116,6 +127,12 @@ func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 		}
 	}
 	return nil, false
+}
+
+// hasWords tells whether each word is one of the text's.
+func hasWords(text, words string) bool {
+	has := strings.Fields(text)
+	return words != "" && !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(has, w) })
 }
 
 // noChat names the chats that come nearest to a name.
@@ -178,11 +195,7 @@ func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	pausedAll, err := a.pausedAll(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+	view, err := a.view(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -191,7 +204,8 @@ func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, err
 	}
 	lines := []string{title}
 	for i, id := range p.Chats[p.From:until] {
-		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, a.chatLine(chats[id], name, pausedAll)))
+		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, a.chatLine(chats[id], view)))
+		p.Shown = append(p.Shown, chats[id].ModeIn(a.Rules.Defaults))
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n" + p.hint(until < len(p.Chats)), asks: p}, nil
 }
@@ -214,19 +228,49 @@ func (p pickChat) hint(more bool) string {
 	switch {
 	case p.Then == "mode" && p.Mode == "":
 		hint += ", or `/mode business` and a name"
+	case p.Then == "mode":
+		hint += " to make it **" + string(p.Mode) + "**"
+	case p.Then == "pause":
+		hint += " to pause it"
+	case p.Then == "resume":
+		hint += " to let me answer there"
+	case p.Then == "import":
+		hint += " to read what was said there"
 	case p.Then == "why":
 		hint += " to see why I answered or kept silent there"
 	}
 	if more {
-		hint += ". React ➡️ for more"
+		hint += ". `more` or ➡️ shows the next"
 	}
 	return hint + "."
 }
 
+// view is what there is to know beside the chats themselves to say how they are.
+type view struct {
+	name      string // what the assistant is called
+	pausedAll bool
+	waiting   map[int64]bool // the chats that wait for a person
+}
+
+func (a *Admin) view(ctx context.Context) (v view, err error) {
+	if v.pausedAll, err = a.pausedAll(ctx); err != nil {
+		return view{}, err
+	}
+	if v.name, err = store.AssistantName(ctx, a.Store.DB(), a.Rules.Name); err != nil {
+		return view{}, err
+	}
+	open, err := store.OpenEscalations(ctx, a.Store.DB())
+	v.waiting = make(map[int64]bool, len(open))
+	for _, e := range open {
+		v.waiting[e.ChatID] = true
+	}
+	return v, err
+}
+
 // chatLine says in one line what there is to know about a chat.
-func (a *Admin) chatLine(c store.Chat, name string, pausedAll bool) string {
+func (a *Admin) chatLine(c store.Chat, v view) string {
 	mode := c.ModeIn(a.Rules.Defaults)
-	parts := []string{esc(label(c)) + " — " + a.modeNote(c, mode, name, pausedAll)}
+	parts := []string{esc(label(c)) + " — " + a.modeNote(c, mode, v)}
 	switch {
 	case mode == policy.ModeOff:
 		parts = append(parts, "nothing is stored")
@@ -236,7 +280,7 @@ func (a *Admin) chatLine(c store.Chat, name string, pausedAll bool) string {
 		parts = append(parts, "no room at the moment")
 	case c.Unreadable > 0:
 		parts = append(parts, "🔒 "+count(c.Unreadable, "message")+" whose key has not come")
-	case c.Encrypted != policy.EncryptionNo && c.Encrypted != policy.EncryptionYes:
+	case unsendable(c) != "":
 		parts = append(parts, "🔒 perhaps encrypted: nothing is sent")
 	}
 	switch {
@@ -250,23 +294,42 @@ func (a *Admin) chatLine(c store.Chat, name string, pausedAll bool) string {
 }
 
 // modeNote says a chat's mode and whether it answers now.
-func (a *Admin) modeNote(c store.Chat, mode policy.Mode, name string, pausedAll bool) string {
+func (a *Admin) modeNote(c store.Chat, mode policy.Mode, v view) string {
 	note := "**" + string(mode) + "**"
-	paused := pausedAll || (c.PausedUntil != nil && c.PausedUntil.After(a.Now()))
 	switch {
 	case mode == policy.ModeSilent:
 		return "silent"
 	case mode == policy.ModeOff:
 		return note
-	case paused:
+	case v.pausedAll || a.paused(c):
 		return note + ", paused"
-	case !c.Usable() || c.Encrypted != policy.EncryptionNo:
+	case unsendable(c) != "":
 		return note + ", cannot answer"
+	case a.quietUntil(c).After(a.Now()):
+		return note + ", quiet until " + a.moment(a.quietUntil(c))
 	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
-		return note + ", when called " + esc(name)
+		note += ", when called " + esc(v.name)
 	default:
-		return note + ", answers on"
+		note += ", answers on"
 	}
+	if v.waiting[c.ID] {
+		note += ", waits for you"
+	}
+	return note
+}
+
+// paused tells whether the chat itself is paused.
+func (a *Admin) paused(c store.Chat) bool {
+	return c.PausedUntil != nil && c.PausedUntil.After(a.Now())
+}
+
+// quietUntil is when the quiet ends that began when the owner wrote there; zero without one.
+func (a *Admin) quietUntil(c store.Chat) time.Time {
+	p := c.Presence(false, c.ModeIn(a.Rules.Defaults), a.Rules.OwnerPause, a.Now())
+	if p.OwnerWroteAt.IsZero() {
+		return time.Time{}
+	}
+	return p.OwnerWroteAt.Add(p.OwnerPause)
 }
 
 // pausedAll tells whether everything is paused.

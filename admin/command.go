@@ -8,6 +8,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/policy"
+	"multis/store"
 )
 
 // command is one thing that can be asked for by name.
@@ -135,6 +136,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	name, rest := parse(text)
 	if name != "" {
 		return a.run(ctx, r, name, rest)
+	}
+	if about, err := store.IsAbout(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.byOwner()) {
+		return answer{text: "I don't pass answers on yet: write in that chat.", why: "It replies to what I told of a chat."}, err
 	}
 	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
 		if ans, done, err := a.chosen(ctx, r, c); err != nil || done {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -89,11 +90,32 @@ func TestOperatorsOnlyLook(t *testing.T) {
 		"1 Ana · WhatsApp — silent · no message yet",
 		"Reply with a number to see why I answered or kept silent there. Open until 18:15.",
 	), r.eva("/chats"))
-	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I am here.", r.eva("1"))
+	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I started.", r.eva("1"))
 
 	r.owner("/mode")
 	require.Contains(t, r.eva("1"), "`/mode` is the owner's", "the owner's question is not theirs to answer")
 	require.Contains(t, r.owner("1"), "1 business", "and stays open for him")
+}
+
+func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	r.owner("/mode business")
+	r.tx(func(tx store.Tx) error {
+		letter := outbox.Notice(r.room, "🙋 Ana needs a person", true)
+		letter.About = []int64{m.ID}
+		_, _, err := r.box.Queue(r.ctx, tx, letter)
+		return err
+	})
+	told := r.flush()[0].Event
+	for _, line := range []string{"Yes, we deliver.", "1", "yes"} {
+		require.Equal(t, "I don't pass answers on yet: write in that chat.", said(r.do(store.Message{Body: line, RelatesTo: told})), line)
+	}
+	require.Nil(t, r.reload(ana).Mode)
+	require.Contains(t, said(r.do(store.Message{Body: "/name", RelatesTo: told})), "I am called", "a command is one anywhere")
+	require.Empty(t, said(r.do(store.Message{Body: "I take her", RelatesTo: told, Author: policy.AuthorOperator, Sender: operator})), "operators talk in the room")
 }
 
 func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {

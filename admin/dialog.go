@@ -29,6 +29,8 @@ const (
 	dialogTime = 15 * time.Minute
 	// lateTime is how long after that an answer is still told that it comes too late.
 	lateTime = 24 * time.Hour
+	// maxQueue is how many questions in a row are looked through for an open one.
+	maxQueue = 50
 )
 
 // readQuestion brings a stored question back.
@@ -52,12 +54,9 @@ func readQuestion(d store.Dialog) (question, error) {
 
 // chosen carries out an answer to an open question. False: the message is none.
 func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, error) {
-	dialog, err := a.dialog(ctx, r)
-	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, errClosed) && (c.word == wordYes || c.word == wordNo):
+	dialog, pointed, err := a.dialog(ctx, r)
+	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
-	case errors.Is(err, errClosed):
-		return answer{text: "That question is closed.", why: "It answered a question that was answered before."}, true, nil
 	}
 	if err != nil {
 		return answer{}, false, err
@@ -66,45 +65,68 @@ func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, 
 	if err != nil {
 		return answer{}, false, err
 	}
-	if c.word != "" && !asked.takes(c.word) {
+	cmd, known := a.lookup(asked.command())
+	allowed := !known || cmd.allows(r)
+	switch {
+	case c.word != "" && c.word != wordNo && !asked.takes(c.word),
+		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other as well
 		return answer{}, false, nil
-	}
-	if !dialog.ExpiresAt.After(r.now) {
+	case dialog.Done && !pointed:
+		return answer{text: "Which question? Reply to the one you mean, or send the command again.", why: closedWhy}, true, nil
+	case dialog.Done:
+		return answer{text: "That question is closed.", why: closedWhy}, true, nil
+	case !dialog.ExpiresAt.After(r.now):
 		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", a.moment(dialog.ExpiresAt), asked.command())
 		return answer{text: late, why: "It answered a question that had expired."}, true, nil
-	}
-	if cmd, known := a.lookup(asked.command()); known && !cmd.allows(r) {
+	case !allowed:
 		return refusal(cmd), true, nil
 	}
-	ans, taken, err := asked.answer(ctx, a, r, c)
+	ans, taken := answer{text: "Left as it was."}, true
+	if c.word != wordNo || asked.takes(wordNo) {
+		ans, taken, err = asked.answer(ctx, a, r, c)
+	}
 	if err == nil && taken {
 		ans.do = finishing(dialog, ans.do)
 	}
 	return ans, true, err
 }
 
-// errClosed is returned by dialog for a message that points to a question which nobody waits for any more.
-var errClosed = errors.New("the question is closed")
+// closedWhy is the record of an answer to nothing.
+const closedWhy = "It answered a question that was answered before."
 
-// dialog finds the question that a message answers: the one it replies or reacts to, else the newest. One that expired not
-// long ago counts, so that the answer to it can be told so. What points to one question never answers another.
-func (a *Admin) dialog(ctx context.Context, r request) (store.Dialog, error) {
+// dialog finds the question that a message answers: the one it replies or reacts to, which pointed says, else the newest that
+// was asked. A question that is closed counts, so that the answer to it can be told so instead of falling on another one.
+func (a *Admin) dialog(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
 	since := r.now.Add(-lateTime)
 	if r.message.RelatesTo != "" {
-		d, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo, since)
-		if !errors.Is(err, store.ErrNotFound) {
-			return d, err
-		}
-		if asked, err := store.HasAsked(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo); err != nil {
-			return store.Dialog{}, err
-		} else if asked {
-			return store.Dialog{}, errClosed
-		}
-		if r.message.Kind == string(bridgebridge.Reaction) {
-			return store.Dialog{}, store.ErrNotFound
+		d, err = store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+		d.Done = d.Done || !d.ExpiresAt.After(since)
+		if err == nil || !errors.Is(err, store.ErrNotFound) || r.message.Kind == string(bridgebridge.Reaction) {
+			return d, true, err
 		}
 	}
-	return store.NewestDialog(ctx, a.Store.DB(), r.room.ID, since)
+	recent, err := store.RecentDialogs(ctx, a.Store.DB(), r.room.ID, since, maxQueue)
+	if err != nil {
+		return store.Dialog{}, false, err
+	}
+	if len(recent) == 0 {
+		return store.Dialog{}, false, store.ErrNotFound
+	}
+	d = recent[0]
+	for _, older := range recent {
+		// Only files queue up: they are sent several at a time, and each asks the same.
+		if older.Kind != (pickRole{}).kind() {
+			break
+		}
+		if d.Done && !older.Done && older.ExpiresAt.After(r.now) {
+			d = older
+			break
+		}
+	}
+	if !d.Done {
+		d.Done, err = store.FileAfter(ctx, a.Store.DB(), recent[0])
+	}
+	return d, false, err
 }
 
 // finishing closes a question together with what its answer changes. When somebody else was quicker, the message is looked

@@ -10,17 +10,21 @@ import (
 	"time"
 
 	"multis/knowledge"
+	"multis/policy"
 	"multis/store"
 )
 
 const (
-	// biggestDocs is how many documents are listed by name.
-	biggestDocs = 10
+	// newestDocs is how many documents are listed by name.
+	newestDocs = 10
 	// agingDocs is how many documents are looked at for their age.
 	agingDocs = 1000
 	// pageAge is how old a page may be before it is called stale.
 	pageAge = 30 * 24 * time.Hour
 )
+
+// takeBack says how to undo what was learned.
+const takeBack = "Public by mistake? `/index` it again with `admin` makes it yours alone, `/docs remove` and its name takes it out."
 
 // docs lists what the library holds, or removes a document.
 func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error) {
@@ -44,19 +48,19 @@ func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	if len(held.Groups) == 0 {
-		return answer{text: "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."}, nil
+		return answer{text: noDocuments}, nil
 	}
-	lines := []string{"**Documents**"}
-	for _, g := range held.Groups {
-		lines = append(lines, fmt.Sprintf("%s, %s — %s · last indexed %s",
-			count(g.Documents, kindName(g)), whose(g.Role), count(g.Chunks, "passage"), a.moment(g.LastIndexed)))
+	lines := []string{"**Documents** — " + amounts(held.Groups)}
+	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
+	for _, d := range newest[:min(len(newest), newestDocs)] {
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), a.moment(d.Indexed)))
 	}
-	lines = append(lines, "", "**Biggest**")
-	for _, d := range held.Biggest[:min(len(held.Biggest), biggestDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), count(d.Chunks, "passage"), bytes(d.Size), whose(d.Role), a.moment(d.Indexed)))
+	if more := len(newest) - newestDocs; more > 0 {
+		lines = append(lines, "and "+count(more, "older one"))
 	}
 	if r.byOwner() {
 		lines = append(lines, a.staleDocs(held.Biggest)...)
+		lines = append(lines, "", takeBack)
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
@@ -147,22 +151,19 @@ func bytes(n int64) string {
 	}
 }
 
-// kindName says what the documents of a group are.
-func kindName(g store.DocumentGroup) string {
-	switch {
-	case g.Kind == store.KindConversation:
-		return "chat"
-	case g.Element == "md":
-		return "Markdown file"
-	case g.Element == "txt":
-		return "text file"
-	case g.Element == "pdf":
-		return "PDF"
-	case g.Element == "docx":
-		return "Word file"
-	case g.Element == "html":
-		return "web page"
-	default:
-		return esc(g.Element) + " file"
+// amounts counts the documents by who may see them, the public ones first.
+func amounts(groups []store.DocumentGroup) string {
+	var parts []string
+	for _, role := range []policy.Role{policy.Public, policy.Admin} {
+		documents, passages := 0, 0
+		for _, g := range groups {
+			if g.Role == role {
+				documents, passages = documents+g.Documents, passages+g.Chunks
+			}
+		}
+		if documents > 0 {
+			parts = append(parts, whose(role)+": "+count(documents, "document")+", "+count(passages, "passage"))
+		}
 	}
+	return strings.Join(parts, " · ")
 }

@@ -33,7 +33,7 @@ func (a *Admin) parseSince(args string) (name string, since time.Time, err error
 	}
 	since, err = time.ParseInLocation(time.DateOnly, words[last], a.Rules.Zone)
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("I don't know the day %q. Say it like 2026-05-01", clip(words[last], 30))
+		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Say it like 2026-05-01", clip(words[last], 30))
 	}
 	return strings.Join(words[:last-1], " "), since, nil
 }

@@ -225,7 +225,7 @@ func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "shop/terms.txt")))
 	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
 	listed := r.owner("/docs")
-	require.Contains(t, listed, "**a.b/c** — 1 passage, 2.9 MB, public")
+	require.Contains(t, listed, "**a.b/c** — public, 1 passage, 2.9 MB")
 	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct", "**terms.txt** — no longer in the documents folder"))
 	require.NotContains(t, r.eva("/docs"), "Stale")
 

@@ -42,9 +42,31 @@ func splitMode(args string) (policy.Mode, string) {
 	return "", strings.Join(fields, " ")
 }
 
+// meantMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
+// after the command. Empty when there is none.
+func meantMode(chats []store.Chat, args string) string {
+	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
+	fields := strings.Fields(args)
+	end := len(fields) - 1
+	if end < 1 {
+		return ""
+	}
+	for _, try := range []struct{ mode, name string }{
+		{fields[0], strings.Join(fields[1:], " ")},
+		{fields[end], strings.Join(fields[:end], " ")},
+	} {
+		near := nearest(try.mode, modes, 1)
+		if found, _ := match(chats, try.name); len(near) > 0 && len(found) > 0 {
+			return near[0] + " " + try.name
+		}
+	}
+	return ""
+}
+
 // pickMode asks what to do in a chat.
 type pickMode struct {
-	Chat int64
+	Chat  int64
+	Shown policy.Mode // what the chat was in when it was asked
 }
 
 func (pickMode) kind() string    { return "mode" }
@@ -65,17 +87,20 @@ func (p pickMode) answer(ctx context.Context, a *Admin, _ request, c choice) (an
 	if err != nil {
 		return answer{}, false, err
 	}
+	if chat.ModeIn(a.Rules.Defaults) != p.Shown {
+		ans, err := a.askMode(ctx, chat, modeChanged)
+		return ans, true, err
+	}
 	ans, err := a.setMode(ctx, chat, mode)
 	return ans, true, err
 }
 
+// modeChanged goes before a question that is asked again, because the answer was to something that holds no longer.
+const modeChanged = "**Its mode was changed meanwhile**, so I ask again. "
+
 // askMode shows a chat and asks for its mode.
-func (a *Admin) askMode(ctx context.Context, chat store.Chat) (answer, error) {
-	pausedAll, err := a.pausedAll(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+func (a *Admin) askMode(ctx context.Context, chat store.Chat, first string) (answer, error) {
+	view, err := a.view(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -84,22 +109,26 @@ func (a *Admin) askMode(ctx context.Context, chat store.Chat) (answer, error) {
 		origin = "set by you, " + a.moment(*chat.ModeSetAt)
 	}
 	return answer{
-		text: fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
+		text: first + fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
 			"3 silent: I remember, I never write\n4 off: nothing is stored, nothing is sent\nReply with a number.",
-			a.chatLine(chat, name, pausedAll), origin, esc(name)),
-		asks: pickMode{Chat: chat.ID},
+			a.chatLine(chat, view), origin, esc(view.name)),
+		asks: pickMode{Chat: chat.ID, Shown: chat.ModeIn(a.Rules.Defaults)},
 	}, nil
 }
 
 // setMode sets a chat's mode and says what will happen from now on.
 func (a *Admin) setMode(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
-	text, err := a.whatFollows(ctx, chat, mode)
+	if chat.Mode != nil && *chat.Mode == mode {
+		text, err := a.whatFollows(ctx, chat, mode, "is "+string(mode)+" already")
+		return answer{text: text}, err
+	}
+	text, err := a.whatFollows(ctx, chat, mode, "is now "+string(mode))
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
 }
 
 // whatFollows tells the owner what a mode means in this chat.
-func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode) (string, error) {
-	head := fmt.Sprintf("**%s is now %s.** ", esc(label(chat)), mode)
+func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
+	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
 	switch mode {
 	case policy.ModeOff:
 		return head + "Nothing is stored from now on, nothing is sent. What I stored before stays.", nil
@@ -125,7 +154,7 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 		return "", err
 	case pausedAll:
 		text += "\nEverything is paused now: I begin after `/resume`."
-	case chat.PausedUntil != nil && chat.PausedUntil.After(a.Now()):
+	case a.paused(chat):
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.Name) + "."
 	default:
 		text += "\nStop everything at once: `/pause all`."

@@ -110,6 +110,21 @@ func TestModeIsSetByName(t *testing.T) {
 			"**Family · WhatsApp group is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.",
 		},
 		{
+			"the network may stand beside the name", "/mode personal ana signal", "Ana signal", policy.ModePersonal,
+			"**Ana · Signal is now personal.** When somebody there calls me Nora, I answer from the public documents (1), as you.\n" +
+				"Stop everything at once: `/pause all`.",
+		},
+		{
+			"what is so already is not set again", "/mode business ana whatsapp", "Ana", policy.ModeBusiness,
+			"**Ana · WhatsApp is business already.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
+				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+		},
+		{
+			"an encrypted one answers", "/mode business dr. weber", "Dr. Weber", policy.ModeBusiness,
+			"**Dr. Weber · WhatsApp is now business.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
+				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+		},
+		{
 			"one that may be encrypted is set, and it says that nothing goes out", "/mode personal maybe", "Maybe", policy.ModePersonal,
 			"**Maybe · Signal is now personal.** But I cannot answer there yet: I do not know whether its room is encrypted, so I send nothing in plain text.",
 		},
@@ -153,14 +168,14 @@ func TestEqualNamesAreNeverGuessed(t *testing.T) {
 		"**Which one?** 2 chats with “ana”:",
 		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
 		"2 Ana · Signal — silent · yesterday",
-		"Reply with a number. Open until 18:15.",
+		"Reply with a number to make it **personal**. Open until 18:15.",
 	), r.owner("/mode personal ana"))
 	require.Nil(t, r.reload(signal).Mode)
 	r.restart()
 	require.Contains(t, r.owner("2"), "**Ana · Signal is now personal.**", "it knows the question after a restart")
 	require.Equal(t, policy.ModePersonal, *r.reload(signal).Mode)
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
-	require.Contains(t, r.owner("2"), "You asked **2**", "the question is answered; a number means nothing now")
+	require.Equal(t, whichQuestion, r.owner("2"), "the question is answered; a number means nothing now")
 
 	require.Contains(t, r.owner("/mode off weber"), "**Which one?** 1 chat with “weber”:", "a part of a name is not enough to be sure")
 }
@@ -173,7 +188,7 @@ func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
 	}
 	first := r.owner("/mode")
 	require.True(t, strings.HasPrefix(first, "**Chats** (10 of 25, newest first)\n1 Guest 1 · WhatsApp"), first)
-	require.True(t, strings.HasSuffix(first, "\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. React ➡️ for more. Open until 18:15."), first)
+	require.True(t, strings.HasSuffix(first, "\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. `more` or ➡️ shows the next. Open until 18:15."), first)
 	require.Equal(t, "I showed 1 to 10. Which one?", r.owner("11"))
 	list := r.hs.heard[0].Event
 
@@ -192,6 +207,47 @@ func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
 	require.Contains(t, r.owner("2"), "Guest 2 · WhatsApp — silent", "a number means what it meant when it was shown")
 	require.Equal(t, "1 to 4, please: business, personal, silent or off.", r.owner("5"))
 	require.Contains(t, r.owner("3"), "**Guest 2 · WhatsApp is now silent.**")
+}
+
+func TestEveryPageSaysWhatANumberDoes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i := range 12 {
+		r.seen(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
+	}
+	require.Contains(t, r.owner("/mode business"), "Reply with a number to make it **business**. `more` or ➡️ shows the next.")
+	require.Contains(t, r.owner("more"), "Reply with a number to make it **business**.")
+	require.Contains(t, r.owner("11"), "**Guest 11 · WhatsApp is now business.**")
+	require.Contains(t, r.owner("/pause guest"), "Reply with a number to pause it.")
+	require.Contains(t, r.owner("/resume guest"), "Reply with a number to let me answer there.")
+	require.Contains(t, r.owner("/import guest"), "Reply with a number to read what was said there.")
+}
+
+func TestASlipInAModeIsSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	require.Equal(t, "Did you mean `/mode business Dr. Weber`?", r.owner("/mode bussiness Dr. Weber"))
+	require.Equal(t, "Did you mean `/mode silent bank`?", r.owner("/mode bank silnet"))
+	require.Contains(t, r.owner("/mode bussiness Otto"), "I know no chat called “bussiness Otto”.")
+	require.Contains(t, r.owner("/why bussiness Ana"), "I know no chat called “bussiness Ana”.")
+}
+
+func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.owner("/mode business ana")
+	r.exec("update chats set owner_last_at = $2 where id = $1", ana.ID, noon.Add(-10*time.Minute))
+	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, quiet until 18:20 · no message yet")
+	require.Contains(t, r.owner("/resume ana"), "I take over again")
+	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
+	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	r.tx(func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.")
+		return err
+	})
+	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")
 }
 
 func TestPickingAChatAsksForItsMode(t *testing.T) {
@@ -213,6 +269,105 @@ func TestPickingAChatAsksForItsMode(t *testing.T) {
 	require.Contains(t, r.owner("/mode business"), "**Which chat becomes business?**\n**Chats** (7, newest first)")
 	require.Contains(t, r.owner("3"), "**Ana · Signal is now business.**")
 	require.Contains(t, r.owner("/mode ana · signal"), "Ana · Signal — **business**, answers on · yesterday (set by you, ")
+}
+
+const whichQuestion = "Which question? Reply to the one you mean, or send the command again."
+
+func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		// between lies between the first question, "/mode", and the number.
+		between func(r *rig)
+		says    string
+	}{
+		{"a newer one is answered", func(r *rig) { r.owner("/mode business ana"); r.owner("2") }, whichQuestion},
+		{"a newer one is put aside", func(r *rig) { r.owner("/mode business ana"); r.owner("cancel") }, whichQuestion},
+		{"a newer one about a file is answered", func(r *rig) { r.sends("prices.md", prices, ""); r.owner("2") }, whichQuestion},
+		{"a file came that was not asked about", func(r *rig) { r.sends("big.md", strings.Repeat("x", 11<<20), "") }, whichQuestion},
+		{"a file was indexed by a command", func(r *rig) { r.sends("prices.md", prices, "/index admin") }, whichQuestion},
+		{"it is answered itself", func(r *rig) { r.owner("1"); r.owner("0") }, whichQuestion},
+		{"a question to the assistant came", func(r *rig) { r.owner("what is silent?") }, "1 business: I answer"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.town()
+			r.owner("/mode")
+			list := r.last().Event
+			test.between(r)
+			modes := r.modes()
+			require.Contains(t, r.owner("1"), test.says)
+			require.Equal(t, modes, r.modes(), "nothing changed")
+			if test.name != "it is answered itself" && test.says == whichQuestion {
+				require.Contains(t, said(r.do(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent", "a reply may answer the older one")
+			}
+		})
+	}
+}
+
+// modes are the modes of all chats that were set by hand.
+func (r *rig) modes() string {
+	r.t.Helper()
+	var all string
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select coalesce(string_agg(id || ' ' || mode, ',' order by id), '') from chats where mode is not null").Scan(&all))
+	return all
+}
+
+func TestAnExpiredQuestionHidesAnOlderOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	r.owner("/mode business ana")
+	r.owner("/mode")
+	r.exec("update dialogs set expires_at = $1 where id = (select max(id) from dialogs)", noon)
+	require.Equal(t, "That question was open until 18:00. Send `/mode` again.", r.owner("1"))
+}
+
+func TestAQuestionIsPutAside(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	for _, word := range []string{"no", "cancel", "0"} {
+		r.owner("/mode")
+		require.Equal(t, "Left as it was.", r.owner(word))
+		require.Zero(t, r.count("select count(*) from dialogs where done_at is null"))
+	}
+	r.owner("/mode")
+	require.Equal(t, "Left as it was.", r.reacts(r.last().Event, "❌"))
+	r.owner("/mode")
+	require.Empty(t, r.eva("no"), "operators talk to each other")
+	require.Equal(t, 1, r.count("select count(*) from dialogs where done_at is null"))
+}
+
+func TestAQuestionAsksAgainWhenTheModeChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, family := r.town()
+	r.owner("/mode family")
+	asked := r.last().Event
+	r.owner("/mode off family")
+	r.exec("update chats set mode_set_at = $1 where id = $2", noon, family.ID)
+	again := r.reacts(asked, "1️⃣")
+	require.Contains(t, again, "**Its mode was changed meanwhile**, so I ask again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
+	require.Equal(t, policy.ModeOff, *r.reload(family).Mode)
+	require.Contains(t, r.owner("1"), "**Family · WhatsApp group is now business.**", "now it is known what it was")
+
+	r.owner("/mode business")
+	list := r.last().Event
+	r.owner("/mode off ana whatsapp")
+	require.Contains(t, r.reacts(list, "1️⃣"), "**Its mode was changed meanwhile**")
+	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
+}
+
+func TestQuestionsAboutFilesQueueUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.sends("one.md", prices, "")
+	r.sends("two.md", prices, "")
+	require.Equal(t, "**two.md** is not indexed.", r.owner("3"))
+	require.Equal(t, "**one.md** is not indexed.", r.owner("skip"))
+	require.Equal(t, whichQuestion, r.owner("1"))
 }
 
 func TestQuestionsExpireAndSaySo(t *testing.T) {

@@ -102,6 +102,9 @@ func parseChoice(text string) (choice, bool) {
 	if c, ok := parseReaction(text); ok {
 		return c, ok
 	}
+	if text == "0" || text == "cancel" {
+		return choice{word: wordNo}, true
+	}
 	number, digits := 0, strings.TrimPrefix(strings.TrimRight(text, ".)"), "#")
 	for _, r := range digits {
 		if r < '0' || r > '9' || number > maxChoice {

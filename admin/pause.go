@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -61,15 +62,23 @@ func (a *Admin) resume(ctx context.Context, _ request, args string) (answer, err
 
 // resumeChat ends a chat's pause, its hand-over and the quiet after the owner wrote there.
 func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
+	view, err := a.view(ctx)
+	if err != nil {
+		return answer{}, err
+	}
 	text := "**" + esc(label(chat)) + ": I take over again.**"
+	if !a.paused(chat) && !view.waiting[chat.ID] && !a.quietUntil(chat).After(a.Now()) {
+		text = "**" + esc(label(chat)) + " was not paused.**"
+	}
 	switch mode := chat.ModeIn(a.Rules.Defaults); {
+	case mode == policy.ModeSilent, mode == policy.ModeOff:
+		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+chat.Name) + " changes that."
 	case unsendable(chat) != "":
 		text += " But I cannot answer there: " + unsendable(chat)
 	default:
 		text += " It is " + string(mode) + "."
 	}
-	pausedAll, err := a.pausedAll(ctx)
-	if pausedAll {
+	if view.pausedAll {
 		text += " Everything is still paused: `/resume` ends that."
 	}
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
@@ -77,7 +86,7 @@ func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error)
 			return err
 		}
 		return store.CloseEscalation(ctx, tx, chat.ID, pausedForever)
-	}}, err
+	}}, nil
 }
 
 // pausedChats names the chats that were paused one by one.
@@ -88,7 +97,7 @@ func (a *Admin) pausedChats(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, c := range chats {
-		if c.PausedUntil != nil && c.PausedUntil.After(a.Now()) {
+		if a.paused(c) {
 			names = append(names, esc(label(c)))
 		}
 	}

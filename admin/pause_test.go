@@ -60,5 +60,8 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 	require.Nil(t, got.PausedUntil)
 	require.Nil(t, got.OwnerLastAt)
 	require.Contains(t, r.owner("/status"), "Nobody waits for you.")
+	require.Equal(t, "**Ana · WhatsApp was not paused.** It is business.", r.owner("/resume ana whatsapp"))
+	require.Equal(t, "**Family · WhatsApp group was not paused.** It is silent, so I still write nothing there: `/mode business Family` changes that.", r.owner("/resume family"))
+	r.owner("/mode personal maybe")
 	require.Contains(t, r.owner("/resume maybe"), "But I cannot answer there: I do not know whether its room is encrypted")
 }

@@ -118,7 +118,7 @@ func newRig(t *testing.T) *rig {
 		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: disclose,
 	}, r.hs)
 	r.rules = admin.Rules{
-		Version: "1.2", Name: "Nora", Model: "none", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
+		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),
 	}
 	require.NoError(t, os.Mkdir(r.rules.Documents, 0o700))

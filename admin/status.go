@@ -179,7 +179,7 @@ func (a *Admin) name(ctx context.Context, _ request, args string) (answer, error
 	case name == "":
 		return answer{text: "I am called **" + esc(old) + "**. `/name` and another word changes that."}, nil
 	case !isName(name):
-		return answer{text: "A name has 2 to 30 letters, with blanks, dashes, dots or digits between them: `/name Nora`."}, nil
+		return answer{text: "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`."}, nil
 	case name == old:
 		return answer{text: "I am called **" + esc(old) + "** already."}, nil
 	}
@@ -195,7 +195,7 @@ func (a *Admin) name(ctx context.Context, _ request, args string) (answer, error
 func isName(name string) bool {
 	n := utf8.RuneCountInString(name)
 	first, _ := utf8.DecodeRuneInString(name)
-	return n >= 2 && n <= 30 && unicode.IsLetter(first) && !strings.ContainsFunc(name, func(r rune) bool {
+	return n >= 2 && n <= 100 && unicode.IsLetter(first) && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -.'’", r)
 	})
 }

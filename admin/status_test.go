@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ func TestStatus(t *testing.T) {
 		"**Nora is up** · multis 1.2",
 		"No chats yet.",
 		"Documents: none yet; send me one.",
-		"Model: none",
+		"Model: some-model",
 		"Nobody waits for you.",
 	), r.owner("/status"))
 	r.town()
@@ -32,7 +33,7 @@ func TestStatus(t *testing.T) {
 		"**Nora is up** · multis 1.2",
 		"3 chats on WhatsApp, 2 on Signal and 1 on Telegram · 1 business, 4 silent, 1 off · 🔒 2 cannot be read yet",
 		"Documents: 1 public, 1 only yours",
-		"Model: none · today 0.12 EUR of 2.00 EUR in 2 calls",
+		"Model: some-model · today 0.12 EUR of 2.00 EUR in 2 calls",
 		"Nobody waits for you.",
 	), r.owner("/status"))
 	require.Contains(t, r.eva("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
@@ -47,8 +48,8 @@ func TestName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Zoë-Lou 2", name)
 	require.Equal(t, "I am called **Zoë-Lou 2** already.", r.owner("/name Zoë-Lou 2"))
-	for _, bad := range []string{"N", "[Nora]", "2Nora", "@nora", "**", "a very long name with more than thirty letters", "No:ra"} {
-		require.Equal(t, "A name has 2 to 30 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.owner("/name "+bad), bad)
+	for _, bad := range []string{"N", "[Nora]", "2Nora", "@nora", "**", strings.Repeat("N", 101), "No:ra"} {
+		require.Equal(t, "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.owner("/name "+bad), bad)
 	}
 }
 
@@ -59,6 +60,20 @@ func TestAskPassesTheQuestionOn(t *testing.T) {
 	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.owner("  what did Ana say? "))
 	require.Contains(t, r.last().HTML, "<strong>what did Ana say?</strong>")
 	require.Equal(t, "Ask me something: `/ask when do we deliver?`, or just type it.", r.owner("/ask"))
+}
+
+func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "no", "cancel", "0", "//help", "Thank you :)"} {
+		require.Equal(t, "Ask me what stands in your documents, or `/help`: it lists what I do.", r.owner(line), line)
+	}
+	require.Contains(t, r.owner("hello Ana?"), "You asked **hello Ana?**")
+	r.rules.Model = "none"
+	r.restart()
+	require.Equal(t, "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more.", r.owner("when do we deliver?"))
+	r.learn("prices.md", prices, policy.Public)
+	require.Contains(t, r.owner("when do we deliver?"), "You asked **when do we deliver?**")
 }
 
 const prices = `# Prices
@@ -101,15 +116,16 @@ func TestDocs(t *testing.T) {
 	require.Equal(t, "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more.", r.owner("/docs"))
 	r.learn("prices.md", prices, policy.Public)
 	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
-	r.exec("update documents set indexed_at = $1", noon)
+	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)
 	require.Equal(t, text(
-		"**Documents**",
-		"1 Markdown file, public — 2 passages · last indexed 18:00",
-		"1 text file, only you — 1 passage · last indexed 18:00",
+		"**Documents** — public: 1 document, 2 passages · only you: 1 document, 1 passage",
+		"**prices.md** — public, 2 passages, 1 KB · 18:00",
+		"**secret.txt** — only you, 1 passage, 1 KB · 17:59",
 		"",
-		"**Biggest**",
-		"**prices.md** — 2 passages, 1 KB, public · 18:00",
-		"**secret.txt** — 1 passage, 1 KB, only you · 18:00",
+		"Public by mistake? `/index` it again with `admin` makes it yours alone, `/docs remove` and its name takes it out.",
 	), r.owner("/docs"))
-	require.NotContains(t, r.eva("/docs"), "secret")
+	require.Equal(t, text(
+		"**Documents** — public: 1 document, 2 passages",
+		"**prices.md** — public, 2 passages, 1 KB · 18:00",
+	), r.eva("/docs"))
 }

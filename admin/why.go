@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
@@ -21,7 +22,7 @@ const whyMessages = 5
 func (a *Admin) why(ctx context.Context, _ request, args string) (answer, error) {
 	switch {
 	case args == "":
-		return a.explain(ctx, 0, "", 1, "Nobody wrote to you since I am here.")
+		return a.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
 		return a.whyEvent(ctx, eventOf(args))
 	default:
@@ -56,7 +57,7 @@ func (a *Admin) whyEvent(ctx context.Context, event id.EventID) (answer, error) 
 }
 
 func (a *Admin) whyChat(ctx context.Context, chat store.Chat) (answer, error) {
-	none := "Nothing came from **" + esc(label(chat)) + "** since I am here."
+	none := "Nothing came from **" + esc(label(chat)) + "** since I started."
 	if chat.ModeIn(a.Rules.Defaults) == policy.ModeOff {
 		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
 	}
@@ -100,18 +101,24 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 	if m.RedactedAt != nil {
 		said = "a message that was deleted"
 	}
+	if late := m.ReceivedAt.Sub(m.At); late >= time.Minute {
+		said += " · arrived after " + short(late)
+	}
 	lines := []string{
 		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), a.moment(m.At)),
-		said + " · arrived after " + short(m.ReceivedAt.Sub(m.At)),
-		"Mode **" + string(chat.ModeIn(a.Rules.Defaults)) + "**, " + a.modeOrigin(chat) + " · " + esc(m.Reason),
+		said,
+		esc(m.Reason),
 	}
 	if out == nil {
 		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionHandoff) {
 			lines = append(lines, "Nothing was sent.")
 		}
-		return strings.Join(lines, "\n"), nil
+	} else {
+		lines = append(lines, a.sentLines(*out)...)
 	}
-	return strings.Join(append(lines, a.sentLines(*out)...), "\n"), nil
+	// The mode decided when the message came; what it was then stands in the reason.
+	now := "The chat is **" + string(chat.ModeIn(a.Rules.Defaults)) + "** now, " + a.modeOrigin(chat) + "."
+	return strings.Join(append(lines, now), "\n"), nil
 }
 
 // verdict is what became of a message, in three words.

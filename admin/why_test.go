@@ -50,27 +50,29 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 	m := r.heardFrom(ana, "do you deliver\non Sundays?", time.Hour, policy.ActionAnswer, policy.CodeAnswer, "fresh")
 	require.Equal(t, text(
 		"**I am still at it** in Ana · WhatsApp at 17:00",
-		"“do you deliver on Sundays?” · arrived after 2 s",
-		"Mode **business**, set by you, Tue 17 Nov, 16:00 · fresh",
+		"“do you deliver on Sundays?”",
+		"fresh",
+		"The chat is **business** now, set by you, Tue 17 Nov, 16:00.",
 	), r.owner("/why"))
 
 	out := r.answers(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
 		store.Span{ChunkID: 1, Source: "[prices.md › Delivery, lines 12-14]", Quote: "Deliveries run Monday to Saturday."})
 	explained := text(
 		"**Why I answered** in Ana · WhatsApp at 17:00",
-		"“do you deliver on Sundays?” · arrived after 2 s",
-		"Mode **business**, set by you, Tue 17 Nov, 16:00 · Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
+		"“do you deliver on Sundays?”",
+		"Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
 		"My words: “[Nora] Monday to Saturday. (from prices.md)”",
 		"Source [prices.md › Delivery, lines 12-14]: “Deliveries run Monday to Saturday.”",
 		"The chat is business, you were away, a quoted source stands behind it. · ",
 	)
-	require.Contains(t, r.owner("/why ana · whatsapp"), explained+"waits to be sent")
+	now := "\nThe chat is **business** now, set by you, Tue 17 Nov, 16:00."
+	require.Contains(t, r.owner("/why ana · whatsapp"), explained+"waits to be sent"+now)
 	r.exec("update outbox set sent_at = $2 where id = $1", out, noon.Add(-59*time.Minute))
-	require.Equal(t, explained+"sent 17:01:00", r.owner("/why"))
+	require.Equal(t, explained+"sent 17:01:00"+now, r.owner("/why"))
 	r.tx(func(tx store.Tx) error {
 		return store.DeliverOut(r.ctx, tx, out, noon.Add(-59*time.Minute+time.Second))
 	})
-	delivered := explained + "sent 17:01:00, delivered 17:01:01"
+	delivered := explained + "sent 17:01:00, delivered 17:01:01" + now
 	for _, line := range []string{
 		"/why " + m.EventID.String(),
 		"/why https://matrix.to/#/!room:example.com/" + m.EventID.String() + "?via=example.com",
@@ -85,14 +87,15 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 func TestWhyExplainsASilence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "Nobody wrote to you since I am here.", r.owner("/why"))
+	require.Equal(t, "Nobody wrote to you since I started.", r.owner("/why"))
 	ana, signal, _ := r.town()
 	r.heardFrom(signal, "hi", time.Hour, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · Signal at 17:00",
-		"“hi” · arrived after 2 s",
-		"Mode **silent**, by default (New chats are silent in the personal profile) · The chat is silent.",
+		"“hi”",
+		"The chat is silent.",
 		"Nothing was sent.",
+		"The chat is **silent** now, by default (New chats are silent in the personal profile).",
 	), r.owner("/why"))
 
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
@@ -103,14 +106,26 @@ func TestWhyExplainsASilence(t *testing.T) {
 	r.answers(ana, m, policy.PurposeHandover, "Let me check with the team.", `The word "refund" hands over to a person.`)
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · WhatsApp at 17:59",
-		"“Can I get a refund?” · arrived after 2 s",
-		`Mode **business**, set by you, 17:00 · The word "refund" hands over to a person.`,
+		"“Can I get a refund?”",
+		`The word "refund" hands over to a person.`,
 		"My words: “[Nora] Let me check with the team.”",
 		"Not sent: Everything is paused; /resume ends it.",
+		"The chat is **business** now, set by you, 17:00.",
 	), r.owner("/why"))
+	late := r.heardFrom(signal, "so late", 0, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
+	r.exec("update messages set received_at = ts + interval '5 minutes' where id = $1", late.ID)
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, signal.ID, policy.ModeOff) })
+	r.exec("update chats set mode_set_at = $1 where id = $2", noon, signal.ID)
+	require.Equal(t, text(
+		"**Why I was silent** in Ana · Signal at 18:00",
+		"“so late” · arrived after 5 min",
+		"The chat is silent.",
+		"Nothing was sent.",
+		"The chat is **off** now, set by you, 18:00.",
+	), r.owner("/why"), "what decided then is not what holds now")
 	require.Equal(t, "I know no message of a contact under that link. Nothing is stored of chats that are off.", r.owner("/why $nothing"))
 	require.Equal(t, "Bank alerts · Telegram is **off**: I store nothing there, so there is nothing to explain.", r.owner("/why bank"))
-	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I am here.", r.owner("/why dr. weber"))
+	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I started.", r.owner("/why dr. weber"))
 }
 
 func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {

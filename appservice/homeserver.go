@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -77,7 +78,11 @@ func (h *Homeserver) Start(ctx context.Context) error {
 func (h *Homeserver) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	if _, err := h.bot.now().AppservicePing(ctx, h.access.AppserviceID, "start"); err != nil {
+	_, err := h.bot.now().AppservicePing(ctx, h.access.AppserviceID, "start")
+	if errors.Is(err, mautrix.MBadStatus) && (strings.Contains(err.Error(), "HTTP 401") || strings.Contains(err.Error(), "HTTP 403")) {
+		return fmt.Errorf("the homeserver reaches us with another hs_token: %w; give it the newest registration.yaml and restart Synapse", err)
+	}
+	if err != nil {
 		return fmt.Errorf("the homeserver cannot reach us: %w; check appservice.address in config.yaml against the url in the registration", err)
 	}
 	return nil
@@ -278,7 +283,12 @@ func (h *Homeserver) as(who policy.SendAs) *account {
 
 // explain adds what to do to the errors that a wrong installation gives.
 func explain(what string, err error) error {
+	var failed mautrix.HTTPError
 	switch {
+	case errors.As(err, &failed) && failed.Response == nil && failed.WrappedError != nil:
+		return fmt.Errorf("%s: %w; if the homeserver runs, check homeserver.address in config.yaml", what, err)
+	case failed.RespError == nil && failed.IsStatus(http.StatusNotFound):
+		return fmt.Errorf("%s: %w; this is no Matrix homeserver: check homeserver.address in config.yaml", what, err)
 	case errors.Is(err, mautrix.MUnknownToken):
 		return fmt.Errorf("%s: %w; the homeserver does not know our as_token: add registration.yaml to app_service_config_files in homeserver.yaml and restart Synapse", what, err)
 	case errors.Is(err, mautrix.MExclusive), errors.Is(err, mautrix.MForbidden):

@@ -11,10 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 	"maunium.net/go/mautrix/id"
 
 	"multis/admin"
@@ -40,12 +44,12 @@ func (runCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := logger(cfg.Logging)
+	closeLog, err := openLog(cfg.Logging)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	return serve(log.WithContext(ctx), cfg)
+	return serve(ctx, cfg)
 }
 
 // migrateCmd brings the database up to date.
@@ -77,7 +81,7 @@ func (healthCmd) Run(ctx context.Context, c *cli) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(cfg.Appservice.Port)+"/_matrix/mau/ready", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+knock(cfg.Appservice)+"/_matrix/mau/ready", nil)
 	if err != nil {
 		return fmt.Errorf("ask multis: %w", err)
 	}
@@ -92,8 +96,20 @@ func (healthCmd) Run(ctx context.Context, c *cli) error {
 	return nil
 }
 
+// knock is the address that multis is reached at from its own machine.
+func knock(a config.Appservice) string {
+	host := a.Hostname
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every interface
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(a.Port))
+}
+
 // openStore connects to the database, or starts our own, and migrates it.
 func openStore(ctx context.Context, db config.Database) (*store.Store, func(), error) {
+	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
+		return nil, nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
+	}
 	dsn, stop := db.URL.Value(), func() {}
 	if dsn == "" {
 		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres")})
@@ -112,7 +128,7 @@ func openStore(ctx context.Context, db config.Database) (*store.Store, func(), e
 	}
 	if err := migrations.Run(ctx, dsn); err != nil {
 		stop()
-		return nil, nil, err
+		return nil, nil, unreachable(err)
 	}
 	st, err := store.Open(ctx, dsn)
 	if err != nil {
@@ -120,6 +136,17 @@ func openStore(ctx context.Context, db config.Database) (*store.Store, func(), e
 		return nil, nil, err
 	}
 	return st, func() { st.Close(); stop() }, nil
+}
+
+// unreachable says in one line why there is no database: of each way that was tried the library has a line, and the last
+// one is the most plain.
+func unreachable(err error) error {
+	var failed *pgconn.ConnectError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	causes := strings.Split(failed.Unwrap().Error(), "\n")
+	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
 }
 
 // assistant is everything between the inbox and the outbox: the same with a homeserver and in a terminal.
@@ -194,6 +221,9 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	defer closeDB()
+	if err := os.MkdirAll(cfg.Documents.Folder, 0o750); err != nil {
+		return fmt.Errorf("documents.folder: %w", err)
+	}
 	hs, err := newHomeserver(cfg, st)
 	if err != nil {
 		return err
@@ -215,8 +245,11 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	}
 	server := appservice.NewServer(as.inbox, cfg.Appservice.HSToken.Value())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
+	}
 	if err != nil {
-		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one", err)
+		return fmt.Errorf("listen for the homeserver: %w; check appservice.hostname", err)
 	}
 	log.Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
 
@@ -337,21 +370,23 @@ func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement)
 	return l.Store.Settle(ctx, reservation, store.Settlement(s))
 }
 
-// logger writes to standard error, and to a file if one is configured.
-func logger(c config.Logging) (zerolog.Logger, func(), error) {
+// openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every
+// context that has none, and is put into none: the Matrix client logs each request to a context's own logger, those that
+// were cancelled too, and we say what matters of them.
+func openLog(c config.Logging) (func(), error) {
 	var out io.Writer = os.Stderr
 	if c.Format == config.FormatPretty {
-		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}
+		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(os.Stderr.Fd()))}
 	}
 	closeFile := func() {}
 	if c.File != "" {
 		file, err := os.OpenFile(c.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
-			return zerolog.Logger{}, nil, fmt.Errorf("logging.file: %w", err)
+			return nil, fmt.Errorf("logging.file: %w", err)
 		}
 		out, closeFile = zerolog.MultiLevelWriter(out, file), func() { file.Close() }
 	}
 	log := zerolog.New(out).Level(c.Level).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &log
-	return log, closeFile, nil
+	return closeFile, nil
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"multis/config"
+	"multis/policy"
+	"multis/search"
+)
+
+// searchCmd looks for passages as the owner: in public documents, his own, and the chats that he names.
+type searchCmd struct {
+	Words   []string `arg:"" help:"What to look for."`
+	Explain bool     `help:"Show how each score came about."`
+	Limit   int      `default:"5" help:"How many passages to show, 50 at most."`
+	Chat    []int64  `placeholder:"NUMBER" help:"Also search what is remembered of this chat. May be given several times."`
+}
+
+// shownLength is how much of a passage is shown, in characters.
+const shownLength = 240
+
+// Run searches the configured database and prints what was found.
+func (c searchCmd) Run(ctx context.Context, g *cli) error {
+	cfg, err := config.Load(g.Config)
+	if err != nil {
+		return err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	found, err := search.New(st).AsOwner(ctx, policy.OwnerScope(c.Chat...), search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
+	if err != nil {
+		return err
+	}
+	return printFound(os.Stdout, found)
+}
+
+// printFound writes the passages, and where they are explained, what their scores are made of.
+func printFound(w io.Writer, found search.Result) error {
+	var b strings.Builder
+	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
+	if explained {
+		for _, t := range found.Terms {
+			fmt.Fprintf(&b, "%-16s in %d passages, weight %.2f%s\n", t.Lexeme, t.Chunks, t.IDF, map[bool]string{true: ", a guess"}[t.Guess])
+		}
+		b.WriteString("\n")
+	}
+	for i, h := range found.Hits {
+		fmt.Fprintf(&b, "%d. %s  %.2f  (%s, %s)\n   %s\n", i+1, place(h), h.Score, h.Role, h.Language, shortened(h.Text))
+		if h.Why != nil {
+			explainHit(&b, *h.Why)
+		}
+	}
+	if len(found.Hits) == 0 {
+		b.WriteString("Nothing found.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func explainHit(b *strings.Builder, e search.Explanation) {
+	for _, t := range e.Terms {
+		fmt.Fprintf(b, "   %+6.2f  %s: stands here %d times, %.2f with its neighbours\n", t.Score, t.Lexeme, t.Stands, t.Frequency)
+	}
+	if e.Author != 1 {
+		fmt.Fprintf(b, "   x%5.2f  said by somebody who is named in the question\n", e.Author)
+	}
+	for _, s := range []struct {
+		score float64
+		what  string
+	}{{e.Company, "the rest of the conversation"}, {e.Cues, "words together, or a date that was asked for"}, {e.Activation, "used lately"}} {
+		if s.score > 0.005 {
+			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.what)
+		}
+	}
+}
+
+// place is where a passage stands, as it is cited.
+func place(h search.Hit) string {
+	at := h.Title
+	if h.Section != "" {
+		at += search.SectionSeparator + h.Section
+	}
+	if h.PageFrom > 0 {
+		at += fmt.Sprintf(", p. %d", h.PageFrom)
+	}
+	return at
+}
+
+// shortened is the beginning of a text, on one line.
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= shownLength {
+		return text
+	}
+	return string([]rune(text)[:shownLength]) + "…"
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/search"
+)
+
+func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
+	t.Parallel()
+	found := search.Result{
+		Terms: []search.Term{{Lexeme: "bread", Chunks: 3, IDF: 1.5}, {Lexeme: "rie", Chunks: 1, IDF: 2, Guess: true}},
+		Hits: []search.Hit{{
+			Title: "menu.pdf", Section: "Breads", PageFrom: 2, Role: "public", Language: "english", Score: 3.25, Text: "Rye\nbread " + strings.Repeat("x", 300),
+			Why: &search.Explanation{Terms: []search.TermShare{{Lexeme: "bread", Stands: 2, Frequency: 2.5, Score: 1.25}}, Author: 1.6, Cues: 1.25},
+		}},
+	}
+	var b strings.Builder
+	require.NoError(t, printFound(&b, found))
+	for _, want := range []string{
+		"bread            in 3 passages, weight 1.50\n", "weight 2.00, a guess\n", "1. menu.pdf › Breads, p. 2  3.25  (public, english)\n   Rye bread xxx", "x…\n",
+		" +1.25  bread: stands here 2 times, 2.50 with its neighbours\n", "x 1.60  said by", " +1.25  words together",
+	} {
+		require.Contains(t, b.String(), want)
+	}
+	require.NotContains(t, b.String(), "used lately", "what adds nothing is not listed")
+
+	b.Reset()
+	require.NoError(t, printFound(&b, search.Result{}))
+	require.Equal(t, "Nothing found.\n", b.String())
+}
