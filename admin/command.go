@@ -198,8 +198,8 @@ func (a *Admin) unknown(r request, name string) string {
 }
 
 // untrusted answers a command from a device that could be anybody's.
-const untrusted = "⚠️ I did not do that: it came from a session that is not verified, so I cannot tell that it is yours. " +
-	"Verify that session in your Matrix client (Settings, Sessions), then write it again."
+const untrusted = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
+	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."
 
 // unreadable says what cannot be taken in yet.
 func unreadable(kind string) string {

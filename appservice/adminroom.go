@@ -11,7 +11,6 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"multis/policy"
 	"multis/store"
 )
 
@@ -36,8 +35,12 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 			return err
 		}
 	}
+	state, err := h.bot.now().State(ctx, room)
+	if err != nil {
+		return explain("read the state of the admin room", err)
+	}
 	return h.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, adminChat(room, policy.EncryptionNo))
+		_, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(flat(state))))
 		return err
 	})
 }
@@ -103,12 +106,18 @@ func (h *Homeserver) stranger(who id.UserID) bool {
 
 func (h *Homeserver) createAdminRoom(ctx context.Context) (id.RoomID, error) {
 	resp, err := h.bot.now().CreateRoom(ctx, &mautrix.ReqCreateRoom{
-		Preset: "private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
-		Invite: append([]id.UserID{h.access.Owner}, h.access.Operators...), IsDirect: len(h.access.Operators) == 0,
+		// The owner rules the room as the bot does, and can turn encryption on.
+		Preset: "trusted_private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
+		Invite: []id.UserID{h.access.Owner}, IsDirect: len(h.access.Operators) == 0,
 		InitialState: []*event.Event{{Type: markerType, Content: event.Content{Parsed: marker{Owner: h.access.Owner}}}},
 	})
 	if err != nil {
 		return "", explain("make the admin room", err)
+	}
+	for _, operator := range h.access.Operators {
+		if _, err := h.bot.now().InviteUser(ctx, resp.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {
+			return "", explain("invite "+operator.String(), err)
+		}
 	}
 	return resp.RoomID, nil
 }

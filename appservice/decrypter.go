@@ -61,6 +61,8 @@ func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
 		return jobs.Later(elsewhereWait)
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.wait(ctx, chat, msg, who, evt)
+	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may come all the same, once multis is verified
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; multis verify helps with later ones.")
 	case err != nil:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
@@ -121,20 +123,25 @@ func (d *Decrypter) takeIn(ctx context.Context, msg store.Message, plain *event.
 		if !known || b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
 			return nil // switched off while the key was on its way: nothing is kept
 		}
-		if chat.Kind == policy.KindAdmin && plain.Sender != b.in.rules.Bot && !trusted(plain) {
-			err = b.distrust(ctx, chat, plain)
-		} else {
-			err = b.take(ctx, chat, plain)
-		}
-		if err != nil {
+		if err := b.take(ctx, chat, plain); err != nil {
 			return fmt.Errorf("take in %s: %w", plain.ID, err)
 		}
 		return jobs.Enqueue(ctx, tx, b.jobs...)
 	})
 }
 
-// trusted tells whether a message surely comes from a device of its sender: one that is cross-signed, or verified by hand.
-func trusted(evt *event.Event) bool { return evt.Mautrix.TrustState >= id.TrustStateCrossSignedTOFU }
+// forgeable tells whether a message in an encrypted admin room may come from another than its sender: from a device that is
+// neither cross-signed nor verified by hand, or from whoever can write there in plain text.
+func (b *batch) forgeable(chat store.Chat, evt *event.Event) bool {
+	if chat.Kind != policy.KindAdmin || evt.Sender == b.in.rules.Bot {
+		return false
+	}
+	if evt.Mautrix.WasEncrypted {
+		return evt.Mautrix.TrustState < id.TrustStateCrossSignedTOFU
+	}
+	isMessage := evt.Type.Type == event.EventMessage.Type || evt.Type.Type == event.EventSticker.Type
+	return chat.Encrypted == policy.EncryptionYes && isMessage // clients encrypt no reactions
+}
 
 // distrust stores that somebody wrote in the admin room from a device that is not the owner's for sure. What it said is not
 // kept; the owner is told how to mend it.

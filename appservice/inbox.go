@@ -244,6 +244,9 @@ func (b *batch) take(ctx context.Context, chat store.Chat, evt *event.Event) err
 	if evt.StateKey != nil {
 		return b.takeState(ctx, chat, evt)
 	}
+	if b.forgeable(chat, evt) {
+		return b.distrust(ctx, chat, evt)
+	}
 	switch evt.Type.Type {
 	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type:
 		return b.takeMessage(ctx, chat, evt)

@@ -59,16 +59,18 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			sleep(ctx, lockTime)
 			continue
 		}
-		s.hold(ctx, lock, ready)
+		for ctx.Err() == nil && lock.Alive(ctx) {
+			s.hold(ctx, lock, ready)
+		}
 		lock.Release(ctx)
 	}
 	return nil
 }
 
-// hold is the time in which this process is the one that syncs and holds the keys.
+// hold syncs with the keys of the devices as they are now, in the process that is the one to do so.
 func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	log := zerolog.Ctx(ctx)
-	if err := s.vault.open(ctx); err != nil {
+	if err := s.vault.open(ctx, true); err != nil {
 		log.Err(err).Msg("Cannot open the keys; encrypted rooms are neither read nor written")
 		sleep(ctx, lockTime)
 		return
@@ -79,7 +81,7 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.step) })
-	group.Go(func() { defer cancel(); s.loop(ctx, lock, "bot", s.stepBot) })
+	group.Go(func() { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot) })
 	group.Wait()
 }
 
@@ -116,16 +118,18 @@ func (s *OwnerSync) replace(ctx context.Context, a *account) error {
 // botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.
 const botFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"rooms":[]}}`
 
+// signBot makes the bot's device one that the owner's clients need not warn of.
+func (s *OwnerSync) signBot(ctx context.Context) {
+	if err := s.vault.sign(ctx); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
+	}
+}
+
 // stepBot makes one poll of the bot's device, which brings the keys of the admin room.
 func (s *OwnerSync) stepBot(ctx context.Context) error {
 	var since string
 	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
 		return err
-	}
-	if since == "" {
-		if err := s.vault.sign(ctx); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
-		}
 	}
 	resp, err := s.hs.bot.now().FullSyncRequest(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
 	if err != nil {

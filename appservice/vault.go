@@ -39,6 +39,7 @@ type Vault struct {
 type machine struct {
 	*crypto.OlmMachine
 	client *mautrix.Client
+	keys   *crypto.SQLCryptoStore
 	state  *sqlstatestore.SQLStateStore
 
 	mu    sync.Mutex
@@ -52,8 +53,8 @@ func NewVault(st *store.Store, hs *Homeserver) *Vault {
 	return v
 }
 
-// open loads the keys, or makes and publishes them.
-func (v *Vault) open(ctx context.Context) error {
+// open loads the keys, or makes them. Only the process that holds the lock of the sync publishes.
+func (v *Vault) open(ctx context.Context, publish bool) error {
 	pickle, err := v.pickle(ctx)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (v *Vault) open(ctx context.Context) error {
 	}
 	machines := map[policy.SendAs]*machine{}
 	for who, a := range map[policy.SendAs]*account{policy.AsOwner: v.hs.owner, policy.AsBot: v.hs.bot} {
-		if machines[who], err = v.load(ctx, db, a, pickle); err != nil {
+		if machines[who], err = v.load(ctx, db, a, pickle, publish); err != nil {
 			db.Close()
 			return explain("load the keys of "+a.user.String(), err)
 		}
@@ -111,7 +112,7 @@ func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
 	return []byte(key), store.PutSetting(ctx, v.store.DB(), store.SettingPickle, key)
 }
 
-func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickle []byte) (*machine, error) {
+func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
 	// A client of its own, because it keeps what it learns of rooms.
 	c, err := v.hs.dial(a.user, device{ID: a.now().DeviceID, Made: a.now().made})
 	if err != nil {
@@ -121,13 +122,16 @@ func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickl
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
 	// A device that was made anew starts with keys of its own.
 	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, c.UserID.String()+"|"+c.DeviceID.String(), c.DeviceID, pickle)
-	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, state: state, known: map[id.RoomID]bool{}}
+	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, known: map[id.RoomID]bool{}}
 	m.IgnorePostDecryptionParseErrors = true
 	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
 	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.unlocked(ctx, session) }
 	c.StateStore = state
 	if err := m.Load(ctx); err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	if !publish {
+		return m, nil
 	}
 	if err := m.ShareKeys(ctx, -1); err != nil {
 		return nil, fmt.Errorf("publish keys: %w", err)
@@ -177,7 +181,15 @@ func (v *Vault) sign(ctx context.Context) error {
 
 // Verify signs the owner's multis device with the owner's recovery key, which is used once and not kept.
 func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
-	if err := v.open(ctx); err != nil {
+	lock, alone, err := v.store.TryLock(ctx, store.LockSync, 0)
+	if err != nil {
+		return err
+	}
+	if alone {
+		defer lock.Release(ctx)
+	}
+	// Where a running process holds the keys, they are only read: the two would undo each other's changes.
+	if err := v.open(ctx, alone); err != nil {
 		return err
 	}
 	defer v.close()
@@ -187,6 +199,18 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	}
 	if err := m.VerifyWithRecoveryKey(ctx, recoveryKey); err != nil {
 		return explain("verify the device", err)
+	}
+	return believe(ctx, m)
+}
+
+// believe takes the owner's keys for the owner's, also those that are not the first ever seen: the recovery key opened them.
+func believe(ctx context.Context, m *machine) error {
+	owner := m.client.UserID
+	if _, err := m.FetchKeys(ctx, []id.UserID{owner}, true); err != nil {
+		return explain("fetch the owner's keys", err)
+	}
+	if err := m.keys.ResetMasterKeyTOFU(ctx, owner, m.CrossSigningKeys.MasterKey.PublicKey()); err != nil {
+		return fmt.Errorf("store the owner's keys: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func TestTheAdminRoom(t *testing.T) {
-	leaveAdminRooms(t, world)
+	leaveAdminRooms(t.Context(), t, world)
 	a := begin(t, setup{})
 	a.step("the owner is invited and reads what to do", func(t *testing.T) {
 		a.joinAdminRoom() // which only who is invited can
@@ -105,19 +105,19 @@ func TestAFailedDeliveryIsTold(t *testing.T) {
 }
 
 // leaveAdminRooms makes the owner leave what rooms earlier tests left, so that the next multis makes a new one.
-func leaveAdminRooms(t *testing.T, around *scene) {
+func leaveAdminRooms(ctx context.Context, t *testing.T, around *scene) {
 	t.Helper()
-	joined, err := around.Owner.JoinedRooms(t.Context())
+	joined, err := around.Owner.JoinedRooms(ctx)
 	require.NoError(t, err)
 	for _, room := range joined.JoinedRooms {
 		marker := event.Type{Type: "ai.multis.admin", Class: event.StateEventType}
 		var content json.RawMessage
-		err := around.Owner.StateEvent(t.Context(), room, marker, "", &content)
+		err := around.Owner.StateEvent(ctx, room, marker, "", &content)
 		if errors.Is(err, mautrix.MNotFound) {
 			continue
 		}
 		require.NoError(t, err)
-		_, err = around.Owner.LeaveRoom(t.Context(), room)
+		_, err = around.Owner.LeaveRoom(ctx, room)
 		require.NoError(t, err)
 	}
 }

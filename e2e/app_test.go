@@ -12,6 +12,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -100,6 +101,25 @@ func (a *app) run() {
 	process, err := a.StartMultis(a.t.Context(), a.config(a.port))
 	require.NoError(a.t, err)
 	a.process = process
+	if a.setup.Locked {
+		a.bridgeKnows()
+	}
+}
+
+// A bridge that shares no encrypted room with the owner yet asks for his sessions when it does.
+const bridgeKnowsSQL = `select not exists (select from crypto_tracked_user where user_id = $1)
+	or exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)`
+
+// bridgeKnows waits until the bridge has seen multis' session, and encrypts for it.
+func (a *app) bridgeKnows() {
+	a.t.Helper()
+	conn, err := pgx.Connect(a.t.Context(), a.Stack.PostgresDSN(rig.BridgeDatabase))
+	require.NoError(a.t, err)
+	defer conn.Close(a.t.Context())
+	a.until("the bridge to see the session", func(ctx context.Context) (known bool, err error) {
+		err = conn.QueryRow(ctx, bridgeKnowsSQL, owner, a.session()).Scan(&known)
+		return known, err
+	})
 }
 
 func (a *app) config(port int) []byte {

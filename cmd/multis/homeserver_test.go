@@ -79,6 +79,7 @@ func openHomeserver(t *testing.T) *homeserver {
 	mux.HandleFunc("GET "+v3+"/user/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "M_NOT_FOUND") })
 	mux.HandleFunc("GET "+v3+"/joined_rooms", hs.joinedRooms)
 	mux.HandleFunc("POST "+v3+"/createRoom", hs.createRoom)
+	mux.HandleFunc("POST "+v3+"/rooms/{room}/invite", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", hs.state)
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", hs.stateEvent)
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{key}", hs.stateEvent)

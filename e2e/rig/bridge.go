@@ -72,11 +72,10 @@ func (s bridgeSetup) registrations() ([][]byte, error) {
 }
 
 func (r *Rig) prepareBridge(ctx context.Context, setup bridgeSetup) error {
-	const database = "bridge"
-	if err := r.Stack.CreateDatabase(ctx, database); err != nil {
+	if err := r.Stack.CreateDatabase(ctx, BridgeDatabase); err != nil {
 		return err
 	}
-	setup.HomeserverURL, setup.DatabaseURI = r.Stack.HomeserverURL, r.Stack.PostgresDSN(database)
+	setup.HomeserverURL, setup.DatabaseURI = r.Stack.HomeserverURL, r.Stack.PostgresDSN(BridgeDatabase)
 	parsed, err := template.New("bridge.yaml").Parse(bridgeConfigTemplate)
 	if err != nil {
 		return err

@@ -52,6 +52,10 @@ func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
 		return nil, fmt.Errorf("publish keys: %w", err)
 	}
 	client.Crypto = e.keys
+	// Its store knows this session of the owner's, so nobody would ask for the others.
+	if _, err := e.keys.Machine().FetchKeys(ctx, []id.UserID{OwnerID}, true); err != nil {
+		return nil, fmt.Errorf("fetch the owner's sessions: %w", err)
+	}
 	syncer, ok := client.Syncer.(*mautrix.DefaultSyncer)
 	if !ok {
 		return nil, errors.New("the client has another kind of syncer")

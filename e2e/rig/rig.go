@@ -28,6 +28,8 @@ const (
 	OwnerPassword = "owner"
 	// BridgeBotID is the bridge's bot.
 	BridgeBotID id.UserID = "@demobot:" + devstack.Domain
+	// BridgeDatabase is the bridge's database in the stack's Postgres.
+	BridgeDatabase = "bridge"
 )
 
 // Options say what the world is made of.

@@ -1,0 +1,109 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/e2e/rig"
+	"multis/store"
+)
+
+func TestAnEncryptedAdminRoom(t *testing.T) {
+	leaveAdminRooms(t.Context(), t, lockedWorld(t))
+	a := start(t, setup{Locked: true})
+	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) }) // the other tests' owner does not encrypt
+	verified, unverified := a.element(t), a.element(t)
+	_, err := verified.SetUpEncryption(t.Context())
+	require.NoError(t, err)
+
+	room := a.adminRoom()
+	turnOn := event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
+	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", turnOn)
+	require.NoError(t, err, "the owner turns encryption on")
+	a.pastBothDoors(sent.EventID)
+	open := len(a.sentTexts(room))
+
+	a.step("a verified session is obeyed, and the answer is for the owner's eyes", func(t *testing.T) {
+		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "/mode")
+		require.Contains(t, a.commandSealed(t, verified, room, "/pause all"), "Everything is paused")
+		require.Contains(t, a.commandSealed(t, verified, room, "/resume"), "I go on")
+	})
+	a.step("a session that nobody vouches for is not", func(t *testing.T) {
+		require.Contains(t, a.commandSealed(t, unverified, room, "/pause all"), "did not come encrypted from a verified session")
+		paused, err := store.PausedAll(t.Context(), a.db.DB())
+		require.NoError(t, err)
+		require.False(t, paused)
+	})
+	a.step("and plain text proves nothing either", func(t *testing.T) {
+		asked, err := a.Owner.SendText(t.Context(), room, "/pause all")
+		require.NoError(t, err)
+		read, err := verified.Read(t.Context(), a.answerEvent(asked.EventID))
+		require.NoError(t, err)
+		require.Contains(t, read.Content.AsMessage().Body, "did not come encrypted from a verified session")
+		paused, err := store.PausedAll(t.Context(), a.db.DB())
+		require.NoError(t, err)
+		require.False(t, paused)
+	})
+	a.step("nor is a stranger who made the owner's keys anew, until the owner proves them", func(t *testing.T) {
+		recovery, err := verified.SetUpEncryption(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "did not come encrypted from a verified session")
+		printed, err := a.RunMultis(t.Context(), a.config(a.port), recovery+"\n", "verify")
+		require.NoError(t, err, printed)
+		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "/mode")
+	})
+	for _, put := range a.sentTexts(room)[open:] {
+		require.Equal(t, event.EventEncrypted.Type, put.Type)
+	}
+}
+
+func TestTheOwnerOpensAnEncryptedConversation(t *testing.T) {
+	a := start(t, setup{Locked: true})
+	verified := a.element(t)
+	_, err := verified.SetUpEncryption(t.Context())
+	require.NoError(t, err)
+	made, err := verified.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{
+		Preset: "trusted_private_chat", Invite: []id.UserID{bot}, IsDirect: true,
+		InitialState: []*event.Event{{
+			Type: event.StateEncryption, Content: event.Content{Parsed: event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}},
+		}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := verified.LeaveRoom(context.WithoutCancel(t.Context()), made.RoomID)
+		require.NoError(t, err)
+	})
+	require.Contains(t, a.commandSealed(t, verified, made.RoomID, "/help"), "/mode")
+	require.NotEmpty(t, a.sentTexts(made.RoomID))
+	a.onlySealed(t, made.RoomID)
+}
+
+// commandSealed says something as one of the owner's sessions and returns what a verified one reads as the answer.
+func (a *app) commandSealed(t *testing.T, session *rig.Element, room id.RoomID, text string) string {
+	t.Helper()
+	asked, err := session.Say(t.Context(), room, text)
+	require.NoError(t, err)
+	require.Equal(t, event.EventEncrypted, a.kindOf(t, room, asked))
+	answer := a.answerEvent(asked)
+	require.Equal(t, event.EventEncrypted, a.kindOf(t, room, answer))
+	read, err := session.Read(t.Context(), answer)
+	require.NoError(t, err)
+	return read.Content.AsMessage().Body
+}
+
+// sentTexts lists what multis sent into a room but reactions, which are never encrypted.
+func (a *app) sentTexts(room id.RoomID) (texts []sending) {
+	for _, put := range a.back.sentTo(room) {
+		if put.Type != event.EventReaction.Type {
+			texts = append(texts, put)
+		}
+	}
+	return texts
+}
