@@ -230,6 +230,8 @@ func TestASlipInAModeIsSeen(t *testing.T) {
 	require.Equal(t, "Did you mean `/mode business Dr. Weber`?", r.owner("/mode bussiness Dr. Weber"))
 	require.Equal(t, "Did you mean `/mode silent bank`?", r.owner("/mode bank silnet"))
 	require.Contains(t, r.owner("/mode bussiness Otto"), "I know no chat called “bussiness Otto”.")
+	r.chat("Ben `x`\u202e", "signal")
+	require.Contains(t, r.owner("/mode silent Ben 'x'"), "is now silent", "a name as it was shown")
 	require.Contains(t, r.owner("/why bussiness Ana"), "I know no chat called “bussiness Ana”.")
 }
 

@@ -42,8 +42,9 @@ func slips(word string) int {
 	}
 }
 
-// fold makes names comparable: small letters, one blank between words.
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+// fold makes names comparable, as they are shown: small letters, one blank between words, nothing invisible, and the mark
+// that stands for a backtick where something is to be typed.
+func fold(s string) string { return strings.ToLower(strings.ReplaceAll(line(s), "`", "'")) }
 
 // distance counts the letters to insert, drop, change or swap with their neighbour to turn a into b.
 func distance(a, b []rune) int {
