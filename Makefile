@@ -6,6 +6,8 @@ SHELL := bash
 TAGS := goolm
 export CGO_ENABLED := 0
 
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # What runs under the race detector: everything that has tests of its own and needs no development stack.
@@ -18,7 +20,8 @@ help: ## Show this list
 .PHONY: demo
 demo: ## See the whole of it: a real homeserver, a real bridge, two contacts and you (first time: a few minutes)
 	@deploy/setup.sh
-	go run -tags $(TAGS) ./e2e/demo
+	go build -tags $(TAGS) -o bin/demo ./e2e/demo
+	@exec bin/demo
 
 .PHONY: test
 test: ## Run all tests: units and the database, then end to end on a real homeserver
@@ -32,6 +35,7 @@ check: lint ## Check form, lint, vet, module files, build, and the tests under t
 	go vet -tags $(TAGS) ./...
 	go vet -tags '$(TAGS) e2e' ./...
 	go mod tidy -diff
+	cd bench && CGO_ENABLED=1 go vet -tags '$(TAGS) sqlite_fts5' . && go mod tidy -diff
 	go build -tags $(TAGS) -o /dev/null ./cmd/multis
 	CGO_ENABLED=1 go test -race -tags $(TAGS) $(RACE)
 
@@ -55,4 +59,4 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 
 .PHONY: build
 build: ## Build bin/multis, a static binary
-	go build -tags $(TAGS) -trimpath -ldflags '-s -w' -o bin/multis ./cmd/multis
+	go build -tags $(TAGS) -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/multis ./cmd/multis
