@@ -76,6 +76,7 @@ func (a *Admin) Tell(ctx context.Context, topic jobs.Topic) error {
 	texts := map[jobs.Topic]string{
 		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
 			"Run `multis verify` so that your other sessions trust it.",
+		jobs.TopicEdit: "I don't act on edits: write it again.",
 	}
 	text, known := texts[topic]
 	if !known {

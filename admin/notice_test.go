@@ -110,6 +110,16 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	), said(r.flush()))
 }
 
+func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TopicEdit))
+	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TopicDevice))
+	require.Contains(t, said(r.flush()), "**My session was ended**")
+	require.True(t, jobs.IsFinal(r.admin.Tell(r.ctx, "weather")))
+}
+
 func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

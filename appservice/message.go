@@ -88,7 +88,7 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 	}
 	waiting, err := store.WaitingEvent(ctx, b.tx, chat.ID, msg.Replaces)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return b.editedCommand(ctx, chat, author, msg.Replaces)
 	}
 	if err != nil {
 		return err
@@ -101,6 +101,18 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 		decision.Action = policy.ActionArchive
 	}
 	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+}
+
+// editedCommand tells the owner that a command which was carried out is not carried out again because he edited it.
+func (b *batch) editedCommand(ctx context.Context, chat store.Chat, author policy.Author, command id.EventID) error {
+	if chat.Kind != policy.KindAdmin || !author.IsOwner() {
+		return nil
+	}
+	m, err := store.MessageByEvent(ctx, b.tx, chat.ID, command)
+	if err == nil && m.AnsweredAt != nil {
+		b.enqueue(jobs.TellArgs{Topic: jobs.TopicEdit})
+	}
+	return err
 }
 
 // timeOf is when an event was sent, as far as its sender is to be believed: not before there was anything to send it with,

@@ -72,6 +72,32 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
+func TestTheOwnerIsToldThatAnEditedCommandIsNotCarriedOutAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, room := context.Background(), id.RoomID("!admin:x")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.UpsertChat(ctx, tx, store.Chat{ChannelID: "admin", RoomID: &room, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		return err
+	}))
+	command := b.text(room, owner, "/mode off Ben")
+	edit := func() {
+		b.receive(b.event("m.room.message", room, owner, fmt.Sprintf(
+			`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"/mode off Ana"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, command.ID)))
+	}
+	b.receive(command)
+	edit()
+	require.Equal(t, 1, b.jobs("command"))
+	require.Zero(t, b.jobs("tell"), "it waits still, and what it says now is carried out")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.Settle(ctx, tx, []int64{b.message(command).ID}, nil, policy.CodeCommand, "done")
+		return err
+	}))
+	edit()
+	require.Equal(t, 1, b.jobs("tell"))
+	require.Equal(t, 1, b.jobs("command"))
+}
+
 func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -208,7 +208,7 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads a configuration. name is the file's path: it names the file in errors, and relative paths start at its
-// folder. env looks up one variable of the environment; os.LookupEnv does.
+// folder. Without a name there is no file to mend, and what is missing is asked of the environment. env looks up one variable of the environment; os.LookupEnv does.
 //
 // The error joins every problem found, a line each, and never holds a secret.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {

@@ -90,7 +90,7 @@ func (c *Config) fields(dir string) []field {
 		asToken[0].needed(toGenerate), asToken[1],
 		hsToken[0].needed(toGenerate), hsToken[1],
 
-		value("owner", &c.Owner, userID).needed(`"`+exampleOwner+`"`),
+		value("owner", &c.Owner, userID).needed(`"` + exampleOwner + `"`),
 		list("operators", &c.Operators, userID),
 		value("time_zone", &c.TimeZone, timeZone).needed("Europe/Berlin"),
 		value("name", &c.Name, assistantName),

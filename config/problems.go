@@ -40,7 +40,11 @@ func (r *reader) complain(key, what string) {
 	if !ok {
 		at, ok = r.source[key+fileSuffix]
 	}
-	if !ok {
+	switch {
+	case ok:
+	case r.file == "":
+		at.variable = variable(key)
+	default:
 		at.line = max(r.sections[parent(key)], 1)
 	}
 	r.report(at, key, what)

@@ -169,8 +169,7 @@ func cause(ctx context.Context, err error) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return ErrNoServer
 	default:
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)

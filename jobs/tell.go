@@ -10,8 +10,12 @@ import (
 // Topic is something that the owner is told about.
 type Topic string
 
-// TopicDevice is told when somebody ended multis' own session, and it made another.
-const TopicDevice Topic = "device"
+const (
+	// TopicDevice is told when somebody ended multis' own session, and it made another.
+	TopicDevice Topic = "device"
+	// TopicEdit is told when the owner edits in the admin room what was carried out already.
+	TopicEdit Topic = "edit"
+)
 
 // TellArgs asks to tell the owner something.
 type TellArgs struct {

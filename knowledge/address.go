@@ -68,8 +68,7 @@ func versioned(v fetch.Validator) string {
 
 // goneForGood tells whether a page cannot be had now nor later.
 func goneForGood(err error) bool {
-	var status fetch.StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[fetch.StatusError](err); ok {
 		return !status.Temporary()
 	}
 	for _, final := range []error{fetch.ErrAddress, fetch.ErrPrivate, fetch.ErrRedirects, fetch.ErrTooBig, fetch.ErrNoServer} {

@@ -75,9 +75,9 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 		hidden := name != from && strings.HasPrefix(e.Name(), ".")
 		switch {
 		case (err != nil || hidden) && e.IsDir():
-			return fs.SkipDir // what may not be looked at is not there
+			return fs.SkipDir
 		case err != nil, hidden, !e.Type().IsRegular(), !IsReadable(name), !wanted(name):
-			return nil
+			return nil //nolint:nilerr // what may not be looked at is not there
 		}
 		if found = append(found, name); len(found) > maxFiles {
 			return ErrTooManyFiles

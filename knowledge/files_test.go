@@ -1,7 +1,6 @@
 package knowledge_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -86,7 +85,7 @@ func TestLinksOutOfAFolderAndPipesAreNotRead(t *testing.T) {
 	require.ErrorIs(t, err, knowledge.ErrTooBig)
 	_, err = knowledge.ReadFile(root.FS(), "round/a.md")
 	require.Error(t, err)
-	require.False(t, errors.Is(err, fs.ErrNotExist))
+	require.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestAPageIsCalledByItsAddress(t *testing.T) {

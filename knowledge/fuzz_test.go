@@ -38,6 +38,7 @@ func checkDocument(t *testing.T, doc document) {
 
 // fuzzAs runs a reader over whatever is found. It may refuse a file with one of our errors and with nothing else.
 func fuzzAs(f *testing.F, read func(t *testing.T, data []byte) (document, error)) {
+	f.Helper()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := read(t, data)
 		if err != nil {
@@ -55,7 +56,7 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00"))
 	f.Add([]byte("<!doctype html><p>x"))
 	f.Add([]byte("{\\rtf1 x}"))
-	fuzzAs(f, func(t *testing.T, data []byte) (document, error) {
+	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) {
 		return readText(source{Name: "a", Data: data}, false)
 	})
 }

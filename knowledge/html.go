@@ -72,6 +72,7 @@ func unread(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button, atom.Object:
 		return true
+	default:
 	}
 	for _, a := range n.Attr {
 		if a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true" {
@@ -102,6 +103,7 @@ func unlink(n *html.Node) {
 			default:
 				child.DataAtom, child.Data, child.Attr = atom.Span, "span", nil
 			}
+		default:
 		}
 		child = next
 	}
@@ -122,7 +124,7 @@ func plain(n *html.Node) string {
 // textLength counts the bytes of text below n, without blanks.
 func textLength(n *html.Node) int {
 	size := 0
-	for _, word := range strings.Fields(plain(n)) {
+	for word := range strings.FieldsSeq(plain(n)) {
 		size += len(word)
 	}
 	return size

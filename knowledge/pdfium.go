@@ -62,7 +62,7 @@ func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch wa
 	case err != nil:
 		return pdfText{}, ErrBroken
 	}
-	defer engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document})
+	defer func() { _, _ = engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document}) }()
 	pages, err := engine.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: opened.Document})
 	switch {
 	case err != nil:
@@ -106,12 +106,12 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (
 	if err != nil {
 		return "", err
 	}
-	defer engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	defer func() { _, _ = engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page}) }()
 	text, err := engine.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
 	if err != nil {
 		return "", err
 	}
-	defer engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	defer func() { _, _ = engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
 	count, err := engine.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
 	if err != nil || count.Count <= 0 {
 		return "", err

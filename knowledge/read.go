@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -91,7 +92,7 @@ func (h *headings) open(level int, title string) {
 		h.path = h.path[:len(h.path)-1]
 	}
 	h.levels = append(h.levels, level)
-	h.path = append(h.path[:len(h.path):len(h.path)], title)
+	h.path = append(slices.Clip(h.path), title)
 }
 
 // read tells what a file is and cuts it into sections. What the file holds decides before its name: a PDF called .txt is

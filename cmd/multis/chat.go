@@ -3,18 +3,19 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
@@ -28,7 +29,7 @@ import (
 // chatCmd talks to the assistant without a homeserver: what is typed goes through the same inbox, jobs, gate and outbox
 // as a message of the owner's in the admin room.
 type chatCmd struct {
-	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept. Defaults to a folder in your cache."`
+	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept. Defaults to multis/chat in your cache folder, for root to /var/lib/multis/chat."`
 	Documents string `default:"." placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to this one."`
 }
 
@@ -44,7 +45,7 @@ const terminalRoom id.RoomID = "!terminal:terminal.invalid"
 
 // Run reads lines until the input ends, then waits for the last answer.
 func (c chatCmd) Run(ctx context.Context, _ *cli) error {
-	cfg, err := config.Parse("multis chat", []byte(chatConfig), os.LookupEnv)
+	cfg, err := config.Parse("", []byte(chatConfig), os.LookupEnv)
 	if err != nil {
 		return err
 	}
@@ -56,15 +57,18 @@ func (c chatCmd) Run(ctx context.Context, _ *cli) error {
 		return fmt.Errorf("documents folder: %w", err)
 	}
 	fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")
-	log := zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}).Level(zerolog.ErrorLevel)
-	zerolog.DefaultContextLogger = &log
-	ctx = log.WithContext(ctx)
+	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	st, closeDB, err := openStore(ctx, cfg.Database)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	return converse(ctx, cfg, st, os.Stdin, os.Stdout)
+	watched := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	return converse(ctx, cfg, st, os.Stdin, terminal{os.Stdout, watched})
 }
 
 // dataDir is where the database lives. Root's cache is closed to the user that Postgres runs as, so root gets another place.
@@ -83,13 +87,13 @@ func (c chatCmd) dataDir() (string, error) {
 }
 
 // converse passes lines in and answers out until the input or ctx ends.
-func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out io.Writer) error {
+func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out terminal) error {
 	as, err := newAssistant(ctx, cfg, st, parts{
-		sender: terminal{out}, files: terminal{out}, rooms: terminal{out},
+		sender: out, files: out, rooms: out,
 		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
-		describer: func(*appservice.Inbox) jobs.Describer { return terminal{out} },
-		decrypter: func(*appservice.Inbox) jobs.Decrypter { return terminal{out} },
-		historian: func(*appservice.Inbox) jobs.Historian { return terminal{out} },
+		describer: func(*appservice.Inbox) jobs.Describer { return out },
+		decrypter: func(*appservice.Inbox) jobs.Decrypter { return out },
+		historian: func(*appservice.Inbox) jobs.Historian { return out },
 	})
 	if err != nil {
 		return err
@@ -104,13 +108,22 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error {
 		defer stop()
-		fmt.Fprintln(out, "Ask something, or /help. Ctrl-D ends.")
+		fmt.Fprintln(out.out, "Ask something, or /help. To end: exit, or Ctrl-D.")
+		out.prompt()
 		for line := range lines(ctx, in) {
-			if err := as.inbox.Receive(ctx, []*event.Event{typed(cfg.Owner, line)}, ""); err != nil {
+			if strings.TrimSpace(line) != "" {
+				out.think()
+				if err := as.inbox.Receive(ctx, []*event.Event{typed(cfg.Owner, line)}, ""); err != nil {
+					return err
+				}
+			}
+			// The next line may need what this one leads to.
+			if err := drain(ctx, st, chat.ID); err != nil {
 				return err
 			}
+			out.prompt()
 		}
-		return drain(ctx, st, chat.ID)
+		return nil
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -129,7 +142,12 @@ func openTerminalChat(ctx context.Context, st *store.Store) (chat store.Chat, er
 	return chat, err
 }
 
-// lines yields what is typed until the input ends. The reader cannot be interrupted; after ctx ended it is left to the
+// ends tells whether a line ends the conversation.
+func ends(line string) bool {
+	return slices.Contains([]string{"exit", "quit"}, strings.TrimPrefix(strings.TrimSpace(line), "/"))
+}
+
+// lines yields what is typed until the input ends or a line says so. The reader cannot be interrupted; after ctx ended it is left to the
 // end of the process.
 func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	typed := make(chan string)
@@ -151,7 +169,7 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 			case <-ctx.Done():
 				return
 			case line, open := <-typed:
-				if !open || (strings.TrimSpace(line) != "" && !yield(line)) {
+				if !open || ends(line) || !yield(line) {
 					return
 				}
 			}
@@ -181,40 +199,3 @@ func drain(ctx context.Context, st *store.Store, chat int64) error {
 		}
 	}
 }
-
-// terminal is the homeserver's place taken by a terminal.
-type terminal struct{ out io.Writer }
-
-// Send shows a message. Reactions have no place in a terminal.
-func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
-	var content struct {
-		Body string `json:"body"`
-	}
-	if err := json.Unmarshal(o.Content, &content); err != nil {
-		return "", jobs.Final(fmt.Errorf("read message: %w", err))
-	}
-	if content.Body != "" {
-		fmt.Fprintln(t.out, "\n"+content.Body+"\n")
-	}
-	return id.EventID("$" + o.ID.String()), nil
-}
-
-// Retract does nothing: what stands in a terminal stands there.
-func (terminal) Retract(context.Context, store.Out) error { return nil }
-
-// Download fails: there are no files to fetch without a homeserver.
-func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
-	return nil, errors.New("there are no attachments in a terminal; name the file's path")
-}
-
-// History does nothing: a terminal has none.
-func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
-
-// Decrypt does nothing: nothing is encrypted here.
-func (terminal) Decrypt(context.Context, int64) error { return nil }
-
-// MakeAdminRoom does nothing: the terminal is the room.
-func (terminal) MakeAdminRoom(context.Context) error { return nil }
-
-// Describe does nothing: there are no rooms to describe.
-func (terminal) Describe(context.Context, id.RoomID) error { return nil }

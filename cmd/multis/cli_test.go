@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,9 +40,17 @@ func TestSettingUp(t *testing.T) {
 	require.NoError(t, err)
 	config := filepath.Join(dir, "config.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(example), 0o600))
+	_, refused, err := program(t, dir, "", "-g")
+	require.Error(t, err, "somebody else's homeserver")
+	for line := range strings.Lines(refused) {
+		require.Regexp(t, "^multis: config.yaml:[0-9]+: (homeserver.address|homeserver.domain|owner): is still the example's", line)
+	}
+	require.NoFileExists(t, filepath.Join(dir, "registration.yaml"))
 
+	require.NoError(t, os.WriteFile(config, []byte(strings.ReplaceAll(example, "example.com", "example.org")), 0o600))
 	said, _, err = program(t, dir, "", "-g")
 	require.NoError(t, err)
+	require.Contains(t, said, "Wrote "+filepath.Join(dir, "registration.yaml"), "the whole path")
 	require.Contains(t, said, "app_service_config_files", "it says what to do with the file")
 	filled, err := os.ReadFile(config)
 	require.NoError(t, err)
@@ -48,7 +58,7 @@ func TestSettingUp(t *testing.T) {
 	require.Contains(t, string(filled), "# You: the one person", "and the comments still are")
 	registration, err := os.ReadFile(filepath.Join(dir, "registration.yaml"))
 	require.NoError(t, err)
-	require.Contains(t, string(registration), `^@you:example\.com$`)
+	require.Contains(t, string(registration), `^@you:example\.org$`)
 	info, err := os.Stat(filepath.Join(dir, "registration.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "nobody else reads the tokens")
@@ -79,6 +89,57 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 	}
 }
 
+func TestAWrongCommandIsOneLine(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"rum"}, {"--confg", "x"}, {"chat", "--date", "x"}} {
+		_, said, err := program(t, t.TempDir(), "", args...)
+		var failed *exec.ExitError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, 2, failed.ExitCode())
+		require.Regexp(t, "^multis: [^\n]*multis --help[^\n]*\n$", said)
+	}
+}
+
+func TestChatNamesTheVariableThatIsMissing(t *testing.T) {
+	t.Setenv("MULTIS_LLM_MODEL", "openai/some")
+	_, said, err := program(t, t.TempDir(), "", "chat")
+	require.Error(t, err)
+	require.Contains(t, said, "multis: environment MULTIS_LLM_PRICES_INPUT_PER_MTOK: llm.prices.input_per_mtok: is missing")
+}
+
+func TestADatabaseThatIsNotThereIsOneLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"),
+		fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", 29399, "postgres://multis:wrong-secret@"+address+"/multis"), 0o600))
+	_, said, err := program(t, dir, "", "run")
+	require.Error(t, err)
+	require.Regexp(t, "^multis: no database at "+address+": [^\n]*connection refused; check database.url\n$", said)
+	require.NotContains(t, said, "wrong-secret")
+}
+
+func TestMarkdownOnATerminal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ markdown, plain, styled string }{
+		"bold words":             {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
+		"something to type":      {"`/mode Ana`", "/mode Ana", "\x1b[36m/mode Ana\x1b[0m"},
+		"escaped words":          {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
+		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
+		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},
+		"letters of other kinds": {"**Größe** 名前", "Größe 名前", "\x1b[1mGröße\x1b[0m 名前"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.plain, unmark(c.markdown, false))
+			require.Equal(t, c.styled, unmark(c.markdown, true))
+		})
+	}
+}
+
 func TestChatInATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -90,10 +151,11 @@ func TestChatInATerminal(t *testing.T) {
 		return said
 	}
 
-	said := chat("/index prices.md", "1", "/help")
-	require.Contains(t, said, "who may see it?")
-	require.Contains(t, said, "done: 1 passage")
-	require.Contains(t, said, "/ask question")
+	said := chat("/index prices.md", "1", "/help", "exit", "What came after the end?")
+	require.Regexp(t, `(?s)who may see it\?.*done: 1 passage.*/ask question`, said, "each line is answered before the next is read")
+	require.NotContains(t, said, "**", "the marks of Markdown are for those who render it")
+	require.NotContains(t, said, "\x1b", "colours are for terminals")
+	require.NotContains(t, said, "after the end")
 
 	said = chat("What does a consultation cost?", "/status")
 	require.Contains(t, said, "80 EUR", "what was learned is still known the next time")

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -41,10 +43,18 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c cli
-	k := kong.Parse(&c, kong.Name("multis"), kong.Description("A personal and business assistant in the chats you already have."), kong.UsageOnError(),
+	parser := kong.Must(&c, kong.Name("multis"), kong.Description("A personal and business assistant in the chats you already have."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
+	k, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "multis: %s; multis --help shows what there is\n", err)
+		stop()
+		os.Exit(2)
+	}
 	if err := dispatch(k, &c); err != nil {
-		fmt.Fprintln(os.Stderr, "multis:", err)
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintln(os.Stderr, "multis:", strings.TrimRight(line, "\n"))
+		}
 		stop()
 		os.Exit(1)
 	}
@@ -76,17 +86,22 @@ func generate(path, registration string) error {
 	if err != nil {
 		return err
 	}
+	if registration, err = filepath.Abs(registration); err != nil {
+		return fmt.Errorf("write the registration: %w", err)
+	}
 	if err := os.WriteFile(registration, text, 0o600); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
 	fmt.Printf(`Wrote %s. It opens your Matrix account to multis: treat it like a root password.
-Next: make it readable to Synapse, add it to homeserver.yaml and restart Synapse:
+Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. On Debian:
+
+  install -m 640 -g matrix-synapse %[1]s /etc/matrix-synapse/multis-registration.yaml
 
   app_service_config_files:
-    - /path/to/%s
+    - /etc/matrix-synapse/multis-registration.yaml
 
 Then: multis run
-`, registration, registration)
+`, registration)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,7 +90,7 @@ func startServe(t *testing.T, seed uint64) *run {
 	free.Close()
 	r.port, err = strconv.Atoi(address.Port())
 	require.NoError(t, err)
-	cfg, err := config.Parse("config.yaml", fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), os.LookupEnv)
+	cfg, err := config.Parse(filepath.Join(t.TempDir(), "config.yaml"), fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), os.LookupEnv)
 	require.NoError(t, err)
 
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)

@@ -254,7 +254,7 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 	test.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	test.Dir = "/"
 	if err := test.Run(); err != nil {
-		return fmt.Errorf("the database user (uid %d) cannot reach %s: a folder above it is closed to others; choose another database.data_dir, such as /var/lib/multis", as.Uid, dir)
+		return fmt.Errorf("the database user (uid %d) cannot reach %s: a folder above it is closed to others; choose another folder (in config.yaml: database.data_dir), such as /var/lib/multis", as.Uid, dir)
 	}
 	return nil
 }

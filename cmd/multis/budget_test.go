@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	server := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: "yes", In: 200, Out: 50}
+	})
+	cfg := &config.Config{
+		TimeZone: time.UTC, Budget: config.Budget{PerDay: 40_000, PerChatDay: 15_000},
+		LLM: config.LLM{Model: "openai/test", BaseURL: server.URL, Timeout: 10 * time.Second, Prices: config.Prices{InputPerMTok: 1_000_000, OutputPerMTok: 2_000_000}},
+	}
+	var wg sync.WaitGroup
+	for chat := range int64(6) {
+		wg.Go(func() {
+			model, err := openModel(cfg, st) // each as a process of its own would
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range 20 {
+				ctx, cancel := context.WithCancel(context.Background())
+				if i%5 == 4 {
+					cancel() // a crash before the answer: the worst case stays booked
+				}
+				_, err := llm.Complete(ctx, model, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "do you deliver?"}}, MaxTokens: 100, Purpose: "reply", Chat: chat + 1})
+				if err != nil && !errors.Is(err, llm.ErrOverBudget) && ctx.Err() == nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	day := time.Now().UTC().Format(time.DateOnly)
+	for chat := range int64(7) {
+		spent, err := store.Spent(context.Background(), st.DB(), day, chat)
+		require.NoError(t, err)
+		if chat == 0 {
+			require.LessOrEqual(t, spent, int64(40_000), "the day's cap")
+			require.Positive(t, spent)
+			continue
+		}
+		require.LessOrEqual(t, spent, int64(15_000), "a chat's cap")
+	}
+	require.NotEmpty(t, server.Requests())
+	require.Less(t, len(server.Requests()), 120, "past the cap no call is made")
+}

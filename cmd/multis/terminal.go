@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// terminal is the homeserver's place taken by a terminal, or by a pipe.
+type terminal struct {
+	out io.Writer
+	// watched says that a person looks at it: with a prompt, and with bold words and code shown as such.
+	watched bool
+}
+
+const (
+	clearLine = "\r\x1b[K"
+	boldOn    = "\x1b[1m"
+	codeOn    = "\x1b[36m"
+	styleOff  = "\x1b[0m"
+)
+
+// prompt asks for the next line.
+func (t terminal) prompt() {
+	if t.watched {
+		fmt.Fprint(t.out, clearLine+"> ")
+	}
+}
+
+// think shows that the answer is being made. The next output takes its place.
+func (t terminal) think() {
+	if t.watched {
+		fmt.Fprint(t.out, "…")
+	}
+}
+
+// Send shows a message. Reactions have no place in a terminal.
+func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+	var content struct {
+		Body string `json:"body"`
+	}
+	if err := json.Unmarshal(o.Content, &content); err != nil {
+		return "", jobs.Final(fmt.Errorf("read message: %w", err))
+	}
+	if content.Body != "" {
+		text := "\n" + unmark(content.Body, t.watched) + "\n\n"
+		if t.watched {
+			text = clearLine + text
+		}
+		fmt.Fprint(t.out, text)
+	}
+	return id.EventID("$" + o.ID.String()), nil
+}
+
+// Retract does nothing: what stands in a terminal stands there.
+func (terminal) Retract(context.Context, store.Out) error { return nil }
+
+// Download fails: there are no files to fetch without a homeserver.
+func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
+	return nil, errors.New("there are no attachments in a terminal; name the file's path")
+}
+
+// History does nothing: a terminal has none.
+func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
+
+// Decrypt does nothing: nothing is encrypted here.
+func (terminal) Decrypt(context.Context, int64) error { return nil }
+
+// MakeAdminRoom does nothing: the terminal is the room.
+func (terminal) MakeAdminRoom(context.Context) error { return nil }
+
+// Describe does nothing: there are no rooms to describe.
+func (terminal) Describe(context.Context, id.RoomID) error { return nil }
+
+// unmark takes the marks of Markdown's bold words, code and escapes away; with styles it shows the words in their style instead.
+func unmark(markdown string, styles bool) string {
+	var b strings.Builder
+	style := func(code string) {
+		if styles {
+			b.WriteString(code)
+		}
+	}
+	bold := false
+	for rest := markdown; rest != ""; {
+		if after, ok := strings.CutPrefix(rest, "**"); ok && (bold || strings.Contains(after, "**")) {
+			bold, rest = !bold, after
+			style(map[bool]string{true: boldOn, false: styleOff}[bold])
+			continue
+		}
+		if after, ok := strings.CutPrefix(rest, "`"); ok {
+			if code, behind, closed := strings.Cut(after, "`"); closed {
+				style(codeOn)
+				b.WriteString(code)
+				style(styleOff)
+				rest = behind
+				continue
+			}
+		}
+		if len(rest) > 1 && rest[0] == '\\' && strings.IndexByte(escapable, rest[1]) >= 0 {
+			rest = rest[1:]
+		}
+		b.WriteByte(rest[0])
+		rest = rest[1:]
+	}
+	return b.String()
+}
+
+// escapable is what may stand behind a backslash in Markdown and then means itself.
+const escapable = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
