@@ -361,6 +361,22 @@ func TestTheOwnersCommandsAreTakenInTheAdminRoomAndNobodyElses(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"))
 }
 
+func TestPlainTextIsNoCommandInAnEncryptedAdminRoom(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionYes))
+		return err
+	}))
+	command := b.text("!admin:x", owner, "/pause all")
+	b.receive(command)
+	message := b.message(command)
+	require.Equal(t, policy.CodeUntrusted, message.Code)
+	require.Empty(t, message.Body, "what it said is not kept")
+	require.Equal(t, 1, b.jobs("command"), "the owner is told")
+}
+
 // Whatever is sent by whomever into whichever chat: nothing is asked to be answered that must not be.
 func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
 	t.Parallel()
