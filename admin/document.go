@@ -27,7 +27,9 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		report, failed := a.Library.IndexAddress(ctx, args.Address, args.Role, nil)
 		told = []outcome{{knowledge.AddressName(args.Address), report, unnamed(failed)}}
 	case args.Path != "":
-		told, err = a.indexFiles(ctx, args)
+		if told, err = a.indexFiles(ctx, args); err != nil {
+			return err
+		}
 	default:
 		var file knowledge.File
 		file, sent, err = a.sentDocument(ctx, args)

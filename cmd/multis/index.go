@@ -115,10 +115,10 @@ func find(name, documents string) ([]wanted, error) {
 		return nil, fmt.Errorf("find it: %w", err)
 	}
 	folder, where := filepath.Dir(full), filepath.Base(full)
-	if real, err := filepath.EvalSymlinks(full); err == nil {
-		folder, where = filepath.Dir(real), filepath.Base(real)
-		if info, err := os.Stat(real); err == nil && info.IsDir() {
-			folder, where = real, "."
+	if target, err := filepath.EvalSymlinks(full); err == nil {
+		folder, where = filepath.Dir(target), filepath.Base(target)
+		if info, err := os.Stat(target); err == nil && info.IsDir() {
+			folder, where = target, "."
 		}
 	} else if from, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); from != filepath.ToSlash(full) {
 		folder, where = from, pattern
@@ -173,8 +173,7 @@ func unnamed(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
 // plainPathError leaves out the path, which the sentence begins with.
 func plainPathError(err error) error {
-	var onDisk *fs.PathError
-	if errors.As(err, &onDisk) {
+	if onDisk, ok := errors.AsType[*fs.PathError](err); ok {
 		return onDisk.Err
 	}
 	return err
@@ -190,7 +189,7 @@ func outcome(name string, r knowledge.Report, err error) string {
 		line += " of " + count(r.Pages, "page")
 	}
 	if len(r.Blank) > 0 {
-		line += fmt.Sprintf("; no text layer on page %s", strings.Trim(fmt.Sprint(r.Blank), "[]"))
+		line += "; no text layer on page " + strings.Trim(fmt.Sprint(r.Blank), "[]")
 	}
 	if r.Unchanged {
 		line += ", unchanged"
