@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -46,6 +47,8 @@ func (h *Homeserver) dial(user id.UserID, d device) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("homeserver.address %s: %w", h.access.URL, err)
 	}
+	// Where a context has no logger of its own the client says nothing of its requests: their errors come back to us.
+	c.Log = zerolog.New(io.Discard).Level(zerolog.PanicLevel)
 	c.SetAppServiceUserID = true
 	c.DeviceID, c.SetAppServiceDeviceID = d.ID, d.ID != ""
 	c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -284,10 +285,11 @@ func (h *Homeserver) as(who policy.SendAs) *account {
 // explain adds what to do to the errors that a wrong installation gives.
 func explain(what string, err error) error {
 	var failed mautrix.HTTPError
+	var request *url.Error
 	switch {
-	case errors.As(err, &failed) && failed.Response == nil && failed.WrappedError != nil:
-		return fmt.Errorf("%s: %w; if the homeserver runs, check homeserver.address in config.yaml", what, err)
-	case failed.RespError == nil && failed.IsStatus(http.StatusNotFound):
+	case errors.As(err, &request):
+		return fmt.Errorf("%s: no homeserver answers: %w; if it runs, check homeserver.address in config.yaml", what, request.Err)
+	case errors.As(err, &failed) && failed.RespError == nil && failed.IsStatus(http.StatusNotFound):
 		return fmt.Errorf("%s: %w; this is no Matrix homeserver: check homeserver.address in config.yaml", what, err)
 	case errors.Is(err, mautrix.MUnknownToken):
 		return fmt.Errorf("%s: %w; the homeserver does not know our as_token: add registration.yaml to app_service_config_files in homeserver.yaml and restart Synapse", what, err)

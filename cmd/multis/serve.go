@@ -371,8 +371,7 @@ func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement)
 }
 
 // openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every
-// context that has none, and is put into none: the Matrix client logs each request to a context's own logger, those that
-// were cancelled too, and we say what matters of them.
+// context that has none, and is put into none: to a context's own logger the Matrix client logs each request.
 func openLog(c config.Logging) (func(), error) {
 	var out io.Writer = os.Stderr
 	if c.Format == config.FormatPretty {
