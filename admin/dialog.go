@@ -67,22 +67,25 @@ func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, 
 	}
 	cmd, known := a.lookup(asked.command())
 	allowed := !known || cmd.allows(r)
+	expired := !dialog.ExpiresAt.After(r.now)
+	putAside := c.word == wordNo && !asked.takes(wordNo)
 	switch {
-	case c.word != "" && c.word != wordNo && !asked.takes(c.word),
+	case c.word != "" && !putAside && !asked.takes(c.word),
+		putAside && (dialog.Done || expired),          // that is so already
 		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other as well
 		return answer{}, false, nil
 	case dialog.Done && !pointed:
 		return answer{text: "Which question? Reply to the one you mean, or send the command again.", why: closedWhy}, true, nil
 	case dialog.Done:
 		return answer{text: "That question is closed.", why: closedWhy}, true, nil
-	case !dialog.ExpiresAt.After(r.now):
+	case expired:
 		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", a.moment(dialog.ExpiresAt), asked.command())
 		return answer{text: late, why: "It answered a question that had expired."}, true, nil
 	case !allowed:
 		return refusal(cmd), true, nil
 	}
 	ans, taken := answer{text: "Left as it was."}, true
-	if c.word != wordNo || asked.takes(wordNo) {
+	if !putAside {
 		ans, taken, err = asked.answer(ctx, a, r, c)
 	}
 	if err == nil && taken {

@@ -335,8 +335,11 @@ func TestAQuestionIsPutAside(t *testing.T) {
 		require.Equal(t, "Left as it was.", r.owner(word))
 		require.Zero(t, r.count("select count(*) from dialogs where done_at is null"))
 	}
+	require.Contains(t, r.owner("no"), "`/help`", "nothing is left to be put aside")
 	r.owner("/mode")
-	require.Equal(t, "Left as it was.", r.reacts(r.last().Event, "❌"))
+	list := r.last().Event
+	require.Equal(t, "Left as it was.", r.reacts(list, "❌"))
+	require.Empty(t, r.reacts(list, "❌"))
 	r.owner("/mode")
 	require.Empty(t, r.eva("no"), "operators talk to each other")
 	require.Equal(t, 1, r.count("select count(*) from dialogs where done_at is null"))
