@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,9 +56,20 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		if len(told) > 1 {
 			text = summary(args.Path, told)
 		}
+		if args.Role == policy.Public && slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil }) {
+			text += madePublic(args)
+		}
 		_, err = a.say(ctx, tx, room, text, nil)
 		return err
 	})
+}
+
+// madePublic says how to take back that customers get answers from a document.
+func madePublic(args jobs.IndexArgs) string {
+	if where := args.Path + args.Address; where != "" {
+		return "\nBy mistake? " + code("/index "+where+" admin") + " makes it yours alone."
+	}
+	return "\nBy mistake? Reply `/index admin` to the file: it becomes yours alone."
 }
 
 // indexFiles reads what a path means. Those that were read before an interruption are no work the next time.

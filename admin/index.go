@@ -44,7 +44,10 @@ func (a *Admin) index(ctx context.Context, r request, args string) (answer, erro
 			role, where = last, strings.TrimSpace(strings.TrimSuffix(args, fields[len(fields)-1]))
 		}
 	}
+	_, both := parseRole(where)
 	switch {
+	case both && role != "":
+		return answer{text: "Public, or only you? `/index public` or `/index admin`."}, nil
 	case knowledge.IsAddress(where):
 		return a.indexOrAsk(r, pickRole{Address: where, Name: knowledge.AddressName(where)}, role), nil
 	case where != "":
@@ -87,7 +90,7 @@ func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadable(m.Kind)}
 	}
-	if why := unindexable(m.Attachment.Name, int64(m.Attachment.Size)); why != "" {
+	if why := unindexable(m.Attachment.Name, int64(m.Attachment.Size)); why != "" && m.Attachment.Size > 0 { // 0: not known
 		return answer{text: why}
 	}
 	return a.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
@@ -112,10 +115,14 @@ func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 
 // unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
 func unindexable(name string, size int64) string {
-	if size > knowledge.MaxSize {
+	switch {
+	case size > knowledge.MaxSize:
 		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
+	case size == 0:
+		return "⚠️ **" + esc(name) + "** is empty."
+	default:
+		return ""
 	}
-	return ""
 }
 
 // indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.

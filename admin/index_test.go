@@ -39,6 +39,13 @@ func (r *rig) work() []heard {
 	return r.flush()
 }
 
+// What is said to a public document.
+const repliedBack = "\nBy mistake? Reply `/index admin` to the file: it becomes yours alone."
+
+func back(where string) string {
+	return "\nBy mistake? `/index " + where + " admin` makes it yours alone."
+}
+
 const asksRole = "📄 **prices.md** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15."
 
 func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
@@ -47,8 +54,8 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 		name, answer, says, outcome string
 		role                        policy.Role
 	}{
-		{"public by number", "1", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public.", policy.Public},
-		{"public by word", "kb", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public.", policy.Public},
+		{"public by number", "1", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.Public},
+		{"public by word", "kb", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.Public},
 		{"only the owner", "2", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, only you.", policy.Admin},
 		{"skipped", "3", "**prices.md** is not indexed.", "", ""},
 		{"skipped by word", "skip", "**prices.md** is not indexed.", "", ""},
@@ -83,9 +90,9 @@ func TestIndexNamesTheFileItMeans(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "[👀]", said(r.sends("prices.md", prices, "/index public")))
-	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, public.", said(r.work()))
+	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, public."+repliedBack, said(r.work()))
 	require.Equal(t, "[👀]", said(r.sends("prices.md", prices, "public")), "the caption alone says enough")
-	require.Equal(t, "[✅]\n📄 **prices.md** — unchanged: 2 passages, public.", said(r.work()))
+	require.Equal(t, "[✅]\n📄 **prices.md** — unchanged: 2 passages, public."+repliedBack, said(r.work()))
 	require.Equal(t, asksRole, said(r.sends("prices.md", prices, "/index")))
 	require.Equal(t, "[👀]", r.owner("/index admin"), "a bare command means the last file")
 	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", said(r.work()))
@@ -115,7 +122,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(r.rules.Documents, "link.txt")))
 
 	require.Equal(t, "[👀]", r.owner("/index my prices.md public"))
-	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public.", said(r.work()))
+	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+back("my prices.md"), said(r.work()))
 	require.Contains(t, r.owner("/index sub/terms.txt"), "📄 **terms.txt** — who may see it?")
 	require.Equal(t, "[👀]", r.owner("admin"))
 	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", said(r.work()))
@@ -124,6 +131,10 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there, r.owner("/index public"))
 	require.Equal(t, "⚠️ `nothing.md`: there is no such file in the documents folder."+there, r.owner("/index nothing.md public"))
 	require.Equal(t, "⚠️ `*.pdf`: there is nothing there that I read."+there, r.owner("/index *.pdf public"))
+	require.Equal(t, "Public, or only you? `/index public` or `/index admin`.", r.owner("/index public admin"))
+	write("nothing.txt", "")
+	require.Equal(t, "⚠️ **nothing.txt** is empty.", r.owner("/index nothing.txt"))
+	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "nothing.txt")))
 	for _, path := range []string{"../passwords.txt", outside, "link.txt", "sub/../../passwords.txt"} {
 		require.Contains(t, r.owner("/index "+path+" public"), "it lies outside the documents folder", path)
 	}
@@ -158,12 +169,12 @@ func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
 
 	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/index shop"))
 	require.Equal(t, "[👀]", r.owner("1"))
-	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public.", said(r.work()))
+	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+back("shop"), said(r.work()))
 
 	r.put("shop/broken.docx", "PK\x03\x04")
 	require.Equal(t, "[👀]", r.owner("/index shop/** public"))
 	require.Equal(t, text("📄 `shop/**` — done: 2 documents, 3 passages, public. 2 were unchanged.",
-		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), said(r.work()))
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+back("shop/**"), said(r.work()))
 	require.Equal(t, "[👀]", r.owner("/index *.md admin"))
 	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", said(r.work()), "a pattern that means one file")
 }
@@ -191,9 +202,9 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	r.restart()
 	require.Contains(t, r.owner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
 	require.Equal(t, "[👀]", r.owner("1"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public.", said(r.work()))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public."+back(server.URL+"/prices"), said(r.work()))
 	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public.", said(r.work()))
+	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public."+back(server.URL+"/prices"), said(r.work()))
 	require.Equal(t, 2, asked)
 	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices admin"))
 	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, only you.", said(r.work()), "another role needs the whole page")
