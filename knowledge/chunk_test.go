@@ -40,10 +40,9 @@ func TestPiecesHoldEverythingAndAreNeverTooLong(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	words := func(n int) string {
 		var b strings.Builder
-		for i := range n {
+		for range n {
 			b.WriteString(strings.Repeat([]string{"a", "aä", "aäb"}[r.IntN(3)], 1+r.IntN(9)))
 			b.WriteString([]string{" ", " ", " ", " ", ". ", "? ", "\n", ".\n\n", ", ", "\n- "}[r.IntN(10)])
-			_ = i
 		}
 		return b.String()
 	}

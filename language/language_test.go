@@ -31,7 +31,7 @@ func TestTheLanguageOfASentence(t *testing.T) {
 		"متى يفتح المخبز يوم الأحد؟":                                   language.Arabic,
 		"パン屋は日曜日に何時に開きますか":                                             language.Simple,
 		"Пекарня відчиняється о восьмій, і її хліб свіжий.":            language.Simple,
-		"نانوایی روزهای جمعه چه ساعتی باز می‌شود؟":                     language.Simple,
+		"نانوایی روزهای جمعه چه ساعتی باز می\u200cشود؟":                language.Simple,
 		strings.Repeat("Piekarnia działa codziennie. ", 10):            language.Simple,
 		strings.Repeat("apple pears ", 20):                             language.Unknown,
 		"Sourdough 4.50":                                               language.Unknown,

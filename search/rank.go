@@ -54,9 +54,9 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		p := &passages[i]
 		score := 0.0
 		norm := lengthNorm(p, corpus)
-		for t := range p.Frequencies {
+		for t, term := range terms[:len(p.Frequencies)] {
 			if x := frequency(p, t, at); x > 0 {
-				score += terms[t].rankWeight() * x / (x + norm)
+				score += term.rankWeight() * x / (x + norm)
 			}
 		}
 		score *= authorShare(words, p)
