@@ -54,7 +54,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		p := &passages[i]
 		score := 0.0
 		norm := lengthNorm(p, corpus)
-		for t, term := range terms[:len(p.Frequencies)] {
+		for t, term := range terms[:min(len(terms), len(p.Frequencies))] {
 			if x := frequency(p, t, at); x > 0 {
 				score += term.rankWeight() * x / (x + norm)
 			}
