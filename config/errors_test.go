@@ -249,7 +249,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a name of one letter": {
 			add:  "name: N\n",
-			want: `config.yaml:10: name: has a length of 1; write 2 to 30 characters`,
+			want: `config.yaml:10: name: has a length of 1; write 2 to 100 characters`,
 		},
 		"a name over two lines": {
 			add:  "name: \"No\\nra\"\n",

@@ -51,7 +51,7 @@ func assistantName(s string) (string, error) {
 	if strings.ContainsAny(s, "[]") || !strings.ContainsFunc(s, unicode.IsLetter) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, without brackets, such as Nora", s)
 	}
-	return lineOf(2, 30)(s)
+	return lineOf(2, 100)(s)
 }
 
 var wordPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
