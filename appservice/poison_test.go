@@ -302,3 +302,31 @@ func TestASendThatWasGivenUpAndYetWentOutIsOurs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.OutSent, o.State)
 }
+
+// FuzzReceive takes whatever a homeserver could push through to the database: nothing of it may hold up the door.
+func FuzzReceive(f *testing.F) {
+	for _, content := range []string{
+		`{"msgtype":"m.text","body":"hi"}`, `{"msgtype":"m.text","body":"a\u0000b","m.relates_to":{"m.in_reply_to":{"event_id":"$\u0000"}}}`,
+		`{"msgtype":"m.image","body":"a","url":"mxc://x/\ud800"}`, `{"redacts":"$1"}`, `{"m.relates_to":{"rel_type":"m.replace","event_id":"$1"},"m.new_content":{"body":7}}`,
+		`{"algorithm":"x","ciphertext":{"a":"\u0000"}}`, `{"membership":"join"}`, `[]`,
+	} {
+		f.Add("m.room.message", content, int64(1), false)
+		f.Add("m.room.encrypted", content, int64(-1), false)
+		f.Add("m.room.redaction", content, int64(1)<<62, false)
+		f.Add("m.room.member", content, int64(1), true)
+	}
+	b := setup(f)
+	b.chat("!a:x", policy.ModeBusiness)
+	f.Fuzz(func(t *testing.T, kind, content string, at int64, state bool) {
+		b.events++
+		evt := &event.Event{
+			Type: event.Type{Type: kind}, ID: id.EventID(fmt.Sprintf("$fuzz%d", b.events)), RoomID: "!a:x", Sender: ana, Timestamp: at,
+			Content: event.Content{VeryRaw: json.RawMessage(content)},
+		}
+		if state {
+			key := content
+			evt.StateKey = &key
+		}
+		require.NoError(t, b.inbox.Receive(context.Background(), []*event.Event{evt}, ""))
+	})
+}
