@@ -1,0 +1,43 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/e2e/bridge/demonet"
+	"multis/store"
+)
+
+func TestWhatIsChangedBeforeItIsAnsweredIsAnsweredAsItIs(t *testing.T) {
+	a := start(t, setup{Quiet: "3s"})
+	a.learn()
+	a.business("change-una", "change-vic")
+
+	said, _ := a.say("change-una", "Do you have a zeppelin?")
+	require.NoError(t, a.Network.Edit(t.Context(), "change-una", said.Message, question))
+	a.until("the edit", func(context.Context) (bool, error) { return a.stored(said.Event).Body == question, nil })
+	require.Contains(t, a.delivered("change-una", 1)[0].Text, "80 EUR", "the question as it is now, once")
+	require.NotNil(t, a.stored(said.Event).EditedAt)
+
+	gone, _ := a.say("change-vic", question)
+	require.NoError(t, a.Network.Delete(t.Context(), "change-vic", gone.Message))
+	a.until("the deletion", func(context.Context) (bool, error) { return a.stored(gone.Event).RedactedAt != nil, nil })
+	a.quiet()
+	require.Empty(t, a.stored(gone.Event).Body)
+	a.delivered("change-vic", 0)
+}
+
+func TestAContactsNewNameIsTheChats(t *testing.T) {
+	a := start(t, setup{})
+	a.say("change-wim", "hi")
+	require.NoError(t, a.Network.Rename(t.Context(), demonet.Contact{ID: "change-wim", Name: "Willem the Baker"}))
+	a.until("the new name", func(ctx context.Context) (bool, error) {
+		chat, err := store.ChatByID(ctx, a.db.DB(), a.chat("change-wim").ID)
+		return chat.Name == "Willem the Baker", err
+	})
+	require.Contains(t, a.command("/mode"), "Willem the Baker")
+}
