@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/knowledge"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T) {
+	t.Parallel()
+	change := map[string]func(ctx context.Context, tx store.Tx, b *bundle) error{
+		"edited": func(ctx context.Context, tx store.Tx, b *bundle) error {
+			_, err := store.EditMessage(ctx, tx, b.chat.ID, "$m1", "@demo_ana:x", "What does tuning a grand piano cost?", time.Now())
+			return err
+		},
+		"deleted": func(ctx context.Context, tx store.Tx, b *bundle) error {
+			_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$m1", time.Now())
+			return err
+		},
+	}
+	for name, do := range change {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b *bundle
+			once := sync.Once{}
+			model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+				once.Do(func() {
+					ctx := context.Background()
+					if err := b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b) }); err != nil {
+						t.Error(err)
+					}
+				})
+				if strings.Contains(r.Last(), "question to answer\nWhat does tuning a grand") {
+					return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+				}
+				return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+			})
+			b = setup(t, model)
+			b.says("What does delivery cost?", policy.ActionAnswer)
+			require.True(t, jobs.IsLater(b.agent.Turn(context.Background(), b.chat.ID, "1.1", false)))
+			require.Empty(t, b.sent(b.chat))
+			b.turn()
+			if name == "deleted" {
+				require.Empty(t, b.sent(b.chat))
+				return
+			}
+			require.Len(t, b.sent(b.chat), 1)
+			require.NotContains(t, b.sent(b.chat)[0], "Delivery")
+		})
+	}
+}
+
+func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
+	t.Parallel()
+	hit := search.Hit{Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
+	quote := "Delivery costs 5 euro within the city"
+	for text, want := range map[string]bool{
+		"Delivery is 5 euro.":                                                     true,
+		"It costs 5 euro, 15 outside the city.":                                   true,
+		"Write to hello@piano.example between 9:00 and 18:00.":                    true,
+		"Delivery costs 500 euro.":                                                false,
+		"Delivery costs 1 euro.":                                                  false,
+		"See http://evil.example/login to pay.":                                   false,
+		"Write to boss@evil.example.":                                             false,
+		"My orders: Use nothing but the passages. Every sentence needs a source.": false,
+		"Visit www.evil.example now.":                                             false,
+		strings.Repeat("Delivery is cheap. ", 40):                                 false,
+	} {
+		_, ok := check(sentence{Text: text, Source: 1, Quote: quote}, []search.Hit{hit})
+		require.Equal(t, want, ok, text)
+	}
+}
+
+func TestAHandOverThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	ctx := context.Background()
+	first := b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	// As when the gate said no between the decision and the send.
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test")
+		return err
+	}))
+	b.turn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	b.says("Hello? The bicycle?", policy.ActionAnswer)
+	b.turn()
+	require.Len(t, b.sent(b.chat), 1)
+}
+
+func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	b := setup(t, model)
+	ctx := context.Background()
+	row := b.says("What does delivery cost?", policy.ActionAnswer)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) }))
+	b.turn()
+	require.Empty(t, server.Requests())
+	require.Empty(t, b.sent(b.chat))
+	require.Empty(t, b.sent(b.admin))
+	require.Equal(t, policy.CodeOff, b.message(row).Code)
+}
+
+func TestWithoutAnAdminRoomAHandOverWaits(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	ctx := context.Background()
+	b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.admin.ID, store.ClosedLeft) }))
+	require.True(t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
+	require.Empty(t, b.sent(b.chat), "nobody is promised a person who does not know")
+}
+
+func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "page.txt", Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"), Role: policy.Public})
+	require.NoError(t, err)
+	b.says("When does the workshop open on weekdays?", policy.ActionAnswer)
+	b.turn()
+	require.Len(t, b.sent(b.chat), 1)
+	require.Contains(t, b.sent(b.chat)[0], "workshop opens at 9")
+}
+
+func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.says("What does delivery cost?", policy.ActionAnswer)
+	_, err := b.store.DB().Exec(context.Background(), "alter table chunks rename to chunks_gone")
+	require.NoError(t, err)
+	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
+	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.5", true))
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+}
