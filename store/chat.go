@@ -244,25 +244,9 @@ func UnlockChat(ctx context.Context, db DB, chat int64, by string) (bool, error)
 }
 
 func oneChat(ctx context.Context, db DB, sql string, args ...any) (Chat, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return Chat{}, fmt.Errorf("read chat: %w", err)
-	}
-	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Chat])
-	if err != nil {
-		return Chat{}, fmt.Errorf("read chat: %w", notFound(err))
-	}
-	return c, nil
+	return one[Chat](ctx, db, "chat", sql, args...)
 }
 
 func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read chats: %w", err)
-	}
-	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Chat])
-	if err != nil {
-		return nil, fmt.Errorf("read chats: %w", err)
-	}
-	return chats, nil
+	return collect[Chat](ctx, db, "chats", sql, args...)
 }

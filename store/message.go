@@ -246,27 +246,11 @@ func NewestStale(ctx context.Context, db DB) (*time.Time, error) {
 }
 
 func oneMessage(ctx context.Context, db DB, sql string, args ...any) (Message, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return Message{}, fmt.Errorf("read message: %w", err)
-	}
-	m, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Message])
-	if err != nil {
-		return Message{}, fmt.Errorf("read message: %w", notFound(err))
-	}
-	return m, nil
+	return one[Message](ctx, db, "message", sql, args...)
 }
 
 func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Message, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", err)
-	}
-	messages, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
-	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", err)
-	}
-	return messages, nil
+	return collect[Message](ctx, db, "messages", sql, args...)
 }
 
 const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"

@@ -217,15 +217,7 @@ func SentSince(ctx context.Context, db DB, chat int64, purpose policy.Purpose, s
 }
 
 func oneOut(ctx context.Context, db DB, sql string, args ...any) (Out, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return Out{}, fmt.Errorf("read outbox: %w", err)
-	}
-	o, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Out])
-	if err != nil {
-		return Out{}, fmt.Errorf("read outbox: %w", notFound(err))
-	}
-	return o, nil
+	return one[Out](ctx, db, "outbox", sql, args...)
 }
 
 const unfinishedSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
