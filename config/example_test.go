@@ -62,8 +62,15 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 			require.True(t, explained[key], key)
 		}
 	}
-	for _, f := range new(Network).fields("whatsapp") {
-		require.Contains(t, string(Example()), "#     "+last(f.key)+": ", "networks are shown in a comment")
+	for _, g := range defaults().groups("") {
+		fields, _ := g.item("somebody")
+		shown := strings.Contains(string(Example()), last(g.section)+": {}\n")
+		require.True(t, shown, g.section)
+		for _, f := range fields {
+			if !strings.HasSuffix(f.key, fileSuffix) {
+				require.Contains(t, string(Example()), "#     "+last(f.key)+": ", g.section+" is shown in a comment")
+			}
+		}
 	}
 	require.Contains(t, string(Example()), "as_token_file:")
 }
@@ -83,7 +90,11 @@ func TestTheDocumentationNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/configuration.md")
 	require.NoError(t, err)
-	fields := append(defaults().fields(""), new(Network).fields("<protocol>")...)
+	fields := defaults().fields("")
+	for _, g := range defaults().groups("") {
+		below, _ := g.item("<" + g.name + ">")
+		fields = append(fields, below...)
+	}
 	for _, f := range fields {
 		if !strings.HasSuffix(f.key, fileSuffix) {
 			require.Contains(t, string(doc), "| `"+f.key+"` |")

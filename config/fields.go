@@ -131,12 +131,28 @@ func (c *Config) fields(dir string) []field {
 	}
 }
 
-// networksSection is the one section whose keys are names: a section for each protocol.
-const networksSection = "chats.networks"
+// group is a section whose keys are names that nobody knows beforehand, each of them a section with keys of its own. The
+// environment cannot set these.
+type group struct {
+	section string
+	name    string // what stands for such a name in the documentation
+	wanted  string // what such a name is, for who wrote another
+	// item makes the keys of one name, and what keeps the values they were set to.
+	item func(name string) (fields []field, keep func())
+}
+
+// groups lists the sections of that kind.
+func (c *Config) groups(string) []group {
+	return []group{
+		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp", func(protocol string) ([]field, func()) {
+			n := c.Chats.Network(protocol)
+			return n.fields("chats.networks." + protocol), func() { c.Chats.Networks[protocol] = n }
+		}},
+	}
+}
 
 // fields lists the keys of one network.
-func (n *Network) fields(protocol string) []field {
-	section := networksSection + "." + protocol
+func (n *Network) fields(section string) []field {
 	return []field{
 		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
 		value(section+".disclosure", &n.Disclosure, boolean),

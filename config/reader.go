@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -17,6 +18,7 @@ type reader struct {
 	file     string
 	known    map[string]field
 	order    []string         // the keys of known, in the order of the table
+	groups   []group
 	sections map[string]int   // line of each section; 0 while the file has not shown it
 	source   map[string]place // where a key was set, whether or not its value was any good
 	problems []problem
@@ -33,10 +35,14 @@ func newReader(file string, c *Config) *reader {
 		config:   c,
 		file:     file,
 		known:    map[string]field{},
-		sections: map[string]int{"": 1, networksSection: 0},
+		groups:   c.groups(filepath.Dir(file)),
+		sections: map[string]int{"": 1},
 		source:   map[string]place{},
 	}
 	r.add(c.fields(filepath.Dir(file)))
+	for _, g := range r.groups {
+		r.sections[g.section] = 0
+	}
 	return r
 }
 
@@ -100,8 +106,8 @@ func (r *reader) mapping(section string, node *yaml.Node) {
 // entry reads one key of a section.
 func (r *reader) entry(section string, name, content *yaml.Node) {
 	key := join(section, name.Value)
-	if section == networksSection {
-		r.network(name, content)
+	if g, ok := r.group(section); ok {
+		r.item(g, name, content)
 		return
 	}
 	if name.Value == "" || strings.Contains(name.Value, ".") {
@@ -139,19 +145,33 @@ func (r *reader) entry(section string, name, content *yaml.Node) {
 	}
 }
 
-// network reads the section of one protocol, whose name is not known beforehand.
-func (r *reader) network(name, content *yaml.Node) {
-	key := join(networksSection, name.Value)
-	protocol, err := word(name.Value)
-	if err != nil || strings.Contains(protocol, ".") {
-		r.report(place{line: name.Line}, key, "is not the name of a network; write the bridge's protocol, such as whatsapp")
+// group finds the section whose keys are names.
+func (r *reader) group(section string) (group, bool) {
+	i := slices.IndexFunc(r.groups, func(g group) bool { return g.section == section })
+	if i < 0 {
+		return group{}, false
+	}
+	return r.groups[i], true
+}
+
+// inGroup tells whether a key is below a name of a group.
+func (r *reader) inGroup(key string) bool {
+	return slices.ContainsFunc(r.groups, func(g group) bool { return strings.HasPrefix(key, g.section+".") })
+}
+
+// item reads one name of a group with what is below it.
+func (r *reader) item(g group, name, content *yaml.Node) {
+	key := join(g.section, name.Value)
+	known, err := word(name.Value)
+	if err != nil || strings.Contains(known, ".") {
+		r.report(place{line: name.Line}, key, "is not "+g.wanted)
 		return
 	}
-	n := r.config.Chats.Network(protocol)
-	r.add(n.fields(protocol))
+	fields, keep := g.item(known)
+	r.add(fields)
 	r.sections[key] = name.Line
 	r.mapping(key, content)
-	r.config.Chats.Networks[protocol] = n
+	keep()
 }
 
 // scalar sets one value, or one item of a list.
@@ -176,7 +196,7 @@ func (r *reader) environment(env func(string) (string, bool)) {
 	for _, key := range r.order {
 		name := variable(key)
 		text, ok := env(name)
-		if !ok || text == "" || strings.HasPrefix(key, networksSection) {
+		if !ok || text == "" || r.inGroup(key) {
 			continue
 		}
 		f, items := r.known[key], []string{text}

@@ -30,7 +30,11 @@ func (r *reader) suggest(section, name string) string {
 // names lists what may stand in a section, in the order of the table.
 func (r *reader) names(section string) []string {
 	var names []string
-	for _, key := range append(slices.Clone(r.order), networksSection) {
+	keys := slices.Clone(r.order)
+	for _, g := range r.groups {
+		keys = append(keys, g.section)
+	}
+	for _, key := range keys {
 		rest, inside := strings.CutPrefix("."+key, strings.TrimSuffix("."+section, ".")+".")
 		name, _, _ := strings.Cut(rest, ".")
 		if inside && !slices.Contains(names, name) {
