@@ -1,0 +1,38 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+)
+
+//go:embed escalate.md
+var escalateText string
+
+// Escalate asks for a person. It changes nothing itself: the turn ends, and hands over.
+type Escalate struct{}
+
+type escalateArgs struct {
+	Reason string `json:"reason" jsonschema:"why a person is needed, in one sentence for the owner"`
+}
+
+// maxReason is the longest reason, in bytes.
+const maxReason = 300
+
+// Spec describes it.
+func (Escalate) Spec() Spec {
+	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read, Can: []string{"people"}}
+}
+
+// Run ends the turn.
+func (Escalate) Run(_ context.Context, c Call) (Result, error) {
+	args, err := Decode[escalateArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	reason := strings.Join(strings.Fields(args.Reason), " ")
+	if reason == "" {
+		reason = "The model asked for a person."
+	}
+	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", Handover: clip(reason, maxReason)}, nil
+}

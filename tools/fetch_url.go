@@ -1,0 +1,108 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"multis/fetch"
+)
+
+//go:embed fetch_url.md
+var fetchURLText string
+
+// FetchURL reads pages of the open internet. An address can carry away what was read, and whoever wrote that may have put the
+// address there: so one that the owner neither named nor allowed is asked about.
+type FetchURL struct {
+	Client    *fetch.Client
+	Documents Extractor
+	// Domains are read without asking, with those below them.
+	Domains []string
+}
+
+type fetchURLArgs struct {
+	URL  string `json:"url" jsonschema:"the address, with https://"`
+	From int    `json:"from,omitempty" jsonschema:"first line to read, from 1"`
+}
+
+// pageLines of a page are read at once.
+const pageLines = 400
+
+// Spec describes it.
+func (FetchURL) Spec() Spec {
+	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm, Can: []string{"web"}}
+}
+
+// TierOf lets what the owner named or allowed be read at once.
+func (t FetchURL) TierOf(c Call) Tier {
+	args, err := Decode[fetchURLArgs](c)
+	if err != nil || (!t.allowed(args.URL) && !names(c.Asked, args.URL)) {
+		return Confirm
+	}
+	return Read
+}
+
+// Run fetches.
+func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[fetchURLArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	page, err := t.Client.Get(ctx, args.URL, "")
+	if err != nil {
+		if ctx.Err() != nil {
+			return Result{}, err
+		}
+		var status fetch.StatusError
+		return Failed("It cannot be read: "+err.Error()+".", errors.As(err, &status) && status.Temporary()), nil
+	}
+	text, err := t.Documents.Text(ctx, nameOf(page.Address), page.Type, page.Data)
+	if err != nil {
+		return Failed("It cannot be read: "+err.Error()+".", false), nil
+	}
+	return Result{ForLLM: part(text, args.From, pageLines), ForUser: "read " + host(page.Address), Ref: page.Address}, nil
+}
+
+// allowed tells whether an address is in one of the domains.
+func (t FetchURL) allowed(address string) bool {
+	name := host(address)
+	for _, domain := range t.Domains {
+		domain = strings.ToLower(strings.TrimPrefix(domain, "*."))
+		if name == domain || strings.HasSuffix(name, "."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells whether a text holds an address, to the letter.
+func names(text, address string) bool {
+	address = strings.TrimRight(strings.TrimSpace(address), "/")
+	for word := range strings.FieldsSeq(text) {
+		if host(address) != "" && strings.TrimRight(strings.Trim(word, "<>()[]\"'`,.;!?"), "/") == address {
+			return true
+		}
+	}
+	return false
+}
+
+func host(address string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
+// nameOf is what a document under an address is called.
+func nameOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || path.Ext(u.Path) == "" {
+		return fmt.Sprintf("%s.html", host(address))
+	}
+	return path.Base(u.Path)
+}

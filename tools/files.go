@@ -1,0 +1,147 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// What file tools look at, at most.
+const (
+	maxFile   = 10 << 20 // bytes of one file
+	maxGrep   = 2 << 20  // bytes of one file that is searched
+	maxFiles  = 5000     // files of one search
+	maxDepth  = 12       // folders in folders
+	maxFound  = 200      // files or lines in an answer
+	maxFolder = 500      // entries of one listed folder
+	lookLike  = 8000     // bytes that tell text from data
+)
+
+// errOutside is all there is to say about what is outside of the folders, whether or not it is there.
+var errOutside = errors.New("there is no such file in your folders")
+
+// place is a path inside one of a caller's folders.
+type place struct {
+	root *os.Root
+	path string // relative to the root, with slashes; "." for the root itself
+	name string // as the caller names it
+}
+
+// locate opens the folder that a path is in: the workspace for a relative one, one of the folders to read from for an absolute one.
+// Links that lead out of it are not followed.
+func (c Caller) locate(name string) (place, error) {
+	folder, rel := c.Workspace, filepath.Clean(name)
+	if name == "" {
+		rel = "."
+	}
+	if filepath.IsAbs(name) {
+		folder, rel = "", ""
+		for _, candidate := range slices.Concat([]string{c.Workspace}, c.ReadPaths) {
+			if inside, err := filepath.Rel(candidate, filepath.Clean(name)); candidate != "" && err == nil && filepath.IsLocal(inside) {
+				folder, rel = candidate, inside
+			}
+		}
+	}
+	if folder == "" || !filepath.IsLocal(rel) {
+		return place{}, errOutside
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return place{}, errOutside
+	}
+	return place{root: root, path: filepath.ToSlash(rel), name: name}, nil
+}
+
+// file reads the whole of a plain file.
+func (p place) file(most int64) ([]byte, error) {
+	f, err := p.root.Open(p.path)
+	if err != nil {
+		return nil, errOutside
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file", p.name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read", p.name)
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("%s is bigger than %d MB", p.name, most>>20)
+	}
+	return data, nil
+}
+
+// isText tells whether data is text and nothing else.
+func isText(data []byte) bool {
+	head := data[:min(len(data), lookLike)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for range utf8.UTFMax { // the cut may go through a character
+		if utf8.Valid(head) {
+			return true
+		}
+		if len(head) == 0 || len(head) == len(data) {
+			return false
+		}
+		head = head[:len(head)-1]
+	}
+	return false
+}
+
+// walk calls visit for every plain file below a place, in order, until there are too many or visit returns fs.SkipAll. Hidden files
+// and folders are passed over. full says that there was more than is looked at.
+func (p place) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (full bool, err error) {
+	seen := 0
+	err = fs.WalkDir(p.root.FS(), p.path, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && path == p.path:
+			return errOutside
+		case err != nil:
+			return nil //nolint:nilerr // a folder that cannot be read holds nothing for us
+		case path != p.path && strings.HasPrefix(d.Name(), "."):
+			return skip(d)
+		case d.IsDir() && strings.Count(path, "/") >= maxDepth:
+			full = true
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if seen++; seen > maxFiles {
+			full = true
+			return fs.SkipAll
+		}
+		return visit(path, d)
+	})
+	return full, err
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// shown is how a file below a place is called in an answer: so that it can be asked for again.
+func (p place) shown(path string) string {
+	if filepath.IsAbs(p.name) {
+		return filepath.Join(p.root.Name(), filepath.FromSlash(path))
+	}
+	return path
+}
+
+// notThere is the result for a path that leads nowhere the caller may go.
+func notThere(err error) Result { return Refused(CodeNotFound, err.Error()) }

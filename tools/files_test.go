@@ -1,0 +1,112 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/tools"
+)
+
+// desk is an agent's workspace with a folder to read from beside it, and something outside of both.
+type desk struct {
+	t        *testing.T
+	registry *tools.Registry
+	caller   tools.Caller
+	outside  string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	top := t.TempDir()
+	d := &desk{t: t, outside: filepath.Join(top, "outside")}
+	d.caller = tools.Caller{Owner: true, Workspace: filepath.Join(top, "work"), ReadPaths: []string{filepath.Join(top, "shared")}}
+	for file, text := range map[string]string{
+		"work/notes.md": "first line\nthe fence costs 480 euro\nlast line\n", "work/sub/offer.txt": "an offer: 480", "work/.secret": "token",
+		"work/data.bin": "a\x00b", "shared/price.csv": "item,price\nbolt,3\n", "outside/key.txt": "480 private", "work/page.html": "<html><body><h1>Hours</h1><p>Open <b>daily</b>.</p></body></html>",
+	} {
+		path := filepath.Join(top, file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	require.NoError(t, os.Symlink(filepath.Join(d.outside, "key.txt"), filepath.Join(d.caller.Workspace, "link.txt")))
+	require.NoError(t, os.Symlink(d.outside, filepath.Join(d.caller.Workspace, "linked")))
+	library := knowledge.Open(nil, knowledge.Options{})
+	d.registry = tools.NewRegistry(tools.Tiers{}, tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{})
+	return d
+}
+
+func (d *desk) call(name string, args map[string]any) tools.Result {
+	d.t.Helper()
+	raw, err := json.Marshal(args)
+	require.NoError(d.t, err)
+	res, err := d.registry.Do(context.Background(), tools.Call{ID: "1", Name: name, Args: raw, Caller: d.caller}, false)
+	require.NoError(d.t, err)
+	return res
+}
+
+func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	require.Contains(t, d.call("read_file", map[string]any{"path": "notes.md"}).ForLLM, "480 euro")
+	require.Equal(t, "[lines 2 to 2 of 4]\nthe fence costs 480 euro\n", d.call("read_file", map[string]any{"path": "notes.md", "from": 2, "lines": 1}).ForLLM)
+	shared := filepath.Join(d.caller.ReadPaths[0], "price.csv")
+	require.Contains(t, d.call("read_file", map[string]any{"path": shared}).ForLLM, "bolt")
+	list := d.call("read_file", map[string]any{"path": ""}).ForLLM
+	require.Contains(t, list, "sub/")
+	require.NotContains(t, list, "secret")
+	require.Contains(t, d.call("find_files", map[string]any{"name": "*.TXT"}).ForLLM, "sub/offer.txt")
+	require.Contains(t, d.call("grep_files", map[string]any{"pattern": `\b480\b`}).ForLLM, "notes.md:2: the fence costs 480 euro")
+	require.Equal(t, shared, d.call("find_files", map[string]any{"name": "price*", "path": d.caller.ReadPaths[0]}).ForLLM, "by a name that can be read again")
+}
+
+func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	key := filepath.Join(d.outside, "key.txt")
+	for _, path := range []string{
+		key, "../outside/key.txt", "sub/../../outside/key.txt", "link.txt", "linked/key.txt", "/etc/passwd", "/", "nothing.txt", "../outside/nothing.txt",
+		filepath.Join(d.caller.Workspace, "../outside/key.txt"), filepath.Join(d.caller.ReadPaths[0], "../outside/key.txt"), "sub\x00/x",
+	} {
+		res := d.call("read_file", map[string]any{"path": path})
+		require.True(t, res.IsError, path)
+		require.Equal(t, tools.CodeNotFound, res.Code, path)
+		require.NotContains(t, res.ForLLM, "private", path)
+		require.Equal(t, "there is no such file in your folders", res.ForLLM, path)
+	}
+	for _, path := range []string{"", "linked", "..", d.outside} {
+		require.NotContains(t, d.call("grep_files", map[string]any{"pattern": "private", "path": path}).ForLLM, "480 private", path)
+		require.NotContains(t, d.call("find_files", map[string]any{"name": "*", "path": path}).ForLLM, "key.txt", path)
+	}
+	require.NotContains(t, d.call("find_files", map[string]any{"name": "*"}).ForLLM, ".secret")
+}
+
+func TestAFileThatIsNoTextIsReadAsADocumentOrRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	require.True(t, d.call("read_file", map[string]any{"path": "data.bin"}).IsError)
+	require.NotContains(t, d.call("grep_files", map[string]any{"pattern": "a"}).ForLLM, "data.bin")
+}
+
+func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.caller.Workspace, d.caller.ReadPaths = "", nil
+	offered, err := d.registry.Offered(context.Background(), d.caller)
+	require.NoError(t, err)
+	require.Empty(t, offered)
+	require.True(t, d.call("read_file", map[string]any{"path": "notes.md"}).IsError)
+}
+
+func TestASearchForTooMuchSaysSo(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	require.NoError(t, os.WriteFile(filepath.Join(d.caller.Workspace, "long.txt"), []byte(strings.Repeat("480\n", 500)), 0o600))
+	require.Contains(t, d.call("grep_files", map[string]any{"pattern": "480"}).ForLLM, "[there is more: look for something narrower]")
+}

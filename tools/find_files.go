@@ -1,0 +1,56 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed find_files.md
+var findFilesText string
+
+// FindFiles finds files of the caller's folders by name.
+type FindFiles struct{}
+
+type findFilesArgs struct {
+	Name string `json:"name" jsonschema:"the name, with * for any part of it, any case"`
+	Path string `json:"path,omitempty" jsonschema:"the folder to look in; empty for the top folder"`
+}
+
+// Spec describes it.
+func (FindFiles) Spec() Spec {
+	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+}
+
+// Run looks.
+func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[findFilesArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	pattern := strings.ToLower(args.Name)
+	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+		return Refused(CodeArguments, "name is no pattern"), nil //nolint:nilerr // the model reads it
+	}
+	at, err := c.locate(args.Path)
+	if err != nil {
+		return notThere(err), nil
+	}
+	defer at.root.Close()
+	var found []string
+	full, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
+		if fits, _ := path.Match(pattern, strings.ToLower(d.Name())); fits {
+			found = append(found, at.shown(file))
+		}
+		if len(found) == maxFound {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return broken(ctx, err)
+	}
+	return listed(found, full || len(found) == maxFound, "looked for files named “"+args.Name+"”")
+}

@@ -1,0 +1,102 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+//go:embed grep_files.md
+var grepFilesText string
+
+// GrepFiles searches the text files of the caller's folders.
+type GrepFiles struct{}
+
+type grepFilesArgs struct {
+	Pattern string `json:"pattern" jsonschema:"what to look for, RE2 syntax"`
+	Path    string `json:"path,omitempty" jsonschema:"the folder to search; empty for the top folder"`
+	Files   string `json:"files,omitempty" jsonschema:"only files whose name fits this pattern, such as *.md"`
+}
+
+// maxLine is how much of a line is shown.
+const maxLine = 300
+
+// Spec describes it.
+func (GrepFiles) Spec() Spec {
+	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+}
+
+// Run searches.
+func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[grepFilesArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	wanted, err := regexp.Compile(args.Pattern)
+	if err != nil {
+		return Bad(err), nil
+	}
+	if _, err := path.Match(args.Files, ""); err != nil {
+		return Bad(fmt.Errorf("files: %w", err)), nil
+	}
+	at, err := c.locate(args.Path)
+	if err != nil {
+		return notThere(err), nil
+	}
+	defer at.root.Close()
+	var found []string
+	full, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
+		if fits, _ := path.Match(args.Files, d.Name()); args.Files != "" && !fits {
+			return nil
+		}
+		data, err := place{root: at.root, path: file, name: file}.file(maxGrep)
+		if err != nil || !isText(data) {
+			return nil //nolint:nilerr // what cannot be read as text is not searched
+		}
+		for n, line := range strings.Split(string(data), "\n") {
+			if !wanted.MatchString(line) {
+				continue
+			}
+			if found = append(found, fmt.Sprintf("%s:%d: %s", at.shown(file), n+1, short(line, maxLine))); len(found) == maxFound {
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return broken(ctx, err)
+	}
+	return listed(found, full || len(found) == maxFound, "searched the files for “"+args.Pattern+"”")
+}
+
+// short is the beginning of a line.
+func short(s string, most int) string {
+	if runes := []rune(strings.TrimSpace(s)); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return strings.TrimSpace(s)
+}
+
+// broken is what becomes of an error of a walk: one of the call's own end passes on.
+func broken(ctx context.Context, err error) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{}, err
+	}
+	return notThere(err), nil
+}
+
+// listed is a result of lines.
+func listed(lines []string, more bool, what string) (Result, error) {
+	if len(lines) == 0 {
+		return Result{ForLLM: "Nothing was found.", ForUser: what + ": nothing"}, nil
+	}
+	text := strings.Join(lines, "\n")
+	if more {
+		text += "\n[there is more: look for something narrower]"
+	}
+	return Result{ForLLM: text, ForUser: fmt.Sprintf("%s: %d found", what, len(lines))}, nil
+}

@@ -1,0 +1,107 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+)
+
+//go:embed read_file.md
+var readFileText string
+
+// Extractor takes the text out of a document.
+type Extractor interface {
+	Text(ctx context.Context, name, mediaType string, data []byte) (string, error)
+}
+
+// ReadFile reads files of the caller's folders.
+type ReadFile struct{ Documents Extractor }
+
+type readFileArgs struct {
+	Path  string `json:"path" jsonschema:"the file or folder; empty for the top folder"`
+	From  int    `json:"from,omitempty" jsonschema:"first line, from 1"`
+	Lines int    `json:"lines,omitempty" jsonschema:"how many lines, 200 unless told"`
+}
+
+// someLines are read unless more are asked for.
+const someLines = 200
+
+// Spec describes it.
+func (ReadFile) Spec() Spec {
+	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+}
+
+// Run reads.
+func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[readFileArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	at, err := c.locate(args.Path)
+	if err != nil {
+		return notThere(err), nil
+	}
+	defer at.root.Close()
+	info, err := at.root.Stat(at.path)
+	if err != nil {
+		return notThere(errOutside), nil
+	}
+	if info.IsDir() {
+		return at.list()
+	}
+	data, err := at.file(maxFile)
+	if err != nil {
+		return notThere(err), nil
+	}
+	text := string(data)
+	if !isText(data) {
+		if text, err = t.Documents.Text(ctx, args.Path, "", data); err != nil {
+			return Failed(err.Error(), false), nil
+		}
+	}
+	return Result{ForLLM: part(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
+}
+
+// part is a number of lines of a text, with word of what is left.
+func part(text string, from, count int) string {
+	if count <= 0 {
+		count = someLines
+	}
+	lines := strings.SplitAfter(text, "\n")
+	first := min(max(from, 1)-1, len(lines))
+	last := min(first+count, len(lines))
+	shown := strings.Join(lines[first:last], "")
+	if first == 0 && last == len(lines) {
+		return shown
+	}
+	return fmt.Sprintf("[lines %d to %d of %d]\n%s", first+1, last, len(lines), shown)
+}
+
+// list names what is in a folder.
+func (p place) list() (Result, error) {
+	f, err := p.root.Open(p.path)
+	if err != nil {
+		return notThere(errOutside), nil //nolint:nilerr // the model reads it
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxFolder)
+	if err != nil && err != io.EOF { //nolint:errorlint // ReadDir returns it bare
+		return notThere(errOutside), nil
+	}
+	var names []string
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			names = append(names, e.Name()+"/")
+		default:
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return Result{ForLLM: "The folder is empty."}, nil
+	}
+	return Result{ForLLM: strings.Join(names, "\n"), ForUser: fmt.Sprintf("listed a folder: %d entries", len(names))}, nil
+}

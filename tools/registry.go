@@ -1,0 +1,181 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	// callTime is how long one call may take.
+	callTime = time.Minute
+	// maxForLLM is how much of a result a model reads, in bytes.
+	maxForLLM = 16_000
+	// maxForUser is the longest line about a result, in bytes.
+	maxForUser = 500
+)
+
+// Registry holds the tools. It is safe for concurrent use.
+type Registry struct {
+	policy Policy
+	mu     sync.RWMutex
+	tools  map[string]Tool
+}
+
+// NewRegistry makes a registry of tools that a policy stands before.
+func NewRegistry(p Policy, all ...Tool) *Registry {
+	r := &Registry{policy: p, tools: map[string]Tool{}}
+	r.Add(all...)
+	return r
+}
+
+// Add takes tools in. One of a name that is taken replaces what was there.
+func (r *Registry) Add(all ...Tool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range all {
+		r.tools[t.Spec().Name] = t
+	}
+}
+
+// Drop takes out all tools whose names begin with prefix.
+func (r *Registry) Drop(prefix string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.tools {
+		if strings.HasPrefix(name, prefix) {
+			delete(r.tools, name)
+		}
+	}
+}
+
+// Offered lists what a caller may call, by name. What the policy denies anyway is not offered.
+func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
+	var offered []Spec
+	for _, s := range r.All() {
+		if !c.May(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
+			continue
+		}
+		v, err := r.policy.Judge(ctx, s, Call{Name: s.Name, Caller: c})
+		if err != nil {
+			return nil, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
+		}
+		if v.Allow || v.Ask {
+			offered = append(offered, s)
+		}
+	}
+	return offered, nil
+}
+
+// All lists every tool by name, whoever may call it.
+func (r *Registry) All() []Spec {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	specs := make([]Spec, 0, len(r.tools))
+	for _, t := range r.tools {
+		specs = append(specs, t.Spec())
+	}
+	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
+	return specs
+}
+
+// Capable lists the tools that bring a capability.
+func (r *Registry) Capable(of string) []Spec {
+	return slices.DeleteFunc(r.All(), func(s Spec) bool { return !slices.Contains(s.Can, of) })
+}
+
+// Judge says what would become of a call now, with the tool it is for.
+func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
+	t, ok := r.get(c)
+	if !ok {
+		return Spec{Name: c.Name}, Verdict{Why: notAllowed}, nil
+	}
+	s := t.Spec()
+	if t, ok := t.(Tiered); ok {
+		s.Tier = t.TierOf(c)
+	}
+	v, err := r.policy.Judge(ctx, s, c)
+	if err != nil {
+		return s, Verdict{}, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
+	}
+	return s, v, nil
+}
+
+// notAllowed is the same whether there is no such tool, it is not for contacts, or the persona has it not.
+const notAllowed = "You have no such tool here. Go on without it."
+
+func (r *Registry) get(c Call) (Tool, bool) {
+	if !c.May(c.Name) {
+		return nil, false
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t, ok := r.tools[c.Name]
+	return t, ok
+}
+
+// Do judges a call and runs it. approved says that a person agreed to this very call.
+func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error) {
+	t, ok := r.get(c)
+	if !ok {
+		return Refused(CodeNotAllowed, notAllowed), nil
+	}
+	_, v, err := r.Judge(ctx, c)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case v.Ask && !approved:
+		return Refused(CodeApproval, v.Why), nil
+	case !v.Allow && !v.Ask:
+		return Refused(CodeRefused, v.Why), nil
+	}
+	result, err := run(ctx, t, c)
+	if err != nil {
+		return Result{}, fmt.Errorf("tool %s: %w", c.Name, err)
+	}
+	result.ForLLM = clip(result.ForLLM, maxForLLM)
+	result.ForUser = clip(result.ForUser, maxForUser)
+	return result, nil
+}
+
+// errSlow ends a call that takes too long.
+var errSlow = errors.New("the call took too long")
+
+// run makes a call in its time. One that breaks down has failed, and takes nothing with it.
+func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
+	working, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
+	defer cancel()
+	defer func() {
+		if broken := recover(); broken != nil {
+			zerolog.Ctx(ctx).Error().Str("tool", c.Name).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("A tool broke down")
+			res, err = Failed("The tool broke down.", false), nil
+		}
+	}()
+	res, err = t.Run(working, c)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(working), errSlow) {
+		return Result{ForLLM: "It took longer than a minute, so it was stopped.", IsError: true, Code: CodeTimeout, Retriable: true}, nil
+	}
+	return res, err
+}
+
+// clip cuts a text to so many bytes, and says so.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	cut := s[:most]
+	for !utf8.ValidString(cut) && len(cut) > most-utf8.UTFMax {
+		cut = cut[:len(cut)-1]
+	}
+	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", cut, len(cut), len(s))
+}
+
+func contains(list []string, name string) bool { return slices.Contains(list, name) }

@@ -1,0 +1,173 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/tools"
+)
+
+// probe is a tool that does what a test wants.
+type probe struct {
+	spec tools.Spec
+	run  func(ctx context.Context, c tools.Call) (tools.Result, error)
+}
+
+func (p probe) Spec() tools.Spec { return p.spec }
+
+func (p probe) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
+	if p.run == nil {
+		return tools.Result{ForLLM: "done"}, nil
+	}
+	return p.run(ctx, c)
+}
+
+func named(name string, tier tools.Tier) probe {
+	return probe{spec: tools.Spec{Name: name, Schema: tools.Schema[struct{}](), Tier: tier}}
+}
+
+func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Result {
+	t.Helper()
+	res, err := r.Do(context.Background(), c, approved)
+	require.NoError(t, err)
+	return res
+}
+
+func TestAContactsTurnHasItsFloorWhateverIsAllowed(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.Tiers{Host: []string{"exec"}}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
+		named("fetch_url", tools.Read), named("exec", tools.Read), named("remember", tools.Read))
+	contact := tools.Caller{Allow: []string{"*"}}
+	offered, err := r.Offered(context.Background(), contact)
+	require.NoError(t, err)
+	require.Equal(t, []string{"escalate", "recall_memory", "search_docs"}, names(offered))
+	for _, name := range []string{"fetch_url", "exec", "remember", "nothing_of_the_kind"} {
+		res := do(t, r, tools.Call{Name: name, Caller: contact}, true)
+		require.Equal(t, tools.CodeNotAllowed, res.Code, name)
+		require.Equal(t, "You have no such tool here. Go on without it.", res.ForLLM, "the same whether it exists or not")
+	}
+}
+
+func names(specs []tools.Spec) []string {
+	var all []string
+	for _, s := range specs {
+		all = append(all, s.Name)
+	}
+	return all
+}
+
+func TestAPersonaHasTheToolsThatItsPatternsAllow(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.Tiers{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read), named("gh_delete", tools.Read))
+	for _, c := range []struct {
+		allow, deny, want []string
+	}{
+		{nil, nil, []string{"find_files", "gh_delete", "gh_issue", "read_file"}},
+		{[]string{"gh_*"}, nil, []string{"gh_delete", "gh_issue"}},
+		{nil, []string{"gh_*"}, []string{"find_files", "read_file"}},
+		{[]string{"gh_*"}, []string{"gh_delete"}, []string{"gh_issue"}},
+	} {
+		caller := tools.Caller{Owner: true, Allow: c.allow, Deny: c.deny}
+		offered, err := r.Offered(context.Background(), caller)
+		require.NoError(t, err)
+		require.Equal(t, c.want, names(offered))
+		for _, s := range r.All() {
+			require.Equal(t, !contains(c.want, s.Name), do(t, r, tools.Call{Name: s.Name, Caller: caller}, false).Code == tools.CodeNotAllowed, s.Name)
+		}
+	}
+}
+
+func contains(all []string, s string) bool {
+	return strings.Contains(" "+strings.Join(all, " ")+" ", " "+s+" ")
+}
+
+func TestWhatChangesSomethingWaitsForAPersonAndHostToolsAreOff(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	count := func(context.Context, tools.Call) (tools.Result, error) {
+		ran++
+		return tools.Result{ForLLM: "done"}, nil
+	}
+	send, host, pin := named("send", tools.Confirm), named("exec", tools.Read), named("erase", tools.Pin)
+	send.run, host.run, pin.run = count, count, count
+	host.spec.Host = true
+	r := tools.NewRegistry(tools.Tiers{}, send, host, pin)
+	owner := tools.Caller{Owner: true}
+	require.Equal(t, tools.CodeApproval, do(t, r, tools.Call{Name: "send", Caller: owner}, false).Code)
+	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "exec", Caller: owner}, true).Code, "an approval switches nothing on")
+	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "erase", Caller: owner}, true).Code)
+	require.Zero(t, ran)
+	require.Equal(t, "done", do(t, r, tools.Call{Name: "send", Caller: owner}, true).ForLLM)
+	offered, err := r.Offered(context.Background(), owner)
+	require.NoError(t, err)
+	require.Equal(t, []string{"send"}, names(offered))
+}
+
+func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bad, slow, broken := named("bad", tools.Read), named("slow", tools.Read), named("broken", tools.Read)
+		bad.run = func(context.Context, tools.Call) (tools.Result, error) { panic("oops") }
+		slow.run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, ctx.Err()
+		}
+		lost := errors.New("the database is gone")
+		broken.run = func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, lost }
+		r := tools.NewRegistry(tools.Tiers{}, bad, slow, broken)
+		owner := tools.Caller{Owner: true}
+		require.Equal(t, tools.CodeFailed, do(t, r, tools.Call{Name: "bad", Caller: owner}, false).Code)
+		res := do(t, r, tools.Call{Name: "slow", Caller: owner}, false)
+		require.Equal(t, tools.CodeTimeout, res.Code)
+		require.True(t, res.Retriable)
+		_, err := r.Do(context.Background(), tools.Call{Name: "broken", Caller: owner}, false)
+		require.ErrorIs(t, err, lost, "what is broken on our side ends the turn")
+	})
+}
+
+func TestAResultIsCutAndSaysSo(t *testing.T) {
+	t.Parallel()
+	long := named("long", tools.Read)
+	long.run = func(context.Context, tools.Call) (tools.Result, error) {
+		return tools.Result{ForLLM: strings.Repeat("ä", 50_000)}, nil
+	}
+	res := do(t, tools.NewRegistry(tools.Tiers{}, long), tools.Call{Name: "long", Caller: tools.Caller{Owner: true}}, false)
+	require.LessOrEqual(t, len(res.ForLLM), 16_100)
+	require.Contains(t, res.ForLLM, "[cut here: 16000 of 100000 bytes]")
+}
+
+func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`{"reason": 1}`, `{"other": "x"}`, `[]`, `{"reason": "x"} {}`, `{`} {
+		res := do(t, tools.NewRegistry(tools.Tiers{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(raw)}, false)
+		require.Equal(t, tools.CodeArguments, res.Code, raw)
+		require.Empty(t, res.Handover)
+	}
+	res := do(t, tools.NewRegistry(tools.Tiers{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(`{"reason":"a broken parcel"}`)}, false)
+	require.Equal(t, "a broken parcel", res.Handover)
+}
+
+func TestASchemaSaysWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	type args struct {
+		Name  string   `json:"name" jsonschema:"what it is called"`
+		Count int      `json:"count,omitempty"`
+		Tags  []string `json:"tags,omitempty" jsonschema:"any"`
+	}
+	require.JSONEq(t, `{"type": "object", "additionalProperties": false, "required": ["name"], "properties": {
+		"name": {"type": "string", "description": "what it is called"}, "count": {"type": "integer"},
+		"tags": {"type": "array", "items": {"type": "string"}, "description": "any"}}}`, string(tools.Schema[args]()))
+}
+
+func TestAToolOfASourceCanBeTakenOutAgain(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.Tiers{}, named("gh_issue", tools.Read), named("read", tools.Read))
+	r.Drop("gh_")
+	require.Equal(t, []string{"read"}, names(r.All()))
+}
