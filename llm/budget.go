@@ -39,12 +39,27 @@ func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 // Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
 // zero value is no price.
 type Price struct {
-	In, Out int64
+	In, Out               int64
+	CacheRead, CacheWrite int64 // of input that is read from the provider's cache, or written to it. Zero: as In.
 }
 
 // Cost is what these tokens cost in millionths of the currency, rounded up.
 func (p Price) Cost(u Usage) int64 {
-	return (u.In*p.In + u.Out*p.Out + 999_999) / 1_000_000
+	plain := u.In - u.CacheRead - u.CacheWrite
+	sum := plain*p.In + u.CacheRead*orElse(p.CacheRead, p.In) + u.CacheWrite*orElse(p.CacheWrite, p.In) + u.Out*p.Out
+	return (sum + 999_999) / 1_000_000
+}
+
+// dearest is the price with all input at what the dearest kind of it costs.
+func (p Price) dearest() Price {
+	return Price{In: max(p.In, p.CacheRead, p.CacheWrite), Out: p.Out}
+}
+
+func orElse(price, other int64) int64 {
+	if price == 0 {
+		return other
+	}
+	return price
 }
 
 // Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
@@ -111,7 +126,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		if r.MaxTokens <= 0 {
 			r.MaxTokens = DefaultMaxTokens
 		}
-		worst := m.Price.Cost(mostTokens(r))
+		worst := m.Price.dearest().Cost(mostTokens(r))
 		res, err := m.Ledger.Reserve(ctx, Spend{
 			Day: m.Today(), Chat: r.Chat, Purpose: r.Purpose, Model: m.Name(),
 			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
@@ -144,7 +159,7 @@ func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield f
 			yield(Delta{}, err)
 			return worst
 		}
-		begun = begun || d.Text != ""
+		begun = begun || d.Text != "" || d.Call != nil
 		if d.Usage != (Usage{}) {
 			used = d.Usage
 		}
@@ -161,7 +176,8 @@ func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield f
 // believable tells whether a provider's count can be one: some leave it out, or send zeros.
 func believable(u Usage, spoke bool) bool {
 	const most = 1_000_000_000
-	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke)
+	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke) &&
+		u.CacheRead >= 0 && u.CacheWrite >= 0 && u.CacheRead <= u.In && u.CacheWrite <= u.In-u.CacheRead
 }
 
 // settle books what the call cost. When it cannot, the reservation stands in full, so that nothing is lost but money
@@ -174,18 +190,32 @@ func (m budgeted) settle(ctx context.Context, id int64, s Settlement) {
 	}
 }
 
-// Tokens that a provider adds to a request: the frame of each message, and its own instructions.
+// Tokens that a provider adds to a request: the frame of each message, call and tool, and its own instructions, which
+// grow once there are tools.
 const (
 	messageFrame = 16
 	requestFrame = 256
+	toolsFrame   = 1024
 )
+
+// imageTokens is the most that one image can count for: what the dearest way of cutting a large one into tiles comes to.
+const imageTokens = 50_000
 
 // mostTokens is the most a request can use. Tokens are made of bytes, so no text has more of them than bytes. That is
 // three to four times what English takes; but names, numbers and other scripts come close, and a cap is a cap.
 func mostTokens(r Request) Usage {
 	in := requestFrame + messageFrame + textBytes(r.System)
 	for _, m := range r.Messages {
-		in += messageFrame + textBytes(m.Text)
+		in += messageFrame + textBytes(m.Text) + textBytes(m.CallID) + imageTokens*int64(len(m.Images))
+		for _, c := range m.Calls {
+			in += messageFrame + textBytes(c.ID) + textBytes(c.Name) + int64(len(c.Args)) + int64(len(c.Signature))
+		}
+	}
+	if len(r.Tools) > 0 {
+		in += toolsFrame
+	}
+	for _, t := range r.Tools {
+		in += messageFrame + textBytes(t.Name) + textBytes(t.Description) + int64(len(t.Schema))
 	}
 	return Usage{In: in, Out: int64(r.MaxTokens)}
 }

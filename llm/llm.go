@@ -4,6 +4,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -32,23 +33,53 @@ type Role string
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool" // what a call gave
 )
+
+// Image is a picture within a message.
+type Image struct {
+	MIME string // "image/jpeg"
+	Data []byte
+}
+
+// Call is a model's wish to use a tool.
+type Call struct {
+	ID        string // unique within a conversation; made up here where a provider gives none
+	Name      string
+	Args      json.RawMessage // one whole JSON object
+	Malformed string          `json:",omitempty"` // what came instead of a JSON object. Args is nil then: nothing is run, the model is told.
+	Signature []byte          `json:",omitempty"` // the provider's own, to be sent back with the call
+}
 
 // Message is one message of the conversation.
 type Message struct {
-	Role Role
-	Text string
+	Role    Role
+	Text    string
+	Images  []Image // of a user's message
+	Calls   []Call  // of an assistant's message. Each is answered by a tool's message before anybody else speaks.
+	CallID  string  // of a tool's message: which call Text is the result of
+	IsError bool    // of a tool's message: the call failed, and Text says how
+}
+
+// Tool is what a model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema of the arguments, an object. Nil: none are taken.
 }
 
 // Request is one question to a model.
 type Request struct {
 	System      string
 	Messages    []Message
+	Tools       []Tool
 	MaxTokens   int     // Longest answer, in tokens. Defaults to DefaultMaxTokens.
 	Temperature float64 // Zero leaves it to the provider.
 	JSON        bool    // Asks for one JSON object. The instructions must ask for it as well.
 	Purpose     string  // What it is for, as usage is shown: "reply", "ask".
 	Chat        int64   // The chat whose daily cap applies as well as the day's. Zero: none.
+	Agent       string  // The agent whose daily cap applies. Empty: none.
+	Run         string  // The run (a task, with all it starts) whose cap applies. Empty: none.
 }
 
 // Stop says why an answer ended. It is empty until it has.
@@ -56,19 +87,23 @@ type Stop string
 
 // Why an answer ended.
 const (
-	StopEnd    Stop = "end"    // the model was done
-	StopLength Stop = "length" // MaxTokens were used up
-	StopFilter Stop = "filter" // the provider withheld the rest
+	StopEnd     Stop = "end"     // the model was done
+	StopCalls   Stop = "calls"   // it waits for the results of its calls
+	StopLength  Stop = "length"  // MaxTokens were used up
+	StopFilter  Stop = "filter"  // the provider withheld the rest
+	StopRefusal Stop = "refusal" // the model would not; its text, if any, says so
 )
 
 // Usage counts tokens as the provider counted them. The zero value means that it did not say.
 type Usage struct {
-	In, Out int64
+	In, Out               int64
+	CacheRead, CacheWrite int64 // parts of In: read from the provider's cache, and written to it
 }
 
 // Delta is a piece of an answer. Any of its fields may be zero, never all.
 type Delta struct {
 	Text  string
+	Call  *Call // a whole one
 	Stop  Stop
 	Usage Usage // of the whole call so far; the last one counts
 }
@@ -76,6 +111,7 @@ type Delta struct {
 // Response is a whole answer.
 type Response struct {
 	Text  string
+	Calls []Call
 	Stop  Stop
 	Usage Usage
 }
@@ -90,6 +126,9 @@ func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 			return res, err
 		}
 		text.WriteString(d.Text)
+		if d.Call != nil {
+			res.Calls = append(res.Calls, *d.Call)
+		}
 		if d.Stop != "" {
 			res.Stop = d.Stop
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/shared"
 )
 
 // openAI speaks the chat completions protocol, as OpenAI and most others serve it.
@@ -62,17 +61,17 @@ func (m *openAI) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] 
 			return
 		}
 		defer stream.Close()
-		ended := false
+		var answer openAIAnswer
 		for stream.Next() {
-			d := delta(stream.Current())
-			ended = ended || d.Stop != ""
-			if d != (Delta{}) && !yield(d, nil) {
-				return
+			for _, d := range answer.read(stream.Current()) {
+				if !yield(d, nil) {
+					return
+				}
 			}
 		}
 		if err := stream.Err(); err != nil {
 			yield(Delta{}, m.because(ctx, call, err))
-		} else if !ended {
+		} else if !answer.ended {
 			yield(Delta{}, &Error{Model: m.name, Reason: ReasonCut})
 		}
 	}
@@ -85,8 +84,12 @@ func (m *openAI) open(ctx context.Context, r Request) (*ssestream.Stream[openai.
 		d = *known
 	}
 	for {
+		params, err := m.params(r, d)
+		if err != nil {
+			return nil, err
+		}
 		var res *http.Response
-		stream := m.chat.NewStreaming(ctx, m.params(r, d), option.WithResponseInto(&res))
+		stream := m.chat.NewStreaming(ctx, params, option.WithResponseInto(&res))
 		if res == nil { // nobody answered
 			return nil, stream.Err()
 		}
@@ -104,59 +107,6 @@ func (m *openAI) open(ctx context.Context, r Request) (*ssestream.Stream[openai.
 		}
 		return nil, &refused.Error
 	}
-}
-
-// params is the request in the protocol's words.
-func (m *openAI) params(r Request, d dialect) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: m.model}
-	if r.System != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(r.System))
-	}
-	for _, msg := range r.Messages {
-		if msg.Role == RoleAssistant {
-			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
-		} else {
-			p.Messages = append(p.Messages, openai.UserMessage(msg.Text))
-		}
-	}
-	limit := r.MaxTokens
-	if limit <= 0 {
-		limit = DefaultMaxTokens
-	}
-	if d.completionTokens {
-		p.MaxCompletionTokens = openai.Int(int64(limit))
-	} else {
-		p.MaxTokens = openai.Int(int64(limit))
-	}
-	if !d.noUsage {
-		p.StreamOptions.IncludeUsage = openai.Bool(true)
-	}
-	if r.Temperature != 0 && !d.noTemperature {
-		p.Temperature = openai.Float(r.Temperature)
-	}
-	if r.JSON && !d.noFormat {
-		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-	}
-	return p
-}
-
-// delta is one chunk as the rest of the program knows it. It is zero for chunks that say nothing.
-func delta(c openai.ChatCompletionChunk) Delta {
-	d := Delta{Usage: Usage{In: c.Usage.PromptTokens, Out: c.Usage.CompletionTokens}}
-	if len(c.Choices) == 0 {
-		return d
-	}
-	d.Text = c.Choices[0].Delta.Content
-	switch c.Choices[0].FinishReason {
-	case "":
-	case "length":
-		d.Stop = StopLength
-	case "content_filter":
-		d.Stop = StopFilter
-	default:
-		d.Stop = StopEnd
-	}
-	return d
 }
 
 // streams tells whether a good answer is a stream of events. Servers that name no type, or a wrong one, are believed;

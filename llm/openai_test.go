@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,23 +24,12 @@ func connect(t *testing.T, script llmtest.Script) (*openAI, *llmtest.Server) {
 	return newOpenAI(Config{Model: "openai/test-1", BaseURL: s.URL, APIKey: secret, Timeout: time.Minute}), s
 }
 
-// replies is a script of fixed replies, the last one for all further requests.
-func replies(list ...llmtest.Reply) llmtest.Script {
-	turn := make(chan int, 1)
-	turn <- 0
-	return func(context.Context, llmtest.Request) llmtest.Reply {
-		n := <-turn
-		turn <- n + 1
-		return list[min(n, len(list)-1)]
-	}
-}
-
 func TestOpenAISendsTheRequest(t *testing.T) {
 	t.Parallel()
 	m, s := connect(t, llmtest.Say("On Sunday, from nine."))
 	res, err := Complete(t.Context(), m, Request{
 		System:    "Be brief.",
-		Messages:  []Message{{RoleUser, "Hello"}, {RoleAssistant, "Hi"}, {RoleUser, "When?"}},
+		Messages:  []Message{{Role: RoleUser, Text: "Hello"}, {Role: RoleAssistant, Text: "Hi"}, {Role: RoleUser, Text: "When?"}},
 		MaxTokens: 50, Temperature: 0.2, JSON: true,
 	})
 	require.NoError(t, err)
@@ -68,6 +58,92 @@ func TestOpenAIStreamsPieceByPiece(t *testing.T) {
 	require.Equal(t, "a long enough answer", strings.Join(pieces, ""))
 }
 
+func TestOpenAIAsksForTools(t *testing.T) {
+	t.Parallel()
+	m, s := connect(t, llmtest.InTurn(llmtest.Reply{Text: "Let me look.", In: 90, Out: 20, Cached: 60, Calls: []llmtest.Call{
+		{Name: "search", Args: `{"words": "prices"}`}, {Name: "now"},
+	}}, llmtest.Reply{Text: "It is late."}))
+	tools := []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "now", Description: "The time."}}
+	r := Request{Messages: user("How late?"), Tools: tools}
+	res, err := Complete(t.Context(), m, r)
+	require.NoError(t, err)
+	require.Equal(t, Response{
+		Text: "Let me look.", Stop: StopCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60},
+		Calls: []Call{
+			{ID: "call_1", Name: "search", Args: json.RawMessage(`{"words": "prices"}`)},
+			{ID: "call_2", Name: "now", Args: json.RawMessage(`{}`)},
+		},
+	}, res)
+	r.Messages = append(r.Messages, Message{Role: RoleAssistant, Text: res.Text, Calls: res.Calls},
+		Message{Role: RoleTool, CallID: "call_1", Text: "nothing found", IsError: true}, Message{Role: RoleTool, CallID: "call_2", Text: "23:50"})
+	res, err = Complete(t.Context(), m, r)
+	require.NoError(t, err)
+	require.Equal(t, "It is late.", res.Text)
+	sent := s.Requests()[1]
+	require.Equal(t, []llmtest.Tool{
+		{Name: "search", Description: "Searches.", Schema: `{"type":"object"}`},
+		{Name: "now", Description: "The time.", Schema: `{"properties":{},"type":"object"}`},
+	}, sent.Tools)
+	require.Equal(t, []llmtest.Message{
+		{Role: "user", Text: "How late?"},
+		{Role: "assistant", Text: "Let me look.", Calls: []llmtest.Call{
+			{ID: "call_1", Name: "search", Args: `{"words": "prices"}`}, {ID: "call_2", Name: "now", Args: `{}`},
+		}},
+		{Role: "tool", CallID: "call_1", Text: "error: nothing found"},
+		{Role: "tool", CallID: "call_2", Text: "23:50"},
+	}, sent.Messages)
+}
+
+func TestOpenAIReadsCallsOfServersThatCountThemAllAsTheFirst(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}}]}
+
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{\"n\":"}},{"index":0,"id":"b","function":{"arguments":"1}"}}]},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`}))
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, StopCalls, res.Stop)
+	require.Equal(t, []Call{
+		{ID: "a", Name: "x", Args: json.RawMessage(`{}`)}, {ID: "b", Name: "y", Args: json.RawMessage(`{"n":1}`)},
+	}, res.Calls)
+}
+
+func TestOpenAIMarksArgumentsThatAreNoObject(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string]string{"cut short": `{"words": "pri`, "a list": `["prices"]`, "prose": "the prices, please", "two": `{}{}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Calls: []llmtest.Call{{ID: "-", Name: "search", Args: args}}}))
+			res, err := Complete(t.Context(), m, asks("hi"))
+			require.NoError(t, err)
+			require.Len(t, res.Calls, 1)
+			require.Nil(t, res.Calls[0].Args)
+			require.Equal(t, args, res.Calls[0].Malformed)
+			require.NotEmpty(t, res.Calls[0].ID, "made up where none was given")
+		})
+	}
+}
+
+func TestOpenAISendsImages(t *testing.T) {
+	t.Parallel()
+	m, s := connect(t, llmtest.Say("A cat."))
+	_, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{MIME: "image/png", Data: []byte{1}}}}}})
+	require.NoError(t, err)
+	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []string{"image/png"}}}, s.Requests()[0].Messages)
+}
+
+func TestOpenAIKnowsARefusal(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Refusal: "I will not."}))
+	res, err := Complete(t.Context(), m, asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, StopRefusal, res.Stop)
+	require.Equal(t, "I will not.", res.Text)
+}
+
 func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-for-somebody-else")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
@@ -82,7 +158,7 @@ func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 	for wire, want := range map[string]Stop{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter, "something_new": StopEnd} {
 		t.Run(wire, func(t *testing.T) {
 			t.Parallel()
-			m, _ := connect(t, replies(llmtest.Reply{Text: "yes", Stop: wire}))
+			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", Stop: wire}))
 			res, err := Complete(t.Context(), m, asks("hi"))
 			require.NoError(t, err)
 			require.Equal(t, want, res.Stop)
@@ -92,7 +168,7 @@ func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 
 func TestOpenAIWithoutUsage(t *testing.T) {
 	t.Parallel()
-	m, _ := connect(t, replies(llmtest.Reply{Text: "yes", NoUsage: true}))
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", NoUsage: true}))
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
 	require.Equal(t, Response{Text: "yes", Stop: StopEnd}, res)
@@ -145,7 +221,7 @@ func TestOpenAIErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, s := connect(t, replies(c.reply))
+			m, s := connect(t, llmtest.InTurn(c.reply))
 			_, err := Complete(t.Context(), m, asks("hi"))
 			c.want.Model = "openai/test-1"
 			require.Equal(t, &c.want, err)
@@ -158,7 +234,7 @@ func TestOpenAIErrors(t *testing.T) {
 
 func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
 	t.Parallel()
-	m, _ := connect(t, replies(llmtest.Reply{Text: "0123456789ab", Cut: true}))
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Cut: true}))
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonCut}, err)
 	require.Equal(t, "012345", res.Text)
@@ -171,7 +247,7 @@ func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
 			<-ctx.Done()
 			return llmtest.Reply{}
 		},
-		"within its answer": replies(llmtest.Reply{Text: "0123456789ab", Hang: true}),
+		"within its answer": llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -187,7 +263,7 @@ func TestOpenAIEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	m, _ := connect(t, replies(llmtest.Reply{Text: "0123456789ab", Hang: true}))
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}))
 	var last error
 	for d, err := range m.Stream(ctx, asks("hi")) {
 		if d.Text != "" {
@@ -282,7 +358,7 @@ func TestOpenAILearnsWhatAServerDoesNotUnderstand(t *testing.T) {
 
 func TestOpenAIGivesUpWhenNoDialectHelps(t *testing.T) {
 	t.Parallel()
-	m, s := connect(t, replies(llmtest.Reply{Status: 400, Message: "temperature is wrong, and max_completion_tokens too"}))
+	m, s := connect(t, llmtest.InTurn(llmtest.Reply{Status: 400, Message: "temperature is wrong, and max_completion_tokens too"}))
 	_, err := Complete(t.Context(), m, Request{Messages: user("hi"), Temperature: 0.5})
 	require.Equal(t, ReasonRequest, reasonOf(err))
 	require.Len(t, s.Requests(), 2)

@@ -1,4 +1,4 @@
-// Package llmtest is a model server for tests: it speaks the chat completions protocol over HTTP as real servers do, and
+// Package llmtest is a model server for tests: it speaks the providers' protocols over HTTP as real servers do, and
 // answers from a script. It can also fail the ways they fail.
 package llmtest
 
@@ -16,21 +16,39 @@ import (
 
 // Request is what a client asked.
 type Request struct {
-	Key         string // the bearer token, "" when there was none
+	Key         string // "" when there was none
 	Model       string
 	System      string
 	Messages    []Message // without the system message
-	MaxTokens   int       // under either of its names
-	NewerLimit  bool      // it came as max_completion_tokens
+	Tools       []Tool
+	MaxTokens   int  // under any of its names
+	NewerLimit  bool // it came as max_completion_tokens
 	Temperature float64
 	JSON        bool
 	WantsUsage  bool
 }
 
-// Message is one message of a request.
+// Message is one message of a request. A result of a tool is a message of its own, with the role "tool".
 type Message struct {
-	Role string `json:"role"`
-	Text string `json:"content"`
+	Role   string
+	Text   string
+	Images []string // their MIME types
+	Calls  []Call
+	CallID string // of a result
+}
+
+// Tool is a tool that a request offers.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      string // JSON
+}
+
+// Call is one use of a tool. In a Reply, Args may be any text: models write it, so it may be broken.
+type Call struct {
+	ID   string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
+	Name string
+	Args string // JSON
 }
 
 // Last is the text of the last message, "" when there is none.
@@ -44,8 +62,11 @@ func (r Request) Last() string {
 // Reply is what the server does with a request. The zero value is an empty answer that went well.
 type Reply struct {
 	Text    string
-	Stop    string // finish_reason. Defaults to "stop".
+	Refusal string // what the model says when it will not
+	Calls   []Call // tools to use, after the text
+	Stop    string // finish_reason. Defaults to "stop", or "tool_calls" with Calls.
 	In, Out int64  // tokens used. Default to a quarter of the bytes, at least 1.
+	Cached  int64  // tokens of In that came from the cache
 	NoUsage bool   // leaves the usage out
 	Cut     bool   // drops the connection after half of the text
 	Hang    bool   // falls silent after half of the text, until the client leaves
@@ -67,9 +88,22 @@ func Say(text string) Script {
 	return func(context.Context, Request) Reply { return Reply{Text: text} }
 }
 
+// InTurn is a script of one reply a request, the last one for all further requests.
+func InTurn(replies ...Reply) Script {
+	var mu sync.Mutex
+	next := 0
+	return func(context.Context, Request) Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		reply := replies[min(next, len(replies)-1)]
+		next++
+		return reply
+	}
+}
+
 // Server is the scripted server, an http.Handler.
 type Server struct {
-	// URL is the base_url for clients, when the server was started by Start.
+	// URL is the base_url for clients of the OpenAI protocol, when the server was started by Start.
 	URL string
 
 	script   Script
@@ -97,15 +131,33 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
+// protocol reads a request of one kind of provider and answers it.
+type protocol struct {
+	read   func(r *http.Request) (Request, error)
+	answer func(w http.ResponseWriter, r *http.Request, req Request, reply Reply)
+	refuse func(w io.Writer, r Reply)
+}
+
+// spoken is the protocol that an address belongs to.
+func spoken(path string) (protocol, bool) {
+	switch {
+	case strings.HasSuffix(path, "/chat/completions"):
+		return openAI, true
+	default:
+		return openAI, false
+	}
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") {
-		refuse(w, Reply{Status: http.StatusNotFound, Message: "no such address"})
+	p, ok := spoken(r.URL.Path)
+	if !ok || r.Method != http.MethodPost {
+		refuse(w, p, Reply{Status: http.StatusNotFound, Message: "no such address"})
 		return
 	}
-	req, err := read(r)
+	req, err := p.read(r)
 	if err != nil {
-		refuse(w, Reply{Status: http.StatusBadRequest, Message: err.Error()})
+		refuse(w, p, Reply{Status: http.StatusBadRequest, Message: err.Error()})
 		return
 	}
 	s.mu.Lock()
@@ -116,63 +168,55 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case reply.Raw != "":
 		raw(w, reply)
 	case reply.Status != 0:
-		refuse(w, reply)
+		refuse(w, p, reply)
 	default:
-		answer(w, r, req, reply)
+		w.Header().Set("Content-Type", "text/event-stream")
+		p.answer(w, r, req, reply.withDefaults(req))
 	}
 }
 
-func read(r *http.Request) (Request, error) {
-	var wire struct {
-		Model               string    `json:"model"`
-		Stream              bool      `json:"stream"`
-		Messages            []Message `json:"messages"`
-		MaxTokens           int       `json:"max_tokens"`
-		MaxCompletionTokens int       `json:"max_completion_tokens"`
-		Temperature         float64   `json:"temperature"`
-		StreamOptions       struct {
-			IncludeUsage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		ResponseFormat struct {
-			Type string `json:"type"`
-		} `json:"response_format"`
-	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 8<<20)).Decode(&wire); err != nil {
-		return Request{}, fmt.Errorf("read request: %w", err)
-	}
-	if !wire.Stream {
-		return Request{}, fmt.Errorf("only streams are served here")
-	}
-	req := Request{
-		Model: wire.Model, MaxTokens: wire.MaxTokens + wire.MaxCompletionTokens, NewerLimit: wire.MaxCompletionTokens > 0,
-		Temperature: wire.Temperature, JSON: wire.ResponseFormat.Type == "json_object", WantsUsage: wire.StreamOptions.IncludeUsage,
-	}
-	req.Key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	for _, m := range wire.Messages {
-		if m.Role == "system" {
-			req.System += m.Text
-		} else {
-			req.Messages = append(req.Messages, m)
+// withDefaults numbers the calls and counts the tokens.
+func (r Reply) withDefaults(req Request) Reply {
+	calls := make([]Call, 0, len(r.Calls))
+	out := len(r.Text) + len(r.Refusal)
+	for i, c := range r.Calls {
+		switch c.ID {
+		case "":
+			c.ID = fmt.Sprintf("call_%d", i+1)
+		case "-":
+			c.ID = ""
 		}
+		calls = append(calls, c)
+		out += len(c.Name) + len(c.Args)
 	}
-	return req, nil
+	r.Calls = calls
+	in := len(req.System)
+	for _, m := range req.Messages {
+		in += len(m.Text)
+	}
+	if r.In == 0 {
+		r.In = max(1, int64(in/4))
+	}
+	if r.Out == 0 {
+		r.Out = max(1, int64(out/4))
+	}
+	return r
 }
 
-func refuse(w http.ResponseWriter, r Reply) {
+func decode(r *http.Request, into any) error {
+	if err := json.NewDecoder(io.LimitReader(r.Body, 64<<20)).Decode(into); err != nil {
+		return fmt.Errorf("read request: %w", err)
+	}
+	return nil
+}
+
+func refuse(w http.ResponseWriter, p protocol, r Reply) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.RetryAfter != "" {
 		w.Header().Set("Retry-After", r.RetryAfter)
 	}
 	w.WriteHeader(r.Status)
-	type details struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    string  `json:"code"`
-	}
-	send(w, struct {
-		Error details `json:"error"`
-	}{details{Message: r.Message, Type: "invalid_request_error", Code: r.Code}})
+	p.refuse(w, r)
 }
 
 func raw(w http.ResponseWriter, r Reply) {
@@ -188,3 +232,49 @@ func raw(w http.ResponseWriter, r Reply) {
 
 // send writes one JSON value. What cannot be sent has nobody to read it.
 func send(w io.Writer, v any) { _ = json.NewEncoder(w).Encode(v) }
+
+// event streams one event, named or not.
+func event(w http.ResponseWriter, name string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain structs
+	}
+	if name != "" {
+		_, _ = fmt.Fprintf(w, "event: %s\n", name)
+	}
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+	_ = http.NewResponseController(w).Flush()
+}
+
+// words streams a text piece by piece. A reply that is to be cut short or to hang never gets further.
+func words(r *http.Request, reply Reply, text string, piece func(string)) {
+	pieces := split(text)
+	for i, p := range pieces {
+		if i == (len(pieces)+1)/2 && (reply.Cut || reply.Hang) {
+			break
+		}
+		piece(p)
+	}
+	if reply.Hang {
+		<-r.Context().Done()
+	}
+	if reply.Cut || reply.Hang {
+		panic(http.ErrAbortHandler) // the way to drop a connection
+	}
+}
+
+// split cuts a text into pieces of a few characters, at least two when there are two characters.
+func split(text string) []string {
+	const size = 6
+	var pieces []string
+	runes := []rune(text)
+	if len(runes) > 1 && len(runes) <= size {
+		return []string{string(runes[:1]), string(runes[1:])}
+	}
+	for len(runes) > 0 {
+		n := min(size, len(runes))
+		pieces = append(pieces, string(runes[:n]))
+		runes = runes[n:]
+	}
+	return pieces
+}

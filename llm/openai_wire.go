@@ -1,0 +1,168 @@
+package llm
+
+import (
+	"encoding/base64"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// params is the request in the protocol's words.
+func (m *openAI) params(r Request, d dialect) (openai.ChatCompletionNewParams, error) {
+	p := openai.ChatCompletionNewParams{Model: m.model}
+	if r.System != "" {
+		p.Messages = append(p.Messages, openai.SystemMessage(r.System))
+	}
+	for _, msg := range r.Messages {
+		p.Messages = append(p.Messages, openAIMessage(msg))
+	}
+	for _, tool := range r.Tools {
+		schema, err := tool.parameters()
+		if err != nil {
+			return p, err
+		}
+		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+			Name: tool.Name, Description: openai.String(tool.Description), Parameters: schema,
+		}))
+	}
+	limit := r.MaxTokens
+	if limit <= 0 {
+		limit = DefaultMaxTokens
+	}
+	if d.completionTokens {
+		p.MaxCompletionTokens = openai.Int(int64(limit))
+	} else {
+		p.MaxTokens = openai.Int(int64(limit))
+	}
+	if !d.noUsage {
+		p.StreamOptions.IncludeUsage = openai.Bool(true)
+	}
+	if r.Temperature != 0 && !d.noTemperature {
+		p.Temperature = openai.Float(r.Temperature)
+	}
+	if r.JSON && !d.noFormat {
+		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	}
+	return p, nil
+}
+
+func openAIMessage(m Message) openai.ChatCompletionMessageParamUnion {
+	switch {
+	case m.Role == RoleTool:
+		return openai.ToolMessage(resultText(m), m.CallID)
+	case m.Role == RoleAssistant:
+		msg := openai.AssistantMessage(m.Text)
+		if m.Text == "" && len(m.Calls) > 0 {
+			msg.OfAssistant.Content = openai.ChatCompletionAssistantMessageParamContentUnion{}
+		}
+		for _, c := range m.Calls {
+			msg.OfAssistant.ToolCalls = append(msg.OfAssistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+					ID:       c.ID,
+					Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: string(c.arguments())},
+				},
+			})
+		}
+		return msg
+	case len(m.Images) > 0:
+		parts := make([]openai.ChatCompletionContentPartUnionParam, 0, len(m.Images)+1)
+		for _, image := range m.Images {
+			parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{
+				URL: "data:" + image.MIME + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
+			}))
+		}
+		return openai.UserMessage(append(parts, openai.TextContentPart(m.Text)))
+	default:
+		return openai.UserMessage(m.Text)
+	}
+}
+
+// resultText is a tool's result where the protocol has no mark for one that failed.
+func resultText(m Message) string {
+	if m.IsError {
+		return "error: " + m.Text
+	}
+	return m.Text
+}
+
+// openAIAnswer puts an answer together. Calls come in pieces; they are whole when the answer ends.
+type openAIAnswer struct {
+	ended   bool
+	refused bool
+	calls   []openAICall
+}
+
+type openAICall struct {
+	index          int64
+	id, name, args string
+}
+
+// read is one chunk as the rest of the program knows it: nothing for chunks that say nothing.
+func (a *openAIAnswer) read(c openai.ChatCompletionChunk) []Delta {
+	var list []Delta
+	if len(c.Choices) > 0 {
+		choice := c.Choices[0]
+		a.refused = a.refused || choice.Delta.Refusal != ""
+		if text := choice.Delta.Content + choice.Delta.Refusal; text != "" {
+			list = append(list, Delta{Text: text})
+		}
+		for _, piece := range choice.Delta.ToolCalls {
+			a.add(piece)
+		}
+		if choice.FinishReason != "" && !a.ended {
+			a.ended = true
+			list = append(list, a.end(choice.FinishReason)...)
+		}
+	}
+	if used := openAIUsage(c.Usage); used != (Usage{}) {
+		list = append(list, Delta{Usage: used})
+	}
+	return list
+}
+
+// add takes a piece of a call. Some servers count all calls as the first one; then each has an id of its own.
+func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
+	i := len(a.calls) - 1
+	for i >= 0 && a.calls[i].index != piece.Index {
+		i--
+	}
+	if i < 0 || piece.ID != "" && a.calls[i].id != "" && piece.ID != a.calls[i].id {
+		a.calls = append(a.calls, openAICall{index: piece.Index})
+		i = len(a.calls) - 1
+	}
+	call := &a.calls[i]
+	if piece.ID != "" {
+		call.id = piece.ID
+	}
+	if piece.Function.Name != "" {
+		call.name = piece.Function.Name
+	}
+	call.args += piece.Function.Arguments
+}
+
+// end gives out the calls and why the answer ended.
+func (a *openAIAnswer) end(reason string) []Delta {
+	var list []Delta
+	for _, c := range a.calls {
+		list = append(list, Delta{Call: newCall(c.id, c.name, c.args)})
+	}
+	stop := StopEnd
+	switch {
+	case reason == "length":
+		stop = StopLength
+	case reason == "content_filter":
+		stop = StopFilter
+	case a.refused:
+		stop = StopRefusal
+	case len(a.calls) > 0: // whatever the server calls it
+		stop = StopCalls
+	}
+	return append(list, Delta{Stop: stop})
+}
+
+func openAIUsage(u openai.CompletionUsage) Usage {
+	return Usage{
+		In: u.PromptTokens, Out: u.CompletionTokens,
+		CacheRead: u.PromptTokensDetails.CachedTokens, CacheWrite: u.PromptTokensDetails.CacheWriteTokens,
+	}
+}
