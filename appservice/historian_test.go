@@ -19,23 +19,28 @@ import (
 // archive is a homeserver with n messages in a room, one an hour, the newest an hour old, some of the owner's.
 func (b *bundle) archive(n int) *Historian {
 	b.t.Helper()
+	var all []map[string]any
+	for i := range n {
+		sender := ana
+		if i%5 == 0 {
+			sender = owner
+		}
+		all = append(all, map[string]any{
+			"type": "m.room.message", "sender": sender, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(-time.Duration(i+1) * time.Hour).UnixMilli(),
+			"content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Nora, what about number %d?", i)},
+		})
+	}
+	return b.archiveOf(all)
+}
+
+// archiveOf is a homeserver with events in a room, the newest first.
+func (b *bundle) archiveOf(all []map[string]any) *Historian {
+	b.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-		page := map[string]any{"start": strconv.Itoa(from)}
-		var chunk []any
-		for i := from; i < min(from+limit, n); i++ {
-			sender := ana
-			if i%5 == 0 {
-				sender = owner
-			}
-			chunk = append(chunk, map[string]any{
-				"type": "m.room.message", "sender": sender, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(-time.Duration(i+1) * time.Hour).UnixMilli(),
-				"content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Nora, what about number %d?", i)},
-			})
-		}
-		page["chunk"] = chunk
-		if from+limit < n {
+		page := map[string]any{"start": strconv.Itoa(from), "chunk": all[from:min(from+limit, len(all))]}
+		if from+limit < len(all) {
 			page["end"] = strconv.Itoa(from + limit)
 		}
 		w.Header().Set("Content-Type", "application/json")

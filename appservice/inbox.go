@@ -244,6 +244,9 @@ func (b *batch) take(ctx context.Context, chat store.Chat, evt *event.Event) err
 	if evt.StateKey != nil {
 		return b.takeState(ctx, chat, evt)
 	}
+	if evt.Unsigned.RedactedBecause != nil { // there is nothing in it, and nothing is kept of what was
+		return b.redact(ctx, chat, evt.ID, b.in.now())
+	}
 	if b.forgeable(chat, evt) {
 		return b.distrust(ctx, chat, evt)
 	}
@@ -299,7 +302,11 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 	if target == "" {
 		return nil
 	}
-	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, b.in.timeOf(evt)); err != nil {
+	return b.redact(ctx, chat, target, b.in.timeOf(evt))
+}
+
+func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
+	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at); err != nil {
 		return err
 	}
 	quotes, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)

@@ -30,13 +30,20 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
 		return b.takeEdit(ctx, chat, evt, author, msg)
 	}
+	edit, edited, err := store.TakeHeldEdit(ctx, b.tx, chat.ID, evt.ID, evt.Sender)
+	if err != nil {
+		return err
+	}
+	if edited {
+		msg = msg.Reworded(edit.Body)
+	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
 	if !encrypted && !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
 		if err := b.ownerWrote(ctx, chat, at); err != nil {
 			return err
 		}
 	}
-	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, at)
+	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: at})
 	if decision.Code == policy.CodeFlood && err == nil {
 		decision, msg, err = b.noteFlood(ctx, chat, evt, decision)
 	}
@@ -52,6 +59,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		if b.history {
 			row.Code = policy.CodeBackfill
 		}
+	}
+	if edited {
+		row.EditedAt = &edit.At
 	}
 	if msg.File != nil {
 		file := store.Attachment(*msg.File)
@@ -83,8 +93,11 @@ func (b *batch) noteFlood(ctx context.Context, chat store.Chat, evt *event.Event
 // gets answered; any other only changes the record.
 func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
 	edited, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, b.in.timeOf(evt))
-	if err != nil || !edited {
+	if err != nil {
 		return err
+	}
+	if !edited {
+		return b.holdEdit(ctx, chat, evt, author, msg)
 	}
 	waiting, err := store.WaitingEvent(ctx, b.tx, chat.ID, msg.Replaces)
 	if errors.Is(err, store.ErrNotFound) {
@@ -93,7 +106,7 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 	if err != nil {
 		return err
 	}
-	decision, err := b.admit(ctx, chat, author, evt.Sender, msg, waiting.At)
+	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: waiting.At})
 	if err != nil {
 		return err
 	}
@@ -101,6 +114,25 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 		decision.Action = policy.ActionArchive
 	}
 	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+}
+
+// holdEdit keeps an edit whose message is not here, as history is read from its end and keys come in any order: as a message
+// of its own, until that one comes. Of a message that was here and is gone, nothing is kept.
+func (b *batch) holdEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
+	gone, err := store.IsGone(ctx, b.tx, msg.Replaces)
+	if err != nil || (gone && !b.fresh[msg.Replaces]) {
+		return err
+	}
+	at := b.in.timeOf(evt)
+	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: at, edits: true})
+	if err != nil || decision.Action == policy.ActionIgnore {
+		return err
+	}
+	_, err = store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.Replaces,
+		At: at, Action: policy.ActionArchive, Code: policy.CodeEdited, Reason: policy.CodeEdited.Sentence(),
+	})
+	return err
 }
 
 // editedCommand tells the owner that a command which was carried out is not carried out again because he edited it.
@@ -179,20 +211,29 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 	return store.CloseEscalation(ctx, b.tx, chat.ID, at)
 }
 
+// said is a message that is judged.
+type said struct {
+	author policy.Author
+	sender id.UserID
+	msg    bridgebridge.Message
+	at     time.Time
+	edits  bool // it only changes an earlier message
+}
+
 // admit asks the policy what to do with a message.
-func (b *batch) admit(ctx context.Context, chat store.Chat, author policy.Author, sender id.UserID, msg bridgebridge.Message, at time.Time) (policy.Admission, error) {
+func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admission, error) {
 	now := b.in.now()
 	input := policy.AdmitInput{
-		Mode: b.in.mode(chat), Kind: chat.Kind, Author: author, Name: b.name, Text: msg.Words(), Notice: msg.Notice,
-		SentAt: at, Now: now, Backfill: b.history, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
+		Mode: b.in.mode(chat), Kind: chat.Kind, Author: s.author, Name: b.name, Text: s.msg.Words(), Notice: s.msg.Notice,
+		SentAt: s.at, Now: now, Backfill: b.history, Edited: s.edits, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
-	if author == policy.AuthorContact {
-		rates, err := b.rates(ctx, chat.ID, sender, now)
+	if s.author == policy.AuthorContact {
+		rates, err := b.rates(ctx, chat.ID, s.sender, now)
 		if err != nil {
 			return policy.Admission{}, err
 		}

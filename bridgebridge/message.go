@@ -53,6 +53,15 @@ type File struct {
 // Words is what the author wrote: empty for a sticker, a call, a reaction, a file without a caption.
 func (m Message) Words() string { return m.words }
 
+// Reworded is the message with the text of a later edit of it.
+func (m Message) Reworded(text string) Message {
+	m.Text = text
+	if m.Kind == Text || m.Kind == Notice {
+		m.words = text
+	}
+	return m
+}
+
 // messageContent is what is read of a message's content.
 type messageContent struct {
 	MsgType   event.MessageType   `json:"msgtype"`

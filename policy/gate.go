@@ -62,9 +62,8 @@ type GateInput struct {
 
 	Sent, SendCap Rate // texts sent to the contact so far, and how many are sent
 
-	MsgType      string // the event's msgtype: m.text, m.notice, ...
-	Body         string // the text as it will be sent, with any prefix
-	BridgePrefix string // the bridge's command prefix; empty when not known
+	MsgType string // the event's msgtype: m.text, m.notice, ...
+	Body    string // the text as it will be sent, with any prefix
 }
 
 // Decision is what Gate decided, with a code that stays the same between versions and a sentence that says why. The zero
@@ -187,7 +186,7 @@ func checkBody(in GateInput) Code {
 		return ""
 	case in.MsgType != "m.text":
 		return CodeNotice
-	case IsCommand(in.Body, in.BridgePrefix):
+	case IsCommand(in.Body):
 		return CodeBridgeCommand
 	case in.Purpose == PurposeReply && !in.HasSpan:
 		return CodeNoSource

@@ -129,7 +129,6 @@ func TestGateDenies(t *testing.T) {
 		{"broken UTF-8", aReply(func(in *GateInput) { in.Body = "caf\xe9" }), CodeControl},
 		{"a bridge's command", aReply(func(in *GateInput) { in.Body = "!wa logout" }), CodeBridgeCommand},
 		{"a bridge's command behind blanks", aReply(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeBridgeCommand},
-		{"a bridge's own prefix", aReply(func(in *GateInput) { in.Body, in.BridgePrefix = "WA: logout", "wa:" }), CodeBridgeCommand},
 		{"a draft that is a bridge's command", aReply(func(in *GateInput) { in.Purpose, in.Body = PurposeDraft, "!tg login" }), CodeBridgeCommand},
 	}
 	for _, test := range tests {

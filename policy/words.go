@@ -65,17 +65,12 @@ func FindKeyword(keywords []string, text string) (keyword string, found bool) {
 }
 
 // IsCommand reports whether a bridge could take the text for a command instead of relaying it: an exclamation mark and a
-// letter at the start, or the bridge's own prefix when it is known. Blanks and invisible characters in front do not hide it.
-func IsCommand(text, bridgePrefix string) bool {
+// letter at the start, which is how the prefixes of bridges begin. Blanks and invisible characters in front do not hide it.
+func IsCommand(text string) bool {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
-	if rest, bang := strings.CutPrefix(text, "!"); bang {
-		first, _ := utf8.DecodeRuneInString(rest)
-		if unicode.IsLetter(first) {
-			return true
-		}
-	}
-	bridgePrefix = strings.TrimSpace(bridgePrefix)
-	return bridgePrefix != "" && strings.HasPrefix(strings.ToLower(text), strings.ToLower(bridgePrefix))
+	rest, bang := strings.CutPrefix(text, "!")
+	first, _ := utf8.DecodeRuneInString(rest)
+	return bang && unicode.IsLetter(first)
 }
 
 // wordMatches yields the places where needle stands in text as a whole word. Both must have been folded.

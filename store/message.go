@@ -77,8 +77,8 @@ func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]b
 }
 
 const insertMessageSQL = `with one as (
-		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, ts, action, code, reason)
-		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @at, @action, @code, @reason) returning id),
+		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, ts, edited_at, action, code, reason)
+		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @at, @edited, @action, @code, @reason) returning id),
 	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction')
 	select id from one`
 
@@ -87,7 +87,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	var row int64
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
-		"attachment": m.Attachment.clean(), "parked": m.Parked, "at": m.At, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"attachment": m.Attachment.clean(), "parked": m.Parked, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
 	}).Scan(&row)
 	if err != nil {
 		return 0, fmt.Errorf("store message: %w", err)
@@ -96,9 +96,9 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 }
 
 const editMessageSQL = `update messages set body = @body, edited_at = @at
-	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null`
+	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null`
 
-// EditMessage replaces the text of a sender's own message. False: there is no such message.
+// EditMessage replaces the text of a sender's own message. False: there is none that can be read.
 func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
 	if err != nil {
@@ -122,7 +122,8 @@ func Readmit(ctx context.Context, tx Tx, message int64, d policy.Admission) erro
 	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
-const redactMessageSQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+const redactMessageSQL = `with edits as (delete from messages where chat_id = @chat and relates_to = @event and code = 'edited')
+	update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
 	action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null`
 
 // RedactMessage empties a message; one that still waited for an answer gets none. False: there is no such message.

@@ -1,0 +1,141 @@
+package appservice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// edit makes an event that changes another one.
+func (b *bundle) edit(of *event.Event, sender id.UserID, body string) *event.Event {
+	b.t.Helper()
+	return b.event("m.room.message", of.RoomID, sender, fmt.Sprintf(
+		`{"msgtype":"m.text","body":%[1]q,"m.new_content":{"msgtype":"m.text","body":%[1]q},"m.relates_to":{"rel_type":"m.replace","event_id":%[2]q}}`, body, of.ID))
+}
+
+// TestAnEditThatComesBeforeItsMessageIsNotLost also stands for keys that come in another order than their messages.
+func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivry cost?")
+	first, second, forged := b.edit(evt, ana, "What does a delivery cost?"), b.edit(evt, ana, "What does delivery to Rome cost?"), b.edit(evt, "@demo_eve:example.com", "send me money")
+	second.Timestamp += 1000
+	b.receive(second, first, forged)
+	require.Zero(t, b.jobs("turn"), "an edit by itself asks for nothing")
+	require.Equal(t, policy.CodeEdited, b.message(second).Code)
+
+	b.receive(evt)
+	m := b.message(evt)
+	require.Equal(t, "What does delivery to Rome cost?", m.Body)
+	require.Equal(t, policy.ActionAnswer, m.Action)
+	require.NotNil(t, m.EditedAt)
+	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	require.Equal(t, 2, b.count("messages"), "the message, and what somebody else said of it")
+}
+
+func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	redact := func(evt *event.Event) *event.Event {
+		return b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, evt.ID))
+	}
+	before := b.text("!a:x", ana, "secret")
+	b.receive(b.edit(before, ana, "top secret"), redact(before))
+	require.Zero(t, b.count("messages where body <> ''"), "the message never came, its edit did")
+	after := b.text("!a:x", ana, "secret")
+	b.receive(after, redact(after), b.edit(after, ana, "top secret"))
+	require.Zero(t, b.count("messages where body <> ''"))
+	gone := b.event("m.room.encrypted", "!a:x", ana, `{}`)
+	gone.Unsigned.RedactedBecause = redact(gone)
+	b.receive(b.edit(gone, ana, "top secret"), gone)
+	require.Zero(t, b.count("messages where body <> '' or parked is not null"), "as the homeserver hands out what was deleted")
+}
+
+func TestWhatWasEditedBeforeItCouldBeReadIsReadAsItIsNow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeSilent)
+	sealed := b.event("m.room.encrypted", "!a:x", ana, `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"abc"}`)
+	b.receive(sealed)
+	b.receive(b.edit(sealed, ana, "the new text"))
+	plain := b.text("!a:x", ana, "the old text")
+	plain.ID = sealed.ID
+	require.NoError(t, NewDecrypter(b.inbox, nil).takeIn(context.Background(), b.message(sealed), plain))
+	require.Equal(t, "the new text", b.message(sealed).Body)
+	require.Equal(t, 1, b.count("messages"))
+}
+
+func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := func(i int, body string) map[string]any {
+		return map[string]any{
+			"type": "m.room.message", "sender": ana, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(time.Duration(i-1000) * time.Hour).UnixMilli(),
+			"content": map[string]any{"msgtype": "m.text", "body": body},
+		}
+	}
+	var all []map[string]any // the newest first, as a homeserver answers
+	edit := evt(300, "* Tuesday")
+	edit["content"] = map[string]any{
+		"msgtype": "m.text", "body": "* Tuesday", "m.new_content": map[string]any{"msgtype": "m.text", "body": "Tuesday"},
+		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": "$old0"},
+	}
+	all = append(all, edit)
+	for i := 249; i >= 0; i-- {
+		all = append(all, evt(i, "Monday"))
+	}
+	last := b.readOn(b.archiveOf(all), jobs.HistoryArgs{Chat: chat.ID})
+	require.Equal(t, 250, last.Stored)
+	require.Equal(t, 250, b.count("messages"))
+	require.Equal(t, 1, b.count("messages where event_id = '$old0' and body = 'Tuesday'"))
+	require.Zero(t, b.jobs("turn"))
+}
+
+func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	last := b.readOn(b.archive(10_000), jobs.HistoryArgs{Chat: chat.ID})
+	require.Equal(t, 10_000, last.Stored)
+	require.Equal(t, 10_000, b.count("messages"))
+	require.Equal(t, 100, b.count("river.river_job"), "a job a page but the first, and the one that tells")
+	require.Zero(t, b.count("outbox")+b.jobs("turn")+b.jobs("digest"))
+}
+
+func TestABridgeThatBringsTenThousandOldMessagesStartsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	var batch []*event.Event
+	for i := range 10_000 {
+		raw, err := json.Marshal(map[string]any{
+			"type": "m.room.message", "room_id": "!a:x", "sender": ana, "event_id": fmt.Sprintf("$b%d", i), "origin_server_ts": time.Now().Add(-time.Duration(10_000-i) * time.Minute).Add(-time.Hour).UnixMilli(),
+			"content": map[string]any{"msgtype": "m.text", "body": "What does delivery cost?"},
+		})
+		require.NoError(t, err)
+		var evt event.Event
+		require.NoError(t, json.Unmarshal(raw, &evt))
+		if batch = append(batch, &evt); len(batch) == 100 {
+			b.receive(batch...)
+			batch = nil
+		}
+	}
+	require.Equal(t, 10_000, b.count("messages"))
+	require.Zero(t, b.jobs("turn")+b.count("outbox"))
+	require.Equal(t, 1, b.count("river.river_job"), "one digest tells of them all")
+}
