@@ -1,0 +1,164 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// clockTime is a time of day.
+type clockTime struct {
+	hour, minute int
+	// bare says that only an hour was written: 9.
+	bare bool
+}
+
+// of is that time on the day of wall.
+func (c clockTime) of(wall time.Time) time.Time {
+	return time.Date(wall.Year(), wall.Month(), wall.Day(), c.hour, c.minute, 0, 0, time.UTC)
+}
+
+// timeOn reads the time that follows a day, and falls back on the part of the day or the morning.
+func (p *reader) timeOn(d day) (time.Time, error) {
+	at := p.take(roleAt)
+	start := p.pos
+	c, ok, err := p.clock()
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case ok:
+		if c, err = p.inPart(d.part, c); err != nil {
+			return time.Time{}, err
+		}
+		return p.on(d, c)
+	case at, startsWithDigit(p.peek(0).text):
+		p.pos = start
+		return time.Time{}, p.unknown()
+	case d.part != 0:
+		return p.on(d, clockTime{hour: d.part})
+	case d.needsTime:
+		return time.Time{}, p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
+	default:
+		return p.on(d, clockTime{hour: defaultHour})
+	}
+}
+
+// inPart brings a time and a part of the day together: "tomorrow evening at 8".
+func (p *reader) inPart(part int, c clockTime) (clockTime, error) {
+	low, high := 0, 24
+	switch {
+	case part >= 18:
+		low = 17
+	case part >= 15:
+		low, high = 12, 19
+	case part == 12:
+		low, high = 11, 15
+	case part > 0:
+		high = 12
+	case c.bare && c.hour < 7:
+		return c, p.refuse(fmt.Sprintf("Is %d at night or in the afternoon? Write `%02d:00` or `%dpm`.", c.hour, c.hour, max(c.hour, 1)))
+	}
+	if c.bare && c.hour < low && c.hour > 0 && c.hour < 12 {
+		c.hour += 12
+	}
+	if c.hour < low || c.hour >= high {
+		return c, p.refuse(fmt.Sprintf("%02d:%02d is not at that time of day.", c.hour, c.minute))
+	}
+	return c, nil
+}
+
+// on is a time on a day. A day of the week whose time is over means the next one; so does a date without its year.
+func (p *reader) on(d day, c clockTime) (time.Time, error) {
+	if c.bare && c.hour < 7 && d.part == 0 {
+		var err error
+		if c, err = p.inPart(0, c); err != nil {
+			return time.Time{}, err
+		}
+	}
+	at := Instant(c.of(d.date), p.now.Location())
+	if at.After(p.now) {
+		return at, nil
+	}
+	switch {
+	case d.week:
+		return Instant(c.of(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
+	case d.year:
+		next := d.date.AddDate(1, 0, 0)
+		if next.Day() == d.date.Day() {
+			return Instant(c.of(next), p.now.Location()), nil
+		}
+	}
+	return at, nil // which is over, and refused as such
+}
+
+// clock reads a time of day: 9, 9am, 9 pm, 9:30, noon.
+func (p *reader) clock() (clockTime, bool, error) {
+	w := p.peek(0)
+	if w.word.role == roleMidnight {
+		return clockTime{}, false, p.refuse("Is midnight where the day begins or where it ends? Write `00:00` with its date, or `23:59`.")
+	}
+	if w.word.role == rolePart && w.word.n == 12 {
+		p.pos++
+		return clockTime{hour: 12}, true, nil
+	}
+	hour, behind, ok := number(w.text)
+	if !ok || hour > 99 {
+		return clockTime{}, false, nil
+	}
+	c := clockTime{hour: hour, bare: true}
+	if strings.HasPrefix(behind, ":") {
+		minute, after, ok := number(behind[1:])
+		if !ok || len(behind)-len(after) != 3 || minute > 59 {
+			return clockTime{}, false, p.unknown()
+		}
+		c, behind = clockTime{hour: hour, minute: minute}, after
+	}
+	next := p.peek(1).word.role
+	switch half := p.lang.words[behind].role; {
+	case half == roleAM, half == rolePM:
+		p.pos++
+		return p.halfDay(c, half)
+	case behind != "":
+		return clockTime{}, false, p.unknown()
+	case next == roleAM, next == rolePM:
+		p.pos += 2
+		return p.halfDay(c, next)
+	case next == roleClock && c.bare:
+		p.pos += 2
+	default:
+		p.pos++
+	}
+	if c.hour > 23 || len(w.text)-len(strings.TrimLeft(w.text, "0123456789")) > 2 {
+		p.pos--
+		return clockTime{}, false, p.unknown()
+	}
+	if c.bare {
+		return p.partBehind(c)
+	}
+	return c, true, nil
+}
+
+// partBehind reads "in the evening" behind an hour.
+func (p *reader) partBehind(c clockTime) (clockTime, bool, error) {
+	if !p.is(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
+		return c, true, nil
+	}
+	part := p.peek(2).word.n
+	p.pos += 3
+	c, err := p.inPart(part, c)
+	c.bare = false
+	return c, err == nil, err
+}
+
+// halfDay turns 9 pm into 21.
+func (p *reader) halfDay(c clockTime, half role) (clockTime, bool, error) {
+	if c.hour < 1 || c.hour > 12 {
+		return clockTime{}, false, p.refuse(fmt.Sprintf("There is no %d am or pm.", c.hour))
+	}
+	c.bare = false
+	c.hour %= 12
+	if half == rolePM {
+		c.hour += 12
+	}
+	return c, true, nil
+}

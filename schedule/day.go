@@ -1,0 +1,240 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// day is a day that was named.
+type day struct {
+	date time.Time // midnight, as UTC
+	// week says that the day was named by its name alone, so that a week later is meant when its time is over; year, that it was
+	// named without a year.
+	week, year bool
+	// part is the hour of the part of the day that was named; zero: none.
+	part int
+	// needsTime says that no time follows by itself: "today" is no time, and "sun" may be about the sun.
+	needsTime bool
+}
+
+// day reads a day. False: the next words are none.
+func (p *reader) day() (day, bool, error) {
+	today := midnight(asUTC(p.now))
+	start := p.pos
+	on := p.take(roleOn)
+	switch w := p.peek(0); {
+	case w.word.role == roleDay && !on:
+		p.pos++
+		d := day{date: today.AddDate(0, 0, w.word.n), needsTime: w.word.n == 0}
+		d.part = p.part()
+		return d, true, nil
+	case w.word.role == roleTonight && !on:
+		p.pos++
+		return day{date: today, part: w.word.n}, true, nil
+	case w.word.role == roleThis && p.peek(1).word.role == rolePart && !on:
+		p.pos++
+		return day{date: today, part: p.part()}, true, nil
+	case p.afterTomorrow(w):
+		return day{date: today.AddDate(0, 0, 2), part: p.part()}, true, nil
+	case w.word.role == roleNext && !on:
+		return p.next(today)
+	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && p.weekday(p.peek(1)):
+		return p.named(today, on)
+	}
+	d, ok, err := p.date(today)
+	if !ok && err == nil {
+		p.pos = start
+	}
+	return d, ok, err
+}
+
+func (p *reader) weekday(t token) bool {
+	return t.word.role == roleWeekday || t.word.role == roleShortDay
+}
+
+// part reads a part of the day behind the day: "tomorrow evening".
+func (p *reader) part() int {
+	if w := p.peek(0).word; w.role == rolePart {
+		p.pos++
+		return w.n
+	}
+	return 0
+}
+
+// afterTomorrow steps over "the day after tomorrow".
+func (p *reader) afterTomorrow(w token) bool {
+	n := 0
+	if w.word.role == roleThe {
+		n = 1
+	}
+	unit, after, tomorrow := p.peek(n).word, p.peek(n+1).word, p.peek(n+2).word
+	if unit.role != roleUnit || unit.n != unitDay || after.role != roleAfter || tomorrow.role != roleDay || tomorrow.n != 1 {
+		return false
+	}
+	p.pos += n + 3
+	return true
+}
+
+// next reads "next week" and "next monday".
+func (p *reader) next(today time.Time) (day, bool, error) {
+	monday := today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7)
+	switch w := p.peek(1); {
+	case w.word.role == roleUnit && w.word.n == unitWeek:
+		p.pos += 2
+		return day{date: monday, part: p.part()}, true, nil
+	case p.weekday(w):
+		coming := comingDay(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
+		if coming.Before(monday) { // this week's or the one after?
+			later := coming.AddDate(0, 0, 7)
+			return day{}, false, p.refuse(fmt.Sprintf("Is *next %s* %s or %s? Leave *next* out, or write the date.", w.shown(), coming.Format("2 Jan"), later.Format("2 Jan")))
+		}
+		p.pos += 2
+		return day{date: coming, part: p.part()}, true, nil
+	default:
+		p.pos++
+		return day{}, false, p.unknown()
+	}
+}
+
+// named reads the name of a day, with its date behind it perhaps: "fri", "this friday", "Sat 21 Nov".
+func (p *reader) named(today time.Time, on bool) (day, bool, error) {
+	sure := p.take(roleThis) || on
+	w := p.peek(0)
+	p.pos++
+	if p.words[p.pos-1].word.role == roleWeekday {
+		sure = true
+	}
+	wanted := time.Weekday(w.word.n)
+	if d, ok, err := p.date(today); err != nil || ok {
+		if err == nil && d.year {
+			for range 7 { // the year in which that date is such a day, if it is soon
+				if d.date.Weekday() == wanted {
+					break
+				}
+				d.date = time.Date(d.date.Year()+1, d.date.Month(), d.date.Day(), 0, 0, 0, 0, time.UTC)
+			}
+			if d.date.Weekday() != wanted || d.date.Year() > today.Year()+1 {
+				return day{}, false, p.refuse(fmt.Sprintf("That day is no %s.", wanted))
+			}
+		}
+		if err == nil && d.date.Weekday() != wanted {
+			err = p.refuse(fmt.Sprintf("%s is a %s.", d.date.Format("2 Jan 2006"), d.date.Weekday()))
+		}
+		return d, err == nil, err
+	}
+	return day{date: comingDay(today, wanted), week: true, part: p.part(), needsTime: !sure}, true, nil
+}
+
+// date reads 2026-12-24, 24.12., 24.12.2026, Dec 24, 24 December 2026 and 24th of December.
+func (p *reader) date(today time.Time) (day, bool, error) {
+	first := p.peek(0)
+	switch {
+	case isDate(first.text):
+		date, err := time.Parse(time.DateOnly, first.text)
+		if err != nil {
+			return day{}, false, p.unknown()
+		}
+		p.pos++
+		return day{date: date, part: p.part()}, true, nil
+	case strings.Count(first.text, ".") == 2 && startsWithDigit(first.text):
+		return p.dotted(first, today)
+	case strings.Contains(first.text, "/") && startsWithDigit(first.text):
+		return day{}, false, p.refuse(fmt.Sprintf("Is *%s* day/month or month/day?", first.shown()))
+	case first.word.role == roleMonth:
+		n := p.ordinal(p.peek(1).text)
+		if n == 0 {
+			return day{}, false, nil
+		}
+		p.pos += 2
+		return p.inMonth(n, first.word.n, today)
+	}
+	n, i := p.ordinal(first.text), 1
+	if first.word.role == roleThe {
+		n, i = p.ordinal(p.peek(1).text), 2
+	}
+	if p.peek(i).word.role == roleOf {
+		i++
+	}
+	month := p.peek(i).word
+	if n == 0 || month.role != roleMonth {
+		return day{}, false, nil
+	}
+	p.pos += i + 1
+	return p.inMonth(n, month.n, today)
+}
+
+// inMonth finishes a date of which day and month are read, with the year that may follow.
+func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
+	year := 0
+	if y, behind, ok := number(p.peek(0).text); ok && behind == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
+		year = y
+		p.pos++
+	}
+	return p.inYear(n, month, year, today)
+}
+
+// dotted reads 24.12. and 24.12.2026.
+func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
+	parts := strings.Split(t.text, ".")
+	n, b1, ok1 := number(parts[0])
+	month, b2, ok2 := number(parts[1])
+	year, b3, ok3 := number(parts[2])
+	if !ok1 || !ok2 || b1+b2+b3 != "" || len(parts[0]) > 2 || len(parts[1]) > 2 || (ok3 && len(parts[2]) != 4) {
+		return day{}, false, p.unknown()
+	}
+	p.pos++
+	return p.inYear(n, month, year, today)
+}
+
+// inYear makes the date. Without a year it is the next time that there is such a day.
+func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) {
+	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
+	d := day{year: year == 0}
+	if year == 0 {
+		year = today.Year()
+		for range 9 {
+			if exists(year) && !time.Date(year, time.Month(month), n, 0, 0, 0, 0, time.UTC).Before(today) {
+				break
+			}
+			year++
+		}
+	}
+	if !exists(year) {
+		return day{}, false, p.refuse("There is no such day.")
+	}
+	d.date = time.Date(year, time.Month(month), n, 0, 0, 0, 0, time.UTC)
+	d.part = p.part()
+	return d, true, nil
+}
+
+// ordinal reads 24 and 24th; zero: it is neither.
+func (p *reader) ordinal(s string) int {
+	n, behind, ok := number(s)
+	if !ok || n < 1 || n > 31 || (behind != "" && p.lang.words[behind].role != roleOrdinal) {
+		return 0
+	}
+	return n
+}
+
+// isDate tells whether a text begins like 2026-12-24.
+func isDate(s string) bool {
+	if len(s) < len(time.DateOnly) {
+		return false
+	}
+	for i := range len(time.DateOnly) {
+		if dash := i == 4 || i == 7; dash != (s[i] == '-') || (!dash && (s[i] < '0' || s[i] > '9')) {
+			return false
+		}
+	}
+	return true
+}
+
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// comingDay is the first such day of the week, today included.
+func comingDay(today time.Time, wanted time.Weekday) time.Time {
+	return today.AddDate(0, 0, (int(wanted)-int(today.Weekday())+7)%7)
+}

@@ -1,0 +1,154 @@
+package schedule
+
+import (
+	"time"
+)
+
+// span is a length of time. Days and months are the calendar's, whatever the clocks do meanwhile.
+type span struct {
+	months, days int
+	clock        time.Duration
+}
+
+func (s *span) add(n, unit int) {
+	switch unit {
+	case unitMonth:
+		s.months += n
+	case unitWeek:
+		s.days += 7 * n
+	case unitDay:
+		s.days += n
+	case unitHour:
+		s.clock += time.Duration(n) * time.Hour
+	case unitMinute:
+		s.clock += time.Duration(n) * time.Minute
+	default:
+		s.clock += time.Duration(n) * time.Second
+	}
+}
+
+// length reads how long from now: "2h", "in 45 min", "half an hour", "in an hour". False: it is none.
+func (p *reader) length() (time.Time, bool, error) {
+	in := p.take(roleIn)
+	s, ok, err := p.span(in)
+	switch {
+	case err != nil:
+		return time.Time{}, false, err
+	case !ok && in:
+		return time.Time{}, false, p.unknown()
+	case !ok:
+		return time.Time{}, false, nil
+	case s == span{}:
+		return time.Time{}, false, p.refuse("That is now.")
+	}
+	if !p.take(roleLater) && p.is(roleFrom) && p.peek(1).word.role == roleNow {
+		p.pos += 2
+	}
+	p.counted = true
+	wall := asUTC(p.now)
+	if s.months != 0 {
+		wall = addMonths(wall, s.months)
+	}
+	if s.months == 0 && s.days == 0 {
+		return p.now.Add(s.clock), true, nil
+	}
+	return Instant(wall.AddDate(0, 0, s.days), p.now.Location()).Add(s.clock), true, nil
+}
+
+// span reads one length or several in a row. in says that the word before announced it.
+func (p *reader) span(in bool) (s span, ok bool, err error) {
+	if half, ok := p.half(in); ok {
+		return half, true, nil
+	}
+	if in && p.is(roleAn) && p.peek(1).word.role == roleUnit {
+		s.add(1, p.peek(1).word.n)
+		p.pos += 2
+		return s, true, nil
+	}
+	last := unitMonth + 1
+	for {
+		start := p.pos
+		if ok && p.take(roleAnd) && !startsWithDigit(p.peek(0).text) {
+			p.pos = start
+			return s, ok, nil
+		}
+		parts, found := p.counted1()
+		if !found {
+			p.pos = start
+			return s, ok, nil
+		}
+		for _, part := range parts {
+			if part.unit >= last { // from large to small, each once
+				return span{}, false, p.unknown()
+			}
+			last = part.unit
+			s.add(part.n, part.unit)
+		}
+		ok = true
+	}
+}
+
+// half reads "half an hour" and "half hour".
+func (p *reader) half(in bool) (span, bool) {
+	n := 1
+	switch {
+	case !p.is(roleHalf):
+		return span{}, false
+	case p.peek(1).word.role == roleAn:
+		n = 2
+	case !in && p.peek(1).word.role != roleUnit:
+		return span{}, false
+	}
+	if w := p.peek(n).word; w.role != roleUnit || w.n != unitHour {
+		return span{}, false
+	}
+	p.pos += n + 1
+	return span{clock: 30 * time.Minute}, true
+}
+
+// counted is a number with its unit.
+type counted struct{ n, unit int }
+
+// counted1 reads "2h", "1h30m", or a number and its unit as two words.
+func (p *reader) counted1() ([]counted, bool) {
+	text := p.peek(0).text
+	if !startsWithDigit(text) {
+		return nil, false
+	}
+	var parts []counted
+	for text != "" {
+		n, behind, ok := number(text)
+		if !ok {
+			return nil, false
+		}
+		end := 0
+		for end < len(behind) && (behind[end] < '0' || behind[end] > '9') {
+			end++
+		}
+		w := p.lang.words[behind[:end]]
+		if behind == "" && len(parts) == 0 {
+			if w = p.peek(1).word; w.role == roleUnit {
+				p.pos += 2
+				return []counted{{n, w.n}}, true
+			}
+			return nil, false
+		}
+		if w.role != roleUnit {
+			return nil, false
+		}
+		parts = append(parts, counted{n, w.n})
+		text = behind[end:]
+	}
+	p.pos++
+	return parts, true
+}
+
+// addMonths goes to the same day of another month, or to its last day.
+func addMonths(wall time.Time, n int) time.Time {
+	first := time.Date(wall.Year(), wall.Month()+time.Month(n), 1, wall.Hour(), wall.Minute(), wall.Second(), 0, time.UTC)
+	return first.AddDate(0, 0, min(wall.Day(), daysIn(first.Year(), first.Month()))-1)
+}
+
+func daysIn(year int, month time.Month) int {
+	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}

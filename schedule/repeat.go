@@ -1,0 +1,119 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Repeat reads what comes again from the beginning of a text: five fields of cron, @daily and its like, or "every ...". It
+// returns the plan as it is stored, and what follows it. What it does not understand in full it refuses with a *RefusedError.
+func Repeat(text string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
+	p := &reader{text: text, words: split(text, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
+	first := p.peek(0)
+	switch {
+	case first.end == 0:
+		err = p.refuse("How often?")
+	case strings.HasPrefix(first.text, "@"):
+		p.pos++
+		kind, spec = Cron, first.text
+	case first.text == "every" || first.text == "each":
+		p.pos++
+		kind, spec, err = p.every()
+	default:
+		kind, spec, err = p.fields()
+	}
+	if err != nil {
+		return "", "", "", err
+	}
+	if _, err := Open(kind, spec, zone); errors.Is(err, ErrNever) {
+		return "", "", "", p.refuse("That never happens.")
+	} else if err != nil {
+		return "", "", "", p.refuse("I cannot read *" + escape(clip(spec, 40)) + "* as cron.")
+	}
+	p.counted = kind == Every
+	p.dayKnown = true
+	rest, err = p.rest()
+	return kind, spec, rest, err
+}
+
+// fields takes the five fields of cron.
+func (p *reader) fields() (Kind, string, error) {
+	var fields []string
+	for ; len(fields) < 5; p.pos++ {
+		w := p.peek(0)
+		if w.end == 0 || (!startsWithDigit(w.whole) && !strings.HasPrefix(w.whole, "*") && !(len(fields) > 2 && isName(w.text))) {
+			if len(fields) == 0 {
+				return "", "", p.refuse("I don't know *" + w.shown() + "*.")
+			}
+			return "", "", p.refuse(fmt.Sprintf("Cron has five fields: minute, hour, day, month, day of the week. I see %d.", len(fields)))
+		}
+		fields = append(fields, w.whole)
+	}
+	return Cron, strings.Join(fields, " "), nil
+}
+
+// isName tells whether a field begins with the name of a month or a day, as cron has them.
+func isName(s string) bool {
+	if len(s) < 3 {
+		return false
+	}
+	return strings.Contains(" jan feb mar apr may jun jul aug sep oct nov dec sun mon tue wed thu fri sat ", " "+s[:3]+" ") && (len(s) == 3 || strings.ContainsAny(s[3:4], ",-"))
+}
+
+// every reads what follows that word: a length of time, or days with a time of day.
+func (p *reader) every() (Kind, string, error) {
+	if s, ok, err := p.span(false); err != nil || ok {
+		switch {
+		case err != nil:
+			return "", "", err
+		case s.days != 0 || s.months != 0:
+			return "", "", p.refuse("Days are the calendar's.")
+		case s.clock < MinEvery:
+			return "", "", p.refuse("Once a minute is the most.")
+		default:
+			return Every, s.clock.String(), nil
+		}
+	}
+	switch w := p.peek(0); {
+	case w.word.role == roleUnit && w.word.n == unitHour:
+		p.pos++
+		return Every, time.Hour.String(), nil
+	case w.word.role == roleUnit && w.word.n == unitMinute:
+		p.pos++
+		return Every, time.Minute.String(), nil
+	case w.word.role == roleUnit && w.word.n == unitDay:
+		return p.everyDay("*")
+	case w.text == "weekday" || w.text == "workday":
+		return p.everyDay("1-5")
+	case p.weekday(w):
+		days := fmt.Sprint(w.word.n)
+		for p.peek(1).word.role == roleAnd && p.weekday(p.peek(2)) {
+			p.pos += 2
+			days += fmt.Sprintf(",%d", p.peek(0).word.n)
+		}
+		return p.everyDay(days)
+	case w.end == 0:
+		return "", "", p.refuse("Every what?")
+	default:
+		return "", "", p.refuse("I don't know *" + w.shown() + "*.")
+	}
+}
+
+// everyDay reads the time of day behind the days, which has to be there.
+func (p *reader) everyDay(days string) (Kind, string, error) {
+	p.pos++
+	p.take(roleAt)
+	c, ok, err := p.clock()
+	if err == nil && ok {
+		c, err = p.inPart(0, c)
+	}
+	switch {
+	case err != nil:
+		return "", "", err
+	case !ok:
+		return "", "", p.refuse("At what time?")
+	}
+	return Cron, fmt.Sprintf("%d %d * * %s", c.minute, c.hour, days), nil
+}

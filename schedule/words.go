@@ -1,0 +1,131 @@
+package schedule
+
+import "time"
+
+// role is what a word does in a time.
+type role int
+
+const (
+	roleNone     role = iota
+	roleIn            // in 2 hours
+	roleAt            // at 9
+	roleOn            // on friday
+	roleNext          // next monday
+	roleThis          // this friday, this evening
+	roleThe           // the day after tomorrow
+	roleAn            // in an hour
+	roleHalf          // half an hour
+	roleAnd           // 1 hour and 5 minutes
+	roleOf            // 24th of December
+	roleDay           // today, tomorrow: n days on
+	roleAfter         // the day after tomorrow
+	roleTonight       // this evening
+	rolePart          // morning, noon, evening: n is its hour
+	roleAM            // 9 am
+	rolePM            // 9 pm
+	roleClock         // 9 o'clock
+	roleUnit          // hours: n is the unit
+	roleWeekday       // monday
+	roleShortDay      // mon, which is a word of its own as well
+	roleMonth         // december
+	roleOrdinal       // th, as in 24th
+	roleLater         // 2 hours later, 2 hours from now
+	roleFrom          // 2 hours from now
+	roleNow           // 2 hours from now
+	roleMidnight      // whose day is it?
+	roleTo            // what is to be done, or the end of a stretch
+	roleEvery         // again and again
+	roleVague         // what makes a time another one, or none: ago, or, before
+)
+
+// word is one entry of a vocabulary.
+type word struct {
+	role role
+	n    int
+}
+
+// The units, as the numbers of their words.
+const (
+	unitSecond = iota
+	unitMinute
+	unitHour
+	unitDay
+	unitWeek
+	unitMonth
+)
+
+// Language is the vocabulary in which times are read, and the examples with which others are refused.
+type Language struct {
+	words map[string]word
+	// Examples end the refusal of a time, Repeats that of something that comes again.
+	Examples, Repeats []string
+}
+
+// English reads times as one writes them in English.
+func English() Language {
+	words := map[string]word{}
+	add := func(r role, n int, names ...string) {
+		for _, name := range names {
+			words[name] = word{role: r, n: n}
+		}
+	}
+	add(roleIn, 0, "in")
+	add(roleAt, 0, "at", "@")
+	add(roleOn, 0, "on")
+	add(roleNext, 0, "next")
+	add(roleThis, 0, "this")
+	add(roleThe, 0, "the")
+	add(roleAn, 0, "a", "an")
+	add(roleHalf, 0, "half")
+	add(roleAnd, 0, "and", "&")
+	add(roleOf, 0, "of")
+	add(roleDay, 0, "today")
+	add(roleDay, 1, "tomorrow", "tmrw", "tmr")
+	add(roleAfter, 0, "after")
+	add(roleTonight, 20, "tonight")
+	add(rolePart, 9, "morning")
+	add(rolePart, 12, "noon", "midday")
+	add(rolePart, 15, "afternoon")
+	add(rolePart, 18, "evening")
+	add(roleMidnight, 0, "midnight")
+	add(roleAM, 0, "am", "a.m.", "a.m")
+	add(rolePM, 0, "pm", "p.m.", "p.m")
+	add(roleClock, 0, "o'clock", "oclock", "o’clock")
+	add(roleUnit, unitSecond, "s", "sec", "secs", "second", "seconds")
+	add(roleUnit, unitMinute, "m", "min", "mins", "minute", "minutes")
+	add(roleUnit, unitHour, "h", "hr", "hrs", "hour", "hours")
+	add(roleUnit, unitDay, "d", "day", "days")
+	add(roleUnit, unitWeek, "w", "wk", "week", "weeks")
+	add(roleUnit, unitMonth, "month", "months")
+	add(roleLater, 0, "later")
+	add(roleFrom, 0, "from")
+	add(roleNow, 0, "now")
+	add(roleTo, 0, "to")
+	add(roleEvery, 0, "every", "each", "daily", "weekly", "monthly", "hourly")
+	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter")
+	add(roleOrdinal, 0, "st", "nd", "rd", "th")
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		name := lower(day.String())
+		add(roleWeekday, int(day), name)
+		add(roleShortDay, int(day), name[:3])
+	}
+	add(roleShortDay, int(time.Tuesday), "tues")
+	add(roleShortDay, int(time.Wednesday), "weds")
+	add(roleShortDay, int(time.Thursday), "thur", "thurs")
+	for month := time.January; month <= time.December; month++ {
+		name := lower(month.String())
+		add(roleMonth, int(month), name, name[:3])
+	}
+	add(roleMonth, int(time.September), "sept")
+	return Language{
+		words:    words,
+		Examples: []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
+		Repeats:  []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
+	}
+}
+
+// zones are what people write behind a time that is not their own zone's. Capital letters only: most are words otherwise.
+var zones = map[string]bool{
+	"UTC": true, "GMT": true, "Z": true, "CET": true, "CEST": true, "MEZ": true, "MESZ": true, "WET": true, "EET": true, "EEST": true, "MSK": true, "BST": true, "IST": true,
+	"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true, "PST": true, "PDT": true, "JST": true, "AEST": true, "AEDT": true, "ET": true, "PT": true,
+}
