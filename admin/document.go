@@ -217,6 +217,7 @@ func forGood(err error) bool {
 
 // fileTrouble says in few words why a file could not be taken.
 func fileTrouble(err error) string {
+	err = jobs.Plain(err)
 	var onDisk *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -248,32 +247,6 @@ func (h *Homeserver) carries(ctx context.Context, who policy.SendAs, evt *event.
 	found, ok := bridgebridge.OutboxKey(evt)
 	return ok && found == key
 }
-
-// Download fetches a file that was sent in the admin room, at most limit bytes. A larger one is ErrTooLarge, for good.
-func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
-	defer cancel()
-	uri, err := file.URL.Parse()
-	if err != nil {
-		return nil, fmt.Errorf("address of the file: %w", err)
-	}
-	resp, err := h.bot.now().Download(ctx, uri)
-	if err != nil {
-		return nil, explain("download the file", err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("download the file: %w", err)
-	}
-	if int64(len(data)) > limit {
-		return nil, jobs.Final(ErrTooLarge)
-	}
-	return data, nil
-}
-
-// ErrTooLarge is returned by Download for a file over the limit.
-var ErrTooLarge = errors.New("the file is too large")
 
 func (h *Homeserver) as(who policy.SendAs) *account {
 	if who == policy.AsOwner {

@@ -1,7 +1,6 @@
 package bridgebridge
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -37,17 +36,9 @@ type Message struct {
 	Notice   bool       // an m.notice, which is how bots speak
 	ReplyTo  id.EventID // the message it replies to, or for a reaction the one it is about; empty for none
 	Replaces id.EventID // the message it is an edit of; the caller checks that both have the same sender; empty for none
-	File     *File      // the file it carries; nil for none, and for one that is encrypted
+	File     *File      // the file it carries; nil for none
 
 	words string
-}
-
-// File is a file on the homeserver.
-type File struct {
-	URL  id.ContentURIString `json:"url"`
-	Name string              `json:"name"`
-	MIME string              `json:"mime,omitempty"`
-	Size int                 `json:"size,omitempty"` // bytes, as the sender said; 0 when unknown
 }
 
 // Words is what the author wrote: empty for a sticker, a call, a reaction, a file without a caption.
@@ -68,17 +59,14 @@ type messageContent struct {
 	Body      string              `json:"body"`
 	FileName  string              `json:"filename"`
 	URL       id.ContentURIString `json:"url"`
+	Sealed    *sealedFile         `json:"file"`
 	Info      fileInfo            `json:"info"`
 	Voice     json.RawMessage     `json:"org.matrix.msc3245.voice"`
+	Audio     audioInfo           `json:"org.matrix.msc1767.audio"`
 	Caption   string              `json:"com.beeper.gallery.caption"`
 	Action    json.RawMessage     `json:"com.beeper.action_message"`
 	RelatesTo *event.RelatesTo    `json:"m.relates_to"`
 	New       *messageContent     `json:"m.new_content"`
-}
-
-type fileInfo struct {
-	MIME string `json:"mimetype"`
-	Size int    `json:"size"`
 }
 
 // ReadMessage reads a message, a sticker or a reaction. Of an edit it reads the new text, of a reply the text without the
@@ -174,20 +162,6 @@ func (c messageContent) words() string {
 		return c.Caption
 	default:
 		return ""
-	}
-}
-
-func (c messageContent) fileName() string { return cleanName(cmp.Or(c.FileName, c.Body)) }
-
-func (c messageContent) file() *File {
-	switch c.kind() {
-	case Image, Video, Audio, Voice, Document:
-		if c.URL == "" {
-			return nil
-		}
-		return &File{URL: c.URL, Name: c.fileName(), MIME: cleanName(c.Info.MIME), Size: max(0, c.Info.Size)}
-	default:
-		return nil
 	}
 }
 

@@ -65,7 +65,21 @@ func TestReadMessage(t *testing.T) {
 			Message{Kind: Document, Text: "[file pricelist.pdf] of course", words: "of course", File: &File{URL: "mxc://example.org/p", Name: "pricelist.pdf", MIME: "application/pdf"}},
 		},
 		{
-			"an encrypted file cannot be fetched", "m.room.message", `{"msgtype":"m.file","body":"a.pdf","file":{"url":"mxc://example.org/p","key":{}}}`,
+			"an encrypted file comes with its key", "m.room.message", `{"msgtype":"m.file","body":"see page 2","filename":"a.pdf","info":{"size":7},"file":{"url":"mxc://example.org/p","v":"v2",` +
+				`"key":{"k":"aWF6_-","alg":"A256CTR","kty":"oct","ext":true,"key_ops":["decrypt"]},"iv":"w+sE/8=","hashes":{"sha256":"fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA"}}}`,
+			Message{
+				Kind: Document, Text: "[file a.pdf] see page 2", words: "see page 2",
+				File: &File{URL: "mxc://example.org/p", Name: "a.pdf", Size: 7, Key: &FileKey{
+					Version: "v2", Algorithm: "A256CTR", Key: "aWF6_-", IV: "w+sE/8=", SHA256: "fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA",
+				}},
+			},
+		},
+		{
+			"a key that is none is left empty", "m.room.message", `{"msgtype":"m.file","body":"a.pdf","url":"mxc://example.org/plain","file":{"url":"mxc://example.org/p","v":"v\u0000","key":{"k":7},"iv":"a b"}}`,
+			Message{Kind: Document, Text: "[file a.pdf]", File: &File{URL: "mxc://example.org/p", Name: "a.pdf", Key: &FileKey{}}},
+		},
+		{
+			"a file without an address cannot be fetched", "m.room.message", `{"msgtype":"m.file","body":"a.pdf","file":{"v":"v2"}}`,
 			Message{Kind: Document, Text: "[file a.pdf]"},
 		},
 		{
@@ -79,6 +93,18 @@ func TestReadMessage(t *testing.T) {
 		{
 			"a voice note", "m.room.message", `{"msgtype":"m.audio","body":"Voice message.ogg","url":"mxc://example.org/v","org.matrix.msc3245.voice":{}}`,
 			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "Voice message.ogg"}},
+		},
+		{
+			"how long a voice note is", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":4200,"mimetype":"audio/ogg"},"org.matrix.msc3245.voice":{}}`,
+			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg", MIME: "audio/ogg", Millis: 4200}},
+		},
+		{
+			"how long it is, in the newer place", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","org.matrix.msc1767.audio":{"duration":900},"org.matrix.msc3245.voice":{}}`,
+			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg", Millis: 900}},
+		},
+		{
+			"a length that cannot be is none", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":-1e300}}`,
+			Message{Kind: Audio, Text: "[audio]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg"}},
 		},
 		{
 			"a gallery", "m.room.message", `{"msgtype":"com.beeper.gallery","body":"2 photos","com.beeper.gallery.caption":"from Rome"}`,

@@ -75,6 +75,17 @@ func IsFinal(err error) bool {
 	return errors.As(err, &cancel)
 }
 
+// Plain is err without the mark of Final, as it is told to people.
+func Plain(err error) error {
+	var cancel *river.JobCancelError
+	if errors.As(err, &cancel) {
+		if cause := cancel.Unwrap(); cause != nil {
+			return cause
+		}
+	}
+	return err
+}
+
 // Handlers are the parts of the program that do the work.
 type Handlers struct {
 	Turn     Turner

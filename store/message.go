@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/policy"
 )
 
@@ -39,19 +40,16 @@ type Message struct {
 }
 
 // Attachment is a file on the homeserver.
-type Attachment struct {
-	URL  id.ContentURIString `json:"url"`
-	Name string              `json:"name"`
-	MIME string              `json:"mime,omitempty"`
-	Size int                 `json:"size,omitempty"` // bytes, as the sender said; 0 when unknown
-}
+type Attachment bridgebridge.File
 
-// clean makes what a sender put there storable.
+// clean makes what a sender put there storable. The parts of its key are plain words.
 func (a *Attachment) clean() *Attachment {
 	if a == nil {
 		return nil
 	}
-	return &Attachment{URL: id.ContentURIString(clean(string(a.URL))), Name: clean(a.Name), MIME: clean(a.MIME), Size: a.Size}
+	c := *a
+	c.URL, c.Name, c.MIME = id.ContentURIString(clean(string(a.URL))), clean(a.Name), clean(a.MIME)
+	return &c
 }
 
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,

@@ -1,0 +1,119 @@
+package appservice
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto/attachment"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// Why a file cannot be had. Each is a sentence for people; fetching it again changes nothing.
+var (
+	// ErrTooLarge is returned for a file over the limit, before it is downloaded wherever that can be known.
+	ErrTooLarge = errors.New("the file is too large")
+	// ErrTruncated is returned for a file of which the homeserver has only a part.
+	ErrTruncated = errors.New("only a part of the file arrived; send it again")
+	// ErrAltered is returned for an encrypted file that is not what its sender encrypted.
+	ErrAltered = errors.New("the file is not the one that was sent (its hash is wrong); send it again")
+	// ErrSealed is returned for a file that is encrypted in a way nobody here knows.
+	ErrSealed = errors.New("the file is encrypted in a way that I do not know")
+	// ErrFileGone is returned for a file that the homeserver does not have.
+	ErrFileGone = errors.New("the homeserver does not have the file any more; send it again")
+)
+
+// mediaTime bounds a download or an upload: the client's own limit, a little less.
+const mediaTime = 110 * time.Second
+
+// Download fetches a file that was sent in the admin room, decrypted, at most limit bytes.
+func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(int(min(int64(file.Size), limit)))
+	if err := h.Fetch(ctx, policy.AsBot, file, limit, &data); err != nil {
+		return nil, err
+	}
+	return data.Bytes(), nil
+}
+
+// Fetch writes a file to w as it comes, decrypted, at most limit bytes. Only when it returns nil is what was written the
+// file: an encrypted one proves itself with its last byte. An error that jobs.IsFinal knows stays however often it is tried.
+func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, mediaTime)
+	defer cancel()
+	if int64(file.Size) > limit {
+		return tooLarge(limit)
+	}
+	uri, err := file.URL.Parse()
+	if err != nil || uri.IsEmpty() {
+		return jobs.Final(errors.New("the file has no address"))
+	}
+	sealed, err := sealedBy(file)
+	if err != nil {
+		return err
+	}
+	resp, err := h.as(who).now().Download(ctx, uri)
+	switch {
+	case errors.Is(err, mautrix.MNotFound):
+		return jobs.Final(ErrFileGone)
+	case err != nil:
+		return explain("download the file", err)
+	}
+	defer resp.Body.Close()
+	if resp.ContentLength > limit {
+		return tooLarge(limit)
+	}
+	return receive(resp.Body, sealed, file, limit, w)
+}
+
+// receive copies what comes to w, and holds it against the limit and the hash.
+func receive(body io.Reader, sealed *attachment.EncryptedFile, file store.Attachment, limit int64, w io.Writer) error {
+	from, proven := io.LimitReader(body, limit+1), func() error { return nil }
+	if sealed != nil {
+		plain := sealed.DecryptStream(from)
+		from, proven = plain, plain.Close
+	}
+	n, err := io.Copy(w, from)
+	switch {
+	case n > limit:
+		return tooLarge(limit)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrTruncated // by the connection, this time
+	case err != nil:
+		return fmt.Errorf("download the file: %w", err)
+	}
+	switch err := proven(); {
+	case err == nil:
+		return nil
+	case n < int64(file.Size): // encryption changes no length
+		return jobs.Final(ErrTruncated)
+	default:
+		return jobs.Final(ErrAltered)
+	}
+}
+
+// sealedBy is how a file is encrypted; nil when it is not.
+func sealedBy(file store.Attachment) (*attachment.EncryptedFile, error) {
+	if file.Key == nil {
+		return nil, nil //nolint:nilnil // a file that is not encrypted has no key, which is no error
+	}
+	sealed := &attachment.EncryptedFile{
+		Key:        attachment.JSONWebKey{Key: file.Key.Key, Algorithm: file.Key.Algorithm},
+		InitVector: file.Key.IV, Hashes: attachment.EncryptedFileHashes{SHA256: file.Key.SHA256}, Version: file.Key.Version,
+	}
+	if err := sealed.PrepareForDecryption(); err != nil {
+		return nil, jobs.Final(ErrSealed)
+	}
+	return sealed, nil
+}
+
+func tooLarge(limit int64) error {
+	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
+}

@@ -1,0 +1,97 @@
+package bridgebridge
+
+import (
+	"cmp"
+	"regexp"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// File is a file on the homeserver.
+type File struct {
+	URL    id.ContentURIString `json:"url"`
+	Name   string              `json:"name"`
+	MIME   string              `json:"mime,omitempty"`
+	Size   int                 `json:"size,omitempty"`   // bytes, as the sender said; 0 when unknown
+	Millis int                 `json:"millis,omitempty"` // how long it plays, as the sender said; 0 when unknown
+	Key    *FileKey            `json:"key,omitempty"`    // what opens it; nil for a file that is not encrypted
+}
+
+// FileKey opens an encrypted file. Each part is as the sender wrote it, and empty where that cannot be one.
+type FileKey struct {
+	Version   string `json:"v"`
+	Algorithm string `json:"alg"`
+	Key       string `json:"k"`
+	IV        string `json:"iv"`
+	SHA256    string `json:"sha256"`
+}
+
+// sealedFile is an encrypted file as Matrix has it.
+type sealedFile struct {
+	URL id.ContentURIString `json:"url"`
+	Key struct {
+		Algorithm string `json:"alg"`
+		Key       string `json:"k"`
+	} `json:"key"`
+	IV     string `json:"iv"`
+	Hashes struct {
+		SHA256 string `json:"sha256"`
+	} `json:"hashes"`
+	Version string `json:"v"`
+}
+
+type fileInfo struct {
+	MIME     string  `json:"mimetype"`
+	Size     int     `json:"size"`
+	Duration float64 `json:"duration"` // milliseconds
+}
+
+type audioInfo struct {
+	Duration float64 `json:"duration"` // milliseconds
+}
+
+// keyPart is what a part of a key may look like: base64 of either alphabet, or a plain word, never long.
+var keyPart = regexp.MustCompile(`^[A-Za-z0-9+/_=-]{1,100}$`)
+
+func (s sealedFile) key() *FileKey {
+	part := func(text string) string {
+		if keyPart.MatchString(text) {
+			return text
+		}
+		return ""
+	}
+	return &FileKey{
+		Version: part(s.Version), Algorithm: part(s.Key.Algorithm), Key: part(s.Key.Key), IV: part(s.IV), SHA256: part(s.Hashes.SHA256),
+	}
+}
+
+func (c messageContent) fileName() string { return cleanName(cmp.Or(c.FileName, c.Body)) }
+
+func (c messageContent) file() *File {
+	switch c.kind() {
+	case Image, Video, Audio, Voice, Document:
+	default:
+		return nil
+	}
+	file := File{
+		URL: c.URL, Name: c.fileName(), MIME: cleanName(c.Info.MIME), Size: max(0, c.Info.Size),
+		Millis: millis(cmp.Or(c.Info.Duration, c.Audio.Duration)),
+	}
+	if c.Sealed != nil && c.Sealed.URL != "" {
+		file.URL, file.Key = c.Sealed.URL, c.Sealed.key()
+	}
+	if file.URL == "" {
+		return nil
+	}
+	return &file
+}
+
+// millis is a length of time as somebody declared it, where it can be one.
+func millis(declared float64) int {
+	const longest = 24 * time.Hour
+	if declared > 0 && declared <= float64(longest.Milliseconds()) {
+		return int(declared)
+	}
+	return 0
+}
