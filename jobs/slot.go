@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,7 +91,8 @@ func (s *slot) watch(ctx context.Context) {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look for work without a job")
 			}
 		case <-tidy.C:
-			if err := store.DropOldEvents(ctx, s.store.DB()); err != nil && ctx.Err() == nil {
+			err := errors.Join(store.DropOldEvents(ctx, s.store.DB()), store.DropOldTasks(ctx, s.store.DB()))
+			if err != nil && ctx.Err() == nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot tidy up")
 			}
 		}

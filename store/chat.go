@@ -37,6 +37,8 @@ type Chat struct {
 	// TypingUntil: the contact is writing. HeldUntil: the owner reads or writes there and may answer himself.
 	TypingUntil *time.Time
 	HeldUntil   *time.Time
+	// Agent is who answers there; empty leaves it to the routing.
+	Agent string
 	// Unreadable is how many messages wait for a key.
 	Unreadable int
 }
@@ -51,7 +53,7 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 

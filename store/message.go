@@ -120,17 +120,19 @@ func Readmit(ctx context.Context, tx Tx, message int64, d policy.Admission) erro
 	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
-const redactMessageSQL = `with edits as (delete from messages where chat_id = @chat and relates_to = @event and code = 'edited')
-	update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
-	action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null`
+const redactMessageSQL = `with edits as (delete from messages where chat_id = @chat and relates_to = @event and code = 'edited'),
+	gone as (update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+		action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null returning id),
+	` + forgetTasksSQL + `
+	select count(*) from gone`
 
-// RedactMessage empties a message; one that still waited for an answer gets none. False: there is no such message.
+// RedactMessage empties a message, and the tasks that read it; one that still waited for an answer gets none. False: there is no such message.
 func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) (bool, error) {
-	tag, err := tx.Exec(ctx, redactMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "at": at})
-	if err != nil {
+	var n int
+	if err := tx.QueryRow(ctx, redactMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "at": at}).Scan(&n); err != nil {
 		return false, fmt.Errorf("redact message: %w", err)
 	}
-	return tag.RowsAffected() == 1, nil
+	return n == 1, nil
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Approval is a tool call that waits, or waited, for a person.
+type Approval struct {
+	ID        int64
+	TaskID    int64
+	CallID    string
+	Tool      string
+	ExpiresAt time.Time
+	Allowed   *bool // nil: nobody said anything
+}
+
+const approvalColumns = "a.id, a.task_id, a.call_id, a.tool, a.expires_at, a.allowed"
+
+const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_id, tool, expires_at) values ($1, $2, $3, $4)
+		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
+	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = $1 and a.call_id = $2 limit 1`
+
+// OpenApproval stores that a call waits for a person, or returns what is there of it.
+func OpenApproval(ctx context.Context, db DB, a Approval) (Approval, error) {
+	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, a.ExpiresAt)
+}
+
+const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
+
+// ApprovalOf returns what a person said to a call, or ErrNotFound when nobody was asked.
+func ApprovalOf(ctx context.Context, db DB, task int64, call string) (Approval, error) {
+	return one[Approval](ctx, db, "approval", approvalSQL, task, call)
+}
+
+const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"
+
+// Decide stores what a person said to a call and returns its task. ErrNotFound: too late, or said before.
+func Decide(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (int64, error) {
+	var task int64
+	if err := tx.QueryRow(ctx, decideSQL, approval, allowed, now).Scan(&task); err != nil {
+		return 0, fmt.Errorf("decide on a call: %w", notFound(err))
+	}
+	return task, nil
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// ErrTaskLost is returned by what writes to a task that another attempt works on, or that is over: stop, and write nothing.
+var ErrTaskLost = errors.New("the task is worked on elsewhere, or over")
+
+// TaskState is how far a task has come.
+type TaskState string
+
+// The states of a task. Monitoring is waiting for a tool or a person; the last four are its end.
+const (
+	TaskPending    TaskState = "pending"
+	TaskAuthorized TaskState = "authorized"
+	TaskExecuting  TaskState = "executing"
+	TaskMonitoring TaskState = "monitoring"
+	TaskCompleted  TaskState = "completed"
+	TaskFailed     TaskState = "failed"
+	TaskKilled     TaskState = "killed"
+	TaskTimeout    TaskState = "timeout"
+)
+
+// Over tells whether nothing more happens to a task.
+func (s TaskState) Over() bool {
+	return s == TaskCompleted || s == TaskFailed || s == TaskKilled || s == TaskTimeout
+}
+
+// Task is one piece of work of a model.
+type Task struct {
+	ID        int64
+	ParentID  *int64
+	Key       string
+	Kind      string
+	ChatID    int64
+	MessageID *int64
+	About     []int64
+	Agent     string
+	Model     string
+	State     TaskState
+	Attempt   int
+	Input     string
+	Request   json.RawMessage
+	Answer    string
+	Error     string
+	LiveEvent id.EventID
+	StopWhy   string
+	Forgotten bool
+	Cost      int64
+	CreatedAt time.Time
+	StartedAt *time.Time
+	EndedAt   *time.Time
+}
+
+const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
+	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at`
+
+const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state)
+		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, 'authorized') on conflict (key) do nothing returning ` + taskColumns + `)
+	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
+
+// OpenTask stores a task, or returns the one that is there under its key.
+func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
+	if t.About == nil {
+		t.About = []int64{}
+	}
+	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
+		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
+		"input": clean(t.Input),
+	})
+}
+
+const taskByIDSQL = "select " + taskColumns + " from tasks t where t.id = $1"
+
+// TaskByID returns one task, or ErrNotFound.
+func TaskByID(ctx context.Context, db DB, task int64) (Task, error) {
+	return one[Task](ctx, db, "task", taskByIDSQL, task)
+}
+
+const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messages m on m.id = t.message_id
+	where t.chat_id = $1 and (t.live_event = $2 or m.event_id = $2) order by t.id desc limit 1`
+
+// TaskByEvent returns the newest task that an event asked for or shows, or ErrNotFound.
+func TaskByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Task, error) {
+	return one[Task](ctx, db, "task", taskByEventSQL, chat, event)
+}
+
+const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executing', started_at = coalesce(started_at, now())
+	where id = $1 and finished_at is null returning ` + taskColumns
+
+// ClaimTask begins an attempt at a task: from then on no earlier one can write. A task that is over is ErrTaskLost.
+func ClaimTask(ctx context.Context, db DB, task int64) (Task, error) {
+	t, err := one[Task](ctx, db, "task", claimTaskSQL, task)
+	if errors.Is(err, ErrNotFound) {
+		return Task{}, ErrTaskLost
+	}
+	return t, err
+}
+
+const requestTaskSQL = `update tasks set request = case when forgotten then null else @request::jsonb end, about = @about where id = @id and attempt = @attempt and finished_at is null`
+
+// SetTaskRequest stores what the model is first asked, and the messages that stand in it.
+func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []int64) error {
+	return ours(ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": about})
+}
+
+const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
+
+// SetTaskLive notes the message that shows how far a task is.
+func SetTaskLive(ctx context.Context, db DB, t Task, event id.EventID) error {
+	return ours(ctx, db, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
+}
+
+const stateTaskSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
+
+// SetTaskState notes that a task goes on, or waits.
+func SetTaskState(ctx context.Context, db DB, t Task, state TaskState) error {
+	return ours(ctx, db, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
+}
+
+const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
+	where id = @id and attempt = @attempt and finished_at is null`
+
+// EndTask notes a task's end, in the transaction that says what it came to.
+func EndTask(ctx context.Context, db DB, t Task) error {
+	return ours(ctx, db, "end a task", endTaskSQL, pgx.NamedArgs{
+		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": clean(t.Answer), "error": clean(t.Error), "cost": t.Cost,
+	})
+}
+
+const stopTaskSQL = "update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning " + taskColumns
+
+// StopTask asks for the end of a task. ErrNotFound: there is none that runs and was not asked before.
+func StopTask(ctx context.Context, tx Tx, task int64, why string) (Task, error) {
+	return one[Task](ctx, tx, "task", stopTaskSQL, task, why)
+}
+
+const taskStopSQL = "select stop_why from tasks where id = $1"
+
+// TaskStop says why a task shall end; empty: it shall not.
+func TaskStop(ctx context.Context, db DB, task int64) (string, error) {
+	var why string
+	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
+		return "", fmt.Errorf("read whether a task shall end: %w", notFound(err))
+	}
+	return why, nil
+}
+
+const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> 'turn' order by t.id desc limit 20"
+
+// OpenTasks lists the owner's tasks that are not over, the newest first.
+func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
+	return collect[Task](ctx, db, "tasks", openTasksSQL)
+}
+
+const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
+
+// DropOldTasks deletes tasks that were over a month ago.
+func DropOldTasks(ctx context.Context, db DB) error {
+	return exec(ctx, db, "delete old tasks", dropTasksSQL)
+}
+
+// StepKind says whose call a step is.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepModel StepKind = "model"
+	StepTool  StepKind = "tool"
+)
+
+// Step is one call of a model or of a tool.
+type Step struct {
+	Seq       int
+	Kind      StepKind
+	Name      string
+	CallID    string
+	Arguments string
+	Effect    bool
+	Text      string
+	ForUser   string
+	Calls     json.RawMessage
+	Passages  json.RawMessage
+	IsError   bool
+	Code      string
+	Retriable bool
+	Ref       string
+	Handover  string
+	TokensIn  int64
+	TokensOut int64
+	Cost      int64
+	StartedAt time.Time
+	EndedAt   *time.Time // nil: it was begun, and how it ended is not known
+}
+
+const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.handover,
+	s.tokens_in, s.tokens_out, s.cost, s.started_at, s.ended_at`
+
+const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id = $1 order by s.seq"
+
+// Steps returns what was done of a task, in order.
+func Steps(ctx context.Context, db DB, task int64) ([]Step, error) {
+	return collect[Step](ctx, db, "steps of a task", stepsSQL, task)
+}
+
+const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id, arguments, effect)
+	select t.id, @seq, @kind, @name, @call, case when t.forgotten then '' else @arguments end, @effect from tasks t
+	where t.id = @id and t.attempt = @attempt and t.finished_at is null
+	on conflict (task_id, seq) do update set started_at = now() where task_steps.ended_at is null`
+
+// BeginStep stores a step before it is made. One that an earlier attempt began begins again.
+func BeginStep(ctx context.Context, db DB, t Task, s Step) error {
+	return ours(ctx, db, "begin a step", beginStepSQL, pgx.NamedArgs{
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": clean(s.Arguments), "effect": s.Effect,
+	})
+}
+
+const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
+		calls = case when t.forgotten then null else @calls::jsonb end, passages = case when t.forgotten then null else @passages::jsonb end, is_error = @error, code = @code,
+		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = @handover, tokens_in = @in, tokens_out = @out, cost = @cost, ended_at = now()
+	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
+
+// EndStep stores what a step came to.
+func EndStep(ctx context.Context, db DB, t Task, s Step) error {
+	return ours(ctx, db, "end a step", endStepSQL, pgx.NamedArgs{
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": clean(s.Text), "user": clean(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
+		"code": s.Code, "retriable": s.Retriable, "ref": clean(s.Ref), "handover": clean(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost,
+	})
+}
+
+// ours runs a statement that changes a task, and tells when the task is not ours any more.
+func ours(ctx context.Context, db DB, what, sql string, args pgx.NamedArgs) error {
+	tag, err := db.Exec(ctx, sql, args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrTaskLost
+	}
+	return nil
+}
+
+// forgetTasksSQL empties what tasks hold of the messages in the table "gone".
+const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, input = '', request = null, answer = ''
+		from gone where gone.id = any(t.about) or gone.id = t.message_id returning t.id),
+	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = ''
+		from tasks_gone g where s.task_id = g.id)`
+
+const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
+	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
+
+// SupersedeTasks ends the chat's other tasks of a kind: what they answer is not asked any more.
+func SupersedeTasks(ctx context.Context, db DB, chat int64, kind, key string) error {
+	return exec(ctx, db, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
+}

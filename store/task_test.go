@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func taskChat(t *testing.T, st *store.Store) store.Chat {
+	t.Helper()
+	room := id.RoomID("!tasks:x")
+	var c store.Chat
+	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) (err error) {
+		c, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: "tasks", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		return err
+	}))
+	return c
+}
+
+func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.New(t)
+	chat := taskChat(t, st)
+	open := func() store.Task {
+		task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID, Input: "what?"})
+		require.NoError(t, err)
+		return task
+	}
+	require.Equal(t, open().ID, open().ID)
+	first, err := store.ClaimTask(ctx, st.DB(), open().ID)
+	require.NoError(t, err)
+	step := store.Step{Seq: 0, Kind: store.StepTool, Name: "send", CallID: "c1", Effect: true}
+	require.NoError(t, store.BeginStep(ctx, st.DB(), first, step))
+	second, err := store.ClaimTask(ctx, st.DB(), first.ID)
+	require.NoError(t, err)
+	require.ErrorIs(t, store.EndStep(ctx, st.DB(), first, step), store.ErrTaskLost)
+	require.ErrorIs(t, store.EndTask(ctx, st.DB(), first), store.ErrTaskLost)
+	steps, err := store.Steps(ctx, st.DB(), first.ID)
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	require.Nil(t, steps[0].EndedAt, "begun, and nobody knows how it ended")
+	require.NoError(t, store.BeginStep(ctx, st.DB(), second, step), "it may begin again")
+	step.Text, step.Passages = "done", json.RawMessage(`[]`)
+	require.NoError(t, store.EndStep(ctx, st.DB(), second, step))
+	require.ErrorIs(t, store.EndStep(ctx, st.DB(), second, step), store.ErrTaskLost, "what ended stays as it is")
+	require.ErrorIs(t, store.BeginStep(ctx, st.DB(), second, step), store.ErrTaskLost)
+	second.State, second.Answer = store.TaskCompleted, "so"
+	require.NoError(t, store.EndTask(ctx, st.DB(), second))
+	_, err = store.ClaimTask(ctx, st.DB(), second.ID)
+	require.ErrorIs(t, err, store.ErrTaskLost)
+}
+
+func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.New(t)
+	chat := taskChat(t, st)
+	var row int64
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
+		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
+		return err
+	}))
+	task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []int64{row}})
+	require.NoError(t, err)
+	task, err = store.ClaimTask(ctx, st.DB(), task.ID)
+	require.NoError(t, err)
+	require.NoError(t, store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row}))
+	write := func(seq int) {
+		s := store.Step{Seq: seq, Kind: store.StepModel, Name: "m", Arguments: "flowerpot"}
+		require.NoError(t, store.BeginStep(ctx, st.DB(), task, s))
+		s.Text, s.Calls, s.Passages, s.ForUser = "flowerpot", json.RawMessage(`["flowerpot"]`), json.RawMessage(`["flowerpot"]`), "flowerpot"
+		require.NoError(t, store.EndStep(ctx, st.DB(), task, s))
+	}
+	write(0)
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
+		gone, err := store.RedactMessage(ctx, tx, chat.ID, "$1", time.Now())
+		require.True(t, gone)
+		return err
+	}))
+	write(1) // what is under way when it is deleted
+	task.State, task.Answer = store.TaskCompleted, "flowerpot"
+	require.NoError(t, store.EndTask(ctx, st.DB(), task))
+	var all string
+	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
+	require.NotEmpty(t, all)
+	require.False(t, strings.Contains(all, "flowerpot"), all)
+}
+
+func TestACallIsDecidedOnceAndInTime(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.New(t)
+	chat := taskChat(t, st)
+	task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID})
+	require.NoError(t, err)
+	now := time.Now()
+	open := func(call string) store.Approval {
+		a, err := store.OpenApproval(ctx, st.DB(), store.Approval{TaskID: task.ID, CallID: call, Tool: "send", ExpiresAt: now.Add(time.Minute)})
+		require.NoError(t, err)
+		return a
+	}
+	first := open("c1")
+	require.Equal(t, first.ID, open("c1").ID)
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
+		of, err := store.Decide(ctx, tx, first.ID, true, now)
+		require.NoError(t, err)
+		require.Equal(t, task.ID, of)
+		_, err = store.Decide(ctx, tx, first.ID, false, now)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = store.Decide(ctx, tx, open("c2").ID, true, now.Add(time.Hour))
+		require.ErrorIs(t, err, store.ErrNotFound, "too late")
+		return nil
+	}))
+	a, err := store.ApprovalOf(ctx, st.DB(), task.ID, "c1")
+	require.NoError(t, err)
+	require.True(t, *a.Allowed)
+}
