@@ -110,6 +110,11 @@ func (a *Admin) table() []command {
 			summary: "how things are",
 		},
 		{
+			name: "hooks", args: "[test] [name]", group: groupControl, run: a.hooks,
+			summary: "which programs are told what happens",
+			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. They stand in config.yaml under `hooks:`.",
+		},
+		{
 			name: "help", args: "[command]", group: groupControl, run: a.help, operators: true,
 			summary: "this list, or more about one command",
 		},

@@ -36,6 +36,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/resume [all or name]` — go on",
 		"`/name [new]` — what I am called",
 		"`/status` — how things are",
+		"`/hooks [test] [name]` — which programs are told what happens",
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",

@@ -198,7 +198,7 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r := newRig(t)
-	r.fetch = fetch.New(fetch.Options{Loopback: true})
+	r.fetch = fetch.New(fetch.Options{Private: true})
 	r.restart()
 	require.Contains(t, r.owner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
 	require.Equal(t, "[👀]", r.owner("1"))

@@ -2,9 +2,11 @@ package admin
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
+	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -85,7 +87,11 @@ func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error)
 		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
 			return err
 		}
-		return store.CloseEscalation(ctx, tx, chat.ID, pausedForever)
+		closed, err := store.CloseEscalation(ctx, tx, chat.ID, pausedForever)
+		if err != nil || !closed {
+			return err
+		}
+		return jobs.Emit(ctx, tx, store.HookHandoff, strconv.FormatInt(chat.ID, 10))
 	}}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -133,6 +134,11 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	}
 	if err := a.tell(ctx, tx, text, first || demanded(waiting), idsOf(waiting)); err != nil {
 		return err
+	}
+	if first {
+		if err := jobs.Emit(ctx, tx, store.HookEscalation, strconv.FormatInt(waiting[len(waiting)-1].ID, 10)); err != nil {
+			return err
+		}
 	}
 	if told {
 		return nil

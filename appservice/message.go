@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,8 +77,7 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		b.enqueue(jobs.DecryptArgs{Message: message})
 		return nil
 	}
-	b.follow(chat, message, decision)
-	return nil
+	return b.follow(ctx, chat, message, decision)
 }
 
 // noteFlood keeps one empty row of a flood, so that it has its reason; the rest of it leaves nothing.
@@ -161,8 +161,8 @@ func (in *Inbox) timeOf(evt *event.Event) time.Time {
 	}
 }
 
-// follow asks for the job that a decision needs.
-func (b *batch) follow(chat store.Chat, message int64, decision policy.Admission) {
+// follow asks for the job that a decision needs, and tells the hooks.
+func (b *batch) follow(ctx context.Context, chat store.Chat, message int64, decision policy.Admission) error {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionHandoff:
 		b.enqueue(jobs.TurnArgs{Chat: chat.ID})
@@ -173,6 +173,11 @@ func (b *batch) follow(chat store.Chat, message int64, decision policy.Admission
 	if decision.Code == policy.CodeStale {
 		b.enqueue(jobs.DigestArgs{})
 	}
+	asks := decision.Action == policy.ActionAnswer || decision.Action == policy.ActionHandoff
+	if !asks || b.in.mode(chat) != policy.ModeBusiness {
+		return nil
+	}
+	return jobs.Emit(ctx, b.tx, store.HookMessage, strconv.FormatInt(message, 10))
 }
 
 // author tells who wrote an event, by Matrix ids alone.
@@ -208,7 +213,11 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 		chat.OwnerLastAt = &at
 		b.chats[*chat.RoomID] = chat // what follows in this transaction sees it
 	}
-	return store.CloseEscalation(ctx, b.tx, chat.ID, at)
+	closed, err := store.CloseEscalation(ctx, b.tx, chat.ID, at)
+	if err != nil || !closed {
+		return err
+	}
+	return jobs.Emit(ctx, b.tx, store.HookHandoff, strconv.FormatInt(chat.ID, 10))
 }
 
 // said is a message that is judged.

@@ -53,6 +53,7 @@ type Config struct {
 	Chats      Chats
 	Business   Business
 	Documents  Documents
+	Hooks      map[string]Hook // by name
 	Logging    Logging
 }
 
@@ -158,6 +159,19 @@ type Documents struct {
 	UnidocKey Secret // a metered licence key of unipdf, which then reads PDFs; empty means pdfium does
 }
 
+// Hook is an address that is told what happens.
+type Hook struct {
+	URL     Secret   // its path may be one
+	Events  []string // some of HookEvents
+	Secret  Secret   // signs what is told
+	Private bool     // the address may be in a private network
+}
+
+// HookEvents are the events that a hook can ask for.
+func HookEvents() []string {
+	return []string{"message:business", "escalation", "handoff", "index"}
+}
+
 // Logging says what is logged and where.
 type Logging struct {
 	Level  zerolog.Level
@@ -194,6 +208,7 @@ func defaults() *Config {
 			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
 		},
 		Documents: Documents{Folder: "documents"},
+		Hooks:     map[string]Hook{},
 		Logging:   Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
 	}
 }

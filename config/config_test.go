@@ -102,6 +102,8 @@ business:
   handover: One moment.
   escalation: {keywords: []}
 documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
+hooks:
+  desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
 
@@ -134,6 +136,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 		},
 		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", Handover: "One moment.", Escalation: Escalation{Keywords: []string{}}},
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
+		Hooks: map[string]Hook{"desk": {
+			URL: "https://example.org/x?y=z", Events: []string{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
+		}},
 		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 	}, c)
 	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))

@@ -206,6 +206,18 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "chats: {networks: {signal: {mode: quiet}}}\n",
 			want: `config.yaml:10: chats.networks.signal.mode: "quiet" is not known here; write one of: business, personal, silent, off`,
 		},
+		"a hook for something that does not happen": {
+			add:  "hooks: {desk: {url: \"https://example.org\", events: [lunch], secret: \"twenty-four characters at least\"}}\n",
+			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, index`,
+		},
+		"a hook without a secret": {
+			add:  "hooks:\n  desk: {url: \"https://example.org\", events: [index]}\n",
+			want: `config.yaml:11: hooks.desk.secret: is missing; write for example secret: whsec_... (openssl rand -base64 32)`,
+		},
+		"a hook's secret that can be guessed": {
+			add:  "hooks: {desk: {url: \"https://example.org\", events: [index], secret: hunter2}}\n",
+			want: `config.yaml:10: hooks.desk.secret: has 7 characters; write at least 24, such as whsec_ and what openssl rand -base64 32 prints`,
+		},
 		"an unknown log level": {
 			add:  "logging: {level: loud}\n",
 			want: `config.yaml:10: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error`,
@@ -285,7 +297,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, budget, chats, business, documents, logging`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, budget, chats, business, documents, logging, hooks`,
 		},
 		"OpenAI without a key": {
 			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",

@@ -142,11 +142,15 @@ type group struct {
 }
 
 // groups lists the sections of that kind.
-func (c *Config) groups(string) []group {
+func (c *Config) groups(dir string) []group {
 	return []group{
 		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp", func(protocol string) ([]field, func()) {
 			n := c.Chats.Network(protocol)
 			return n.fields("chats.networks." + protocol), func() { c.Chats.Networks[protocol] = n }
+		}},
+		{"hooks", "name", "the name of a hook; write a plain word, such as desk", func(name string) ([]field, func()) {
+			h := c.Hooks[name]
+			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
 		}},
 	}
 }
@@ -156,6 +160,17 @@ func (n *Network) fields(section string) []field {
 	return []field{
 		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
 		value(section+".disclosure", &n.Disclosure, boolean),
+	}
+}
+
+// fields lists the keys of one hook.
+func (h *Hook) fields(section, dir string) []field {
+	signing := secret(section+".secret", &h.Secret, dir, signingSecret)
+	return []field{
+		value(section+".url", &h.URL, fullAddress).needed("https://example.com/multis"),
+		list(section+".events", &h.Events, oneOf(HookEvents()...)).needed("[escalation]"),
+		signing[0].needed("whsec_... (openssl rand -base64 32)"), signing[1],
+		value(section+".private", &h.Private, boolean),
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -163,6 +164,32 @@ func webAddress(like string) func(string) (string, error) {
 		}
 		return strings.TrimRight(s, "/"), nil
 	}
+}
+
+// fullAddress is a web address with whatever else belongs to it. It is not quoted: it may hold a secret.
+func fullAddress(s string) (Secret, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
+		return "", errors.New("is not a web address; write it like https://example.com/multis")
+	}
+	if u.User != nil {
+		return "", errors.New("has a password in it, which is not sent; put what the server wants to see into its path")
+	}
+	return Secret(s), nil
+}
+
+// signingSecret is long enough that nobody guesses it.
+func signingSecret(s string) (Secret, error) {
+	const least = 24
+	if n := len(s); n < least {
+		return "", fmt.Errorf("has %d characters; write at least %d, such as whsec_ and what openssl rand -base64 32 prints", n, least)
+	}
+	if encoded, ok := strings.CutPrefix(s, "whsec_"); ok {
+		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
+			return "", errors.New("begins with whsec_ but is not base64 after it; write what openssl rand -base64 32 prints there")
+		}
+	}
+	return Secret(s), nil
 }
 
 func listenHost(s string) (string, error) {

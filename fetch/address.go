@@ -7,13 +7,13 @@ import (
 )
 
 // control is asked for every connection, after names were resolved and before anything is sent.
-func control(loopback bool) func(network, address string, _ syscall.RawConn) error {
+func control(private bool) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return ErrPrivate
 		}
-		if public(to.Addr()) || loopback && to.Addr().Unmap().IsLoopback() {
+		if at := to.Addr().Unmap(); public(at) || private && (at.IsLoopback() || at.IsPrivate()) {
 			return nil
 		}
 		return ErrPrivate

@@ -21,7 +21,7 @@ var (
 	ErrPrivate     = errors.New("it leads into a private network, where I read nothing")
 	ErrRedirects   = errors.New("it sends me on and on: 5 times are enough")
 	ErrTooBig      = errors.New("it is too big: 10 MB at most")
-	ErrTooSlow     = errors.New("the server took longer than 20 seconds")
+	ErrTooSlow     = errors.New("the server took too long")
 	ErrNoServer    = errors.New("there is no server of that name")
 	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrUnchanged says that what was fetched before is still what there is.
@@ -69,8 +69,8 @@ type Page struct {
 type Options struct {
 	// Agent is how the client calls itself. Defaults to multis.
 	Agent string
-	// Loopback lets this machine be reached. It is for tests, whose servers are here.
-	Loopback bool
+	// Private lets this machine and its networks be reached, because the owner himself named the addresses.
+	Private bool
 }
 
 // Client fetches pages. It keeps no cookies and no connections.
@@ -84,7 +84,7 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = "multis"
 	}
-	dialer := &net.Dialer{Timeout: maxTime, Control: control(o.Loopback)}
+	dialer := &net.Dialer{Timeout: maxTime, Control: control(o.Private)}
 	return &Client{agent: o.Agent, http: http.Client{
 		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
 			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,

@@ -67,7 +67,7 @@ func site(t *testing.T) string {
 
 func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
 	t.Parallel()
-	c, address := New(Options{Agent: "multis/1", Loopback: true}), site(t)
+	c, address := New(Options{Agent: "multis/1", Private: true}), site(t)
 	page, err := c.Get(t.Context(), address+"/moved#part", "")
 	require.NoError(t, err)
 	require.Equal(t, Page{Address: address + "/page", Type: "text/html; charset=utf-8", Data: []byte("hello multis/1"), Validator: `"one"`}, page)
@@ -102,7 +102,7 @@ func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 		{"no address", "prices", true, ErrAddress},
 		{"no name", "https:///x", true, ErrAddress},
 	} {
-		_, err := New(Options{Loopback: test.loopback}).Get(t.Context(), test.address, "")
+		_, err := New(Options{Private: test.loopback}).Get(t.Context(), test.address, "")
 		require.ErrorIs(t, err, test.want, test.name)
 	}
 	require.True(t, StatusError{http.StatusServiceUnavailable}.Temporary())
@@ -114,7 +114,7 @@ func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := New(Options{Loopback: true}).Get(ctx, site(t)+"/slow", "")
+	_, err := New(Options{Private: true}).Get(ctx, site(t)+"/slow", "")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

@@ -28,6 +28,7 @@ const (
 	queueE2EE     = "e2ee"
 	queueIndex    = "index"
 	queueUpkeep   = "upkeep"
+	queueHooks    = "hooks"
 )
 
 // Args is what a job carries: ids, never text.
@@ -102,6 +103,7 @@ type Handlers struct {
 	Told     HistoryTeller
 	Retract  Retracter
 	Room     RoomMaker
+	Hook     Deliverer
 }
 
 // Runner works the jobs off.
@@ -129,13 +131,14 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
 	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
+	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat: queue(16), queueAdmin: queue(4), queueAsk: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1),
+			queueChat: queue(16), queueAdmin: queue(4), queueAsk: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1), queueHooks: queue(8),
 		},
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,

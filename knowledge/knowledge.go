@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"multis/fetch"
+	"multis/jobs"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -158,7 +159,10 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	err = l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
 		changed, err := store.ReplaceDocument(ctx, tx, doc, chunks)
 		report.Unchanged = !changed
-		return err
+		if err != nil || !changed {
+			return err
+		}
+		return jobs.Emit(ctx, tx, store.HookIndex, f.Origin)
 	})
 	return report, err
 }

@@ -31,9 +31,14 @@ func ToldEscalation(ctx context.Context, tx Tx, chat int64) error {
 
 const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"
 
-// CloseEscalation notes that a person took care of a chat at a time: what was asked later still waits.
-func CloseEscalation(ctx context.Context, tx Tx, chat int64, at time.Time) error {
-	return exec(ctx, tx, "close escalation", closeEscalationSQL, chat, at)
+// CloseEscalation notes that a person took care of a chat at a time: what was asked later still waits. It tells whether
+// anything waited.
+func CloseEscalation(ctx context.Context, tx Tx, chat int64, at time.Time) (bool, error) {
+	tag, err := tx.Exec(ctx, closeEscalationSQL, chat, at)
+	if err != nil {
+		return false, fmt.Errorf("close escalation: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
 }
 
 const countEscalationsSQL = "select count(*) from escalations where closed_at is null"

@@ -23,7 +23,7 @@ func TestAPageIsReadAtOnceOnlyWhenTheOwnerNamedOrAllowedIt(t *testing.T) {
 		_, _ = w.Write([]byte("<html><body><h1>Hours</h1><p>We are open on Sundays from ten to four, all year round, holidays too.</p></body></html>"))
 	}))
 	t.Cleanup(server.Close)
-	tool := tools.FetchURL{Client: fetch.New(fetch.Options{Loopback: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
+	tool := tools.FetchURL{Client: fetch.New(fetch.Options{Private: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
 	r := tools.NewRegistry(tools.Tiers{}, tool)
 	call := func(url, words string, approved bool) tools.Result {
 		raw, err := json.Marshal(map[string]string{"url": url})

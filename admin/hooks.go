@@ -1,0 +1,124 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// hookResults is how many results of one hook are shown.
+const hookResults = 10
+
+// noHooks says how one gets a hook.
+const noHooks = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
+
+// hooks lists who is told of what, with the last result of each; or shows or tries one.
+func (a *Admin) hooks(ctx context.Context, _ request, args string) (answer, error) {
+	all, err := store.Hooks(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(all) == 0 {
+		return answer{text: noHooks}, nil
+	}
+	if name, ok := strings.CutPrefix(args, "test "); ok {
+		return a.testHook(all, strings.TrimSpace(name)), nil
+	}
+	if args != "" {
+		return a.showHook(ctx, all, args)
+	}
+	lines := []string{"**Hooks**"}
+	for _, h := range all {
+		last := "nothing told yet"
+		told, err := store.Deliveries(ctx, a.Store.DB(), h.Name, 1)
+		if err != nil {
+			return answer{}, err
+		}
+		if len(told) > 0 {
+			last = a.told(told[0])
+		}
+		lines = append(lines, fmt.Sprintf("**%s** → %s — %s · %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")), last))
+	}
+	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
+}
+
+// hookNamed finds a hook, or says which there are.
+func hookNamed(all []store.Hook, name string) (store.Hook, string) {
+	names := make([]string, len(all))
+	for i, h := range all {
+		if names[i] = h.Name; strings.EqualFold(h.Name, name) {
+			return h, ""
+		}
+	}
+	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(list(names)) + "."
+}
+
+func (a *Admin) showHook(ctx context.Context, all []store.Hook, name string) (answer, error) {
+	h, unknown := hookNamed(all, name)
+	if unknown != "" {
+		return answer{text: unknown}, nil
+	}
+	told, err := store.Deliveries(ctx, a.Store.DB(), h.Name, hookResults)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{fmt.Sprintf("**%s** → %s — %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")))}
+	if h.FailingSince != nil {
+		lines = append(lines, "⚠️ It has not worked since "+a.moment(*h.FailingSince)+".")
+	}
+	if len(told) == 0 {
+		lines = append(lines, "Nothing told yet.")
+	}
+	for _, d := range told {
+		lines = append(lines, a.told(d))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// told says how one delivery went.
+func (a *Admin) told(d store.Delivery) string {
+	text := a.moment(d.At) + " " + esc(string(d.Event))
+	switch {
+	case d.State == store.DeliveryDelivered:
+		return fmt.Sprintf("%s: ✅ %d", text, d.Status)
+	case d.State == store.DeliveryDropped:
+		return text + ": not told, " + esc(d.Error)
+	case d.State == store.DeliveryFailed:
+		return fmt.Sprintf("%s: ⚠️ given up after %s, %s", text, tries(d.Attempts), esc(clip(d.Error, 200)))
+	case d.Attempts > 0:
+		return fmt.Sprintf("%s: not yet after %s, %s; I try again", text, tries(d.Attempts), esc(clip(d.Error, 200)))
+	default:
+		return text + ": on its way"
+	}
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
+}
+
+func (a *Admin) testHook(all []store.Hook, name string) answer {
+	h, unknown := hookNamed(all, name)
+	if unknown != "" {
+		return answer{text: unknown}
+	}
+	return answer{
+		text: "I tell **" + esc(h.Name) + "** of a test. `/hooks " + h.Name + "` shows how it went.",
+		do: func(ctx context.Context, tx store.Tx) error {
+			delivery, err := store.TestHook(ctx, tx, h.Name)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil // it was taken out of the configuration this very moment
+			}
+			if err != nil {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.HookArgs{Delivery: delivery})
+		},
+	}
+}

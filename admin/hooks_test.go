@@ -1,0 +1,46 @@
+package admin_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+func TestHooksShowWhatTheyWereTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/hooks"), "No hooks. They stand in config.yaml")
+	r.tx(func(tx store.Tx) error {
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}}, {Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
+	})
+	require.Contains(t, r.owner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
+	r.tx(func(tx store.Tx) error { return jobs.Emit(r.ctx, tx, store.HookIndex, "prices.md") })
+	require.Equal(t, 2, r.count("select count(*) from river.river_job where kind = 'hook'"), "one for each hook that asked for it")
+	r.exec("update hook_deliveries set at = $1", noon)
+	require.Contains(t, r.owner("/hooks"), "**log** → 10.0.0.2 — index · 18:00 index: on its way")
+
+	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 1)
+	require.NoError(t, err)
+	for _, test := range []struct {
+		change func(d *store.Delivery)
+		want   string
+	}{
+		{func(d *store.Delivery) { d.Error = "the server says 500" }, "18:00 index: not yet after 1 try, the server says 500; I try again"},
+		{func(d *store.Delivery) { d.State, d.Status = store.DeliveryDelivered, 204 }, "18:00 index: ✅ 204"},
+		{func(d *store.Delivery) { d.State, d.Error = store.DeliveryFailed, "no" }, "18:00 index: ⚠️ given up after 3 tries, no"},
+		{func(d *store.Delivery) { d.State, d.Error = store.DeliveryDropped, "it is gone" }, "18:00 index: not told, it is gone"},
+	} {
+		d := told[0]
+		test.change(&d)
+		r.tx(func(tx store.Tx) error { return store.NoteDelivery(r.ctx, tx, d, 1) })
+		require.Contains(t, r.owner("/hooks desk"), test.want)
+	}
+	require.Contains(t, r.owner("/hooks test DESK"), "I tell **desk** of a test.")
+	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where hook = 'desk' and event = 'test'"))
+	require.Contains(t, r.owner("/hooks kitchen"), "I have no hook `kitchen`, only desk and log.")
+	require.Contains(t, r.owner("/hooks test kitchen"), "I have no hook `kitchen`, only desk and log.")
+	require.Contains(t, r.eva("/hooks"), "is the owner's")
+}

@@ -1,0 +1,239 @@
+// Package hooks tells other programs what happens: a signed POST for each event that the configuration names an address for.
+//
+// A request is signed as https://www.standardwebhooks.com describes, so that receivers find a library that checks it: its
+// headers are webhook-id, webhook-timestamp and webhook-signature. It is told at least once; the id stays the same when it is
+// told again.
+package hooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/fetch"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// Target is where the events of one hook go.
+type Target struct {
+	URL    string
+	Events []store.HookEvent
+	// Secret signs; "whsec_" and base64, or any other text.
+	Secret string
+	// Private lets the address be one of this machine or its networks.
+	Private bool
+}
+
+// Options are what hooks work with.
+type Options struct {
+	Store    *store.Store
+	Box      *outbox.Box
+	Defaults policy.Defaults
+	// Agent is how multis calls itself to servers.
+	Agent   string
+	Targets map[string]Target
+}
+
+// Hooks tells events.
+type Hooks struct {
+	Options
+	open, inside *fetch.Client
+	now          func() time.Time
+
+	mu   sync.Mutex
+	busy map[string]int // requests under way, by hook
+}
+
+// New makes Hooks.
+func New(o Options) *Hooks {
+	return &Hooks{
+		Options: o, now: time.Now, busy: map[string]int{},
+		open: fetch.New(fetch.Options{Agent: o.Agent}), inside: fetch.New(fetch.Options{Agent: o.Agent, Private: true}),
+	}
+}
+
+// keep is how long what was told can be looked up.
+const keep = 30 * 24 * time.Hour
+
+// Start writes the configured hooks down, so that whatever happens finds who asked for it.
+func (h *Hooks) Start(ctx context.Context) error {
+	var rows []store.Hook
+	for name, t := range h.Targets {
+		u, err := url.Parse(t.URL)
+		if err != nil {
+			return fmt.Errorf("read the address of hook %s: %w", name, err)
+		}
+		row := store.Hook{Name: name, Target: u.Host, Events: []string{}}
+		for _, e := range t.Events {
+			row.Events = append(row.Events, string(e))
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b store.Hook) int { return strings.Compare(a.Name, b.Name) })
+	err := h.Store.InTx(ctx, func(tx store.Tx) error { return store.PutHooks(ctx, tx, rows) })
+	if err != nil {
+		return err
+	}
+	return store.PruneDeliveries(ctx, h.Store.DB(), h.now().Add(-keep))
+}
+
+const (
+	// atOnce is how many requests of one hook are under way together: one that is slow must not hold up the others.
+	atOnce   = 2
+	busyWait = time.Second
+)
+
+// Deliver tells a hook of an event. last says that no other attempt follows.
+func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) error {
+	d, err := store.DeliveryByID(ctx, h.Store.DB(), delivery)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || d.State != store.DeliveryQueued {
+		return err
+	}
+	target, known := h.Targets[d.Hook]
+	if !known {
+		return h.drop(ctx, d, "the configuration has no such hook any more")
+	}
+	if !h.begin(d.Hook) {
+		return jobs.Later(busyWait)
+	}
+	defer h.end(d.Hook)
+	body, err := h.body(ctx, d)
+	if errors.Is(err, errGone) {
+		return h.drop(ctx, d, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	client := h.open
+	if target.Private {
+		client = h.inside
+	}
+	status, err := client.Post(ctx, target.URL, h.headers(d, target, body), body)
+	return h.note(ctx, d, status, explain(status, err), last)
+}
+
+func (h *Hooks) begin(hook string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy[hook] >= atOnce {
+		return false
+	}
+	h.busy[hook]++
+	return true
+}
+
+func (h *Hooks) end(hook string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy[hook]--
+}
+
+// headers name and sign a request.
+func (h *Hooks) headers(d store.Delivery, t Target, body []byte) http.Header {
+	at := strconv.FormatInt(h.now().Unix(), 10)
+	return http.Header{
+		"Content-Type":      {"application/json"},
+		"Webhook-Id":        {d.ID.String()},
+		"Webhook-Timestamp": {at},
+		"Webhook-Signature": {sign(t.Secret, d.ID.String(), at, body)},
+	}
+}
+
+// sign makes the signature "v1,..." of Standard Webhooks: HMAC-SHA256 over id, time and body with dots between them.
+func sign(secret, id, at string, body []byte) string {
+	key := []byte(secret)
+	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
+		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			key = decoded
+		}
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// explain says what there is to do about a failure, where that is known.
+func explain(status int, err error) error {
+	switch {
+	case status >= 300 && status < 400:
+		return fmt.Errorf("%w: write the address that it leads to", err)
+	case errors.Is(err, fetch.ErrPrivate):
+		return errors.New("the address is in a private network: set private: true for this hook if it is meant to be")
+	default:
+		return err
+	}
+}
+
+func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
+	d.State, d.Error = store.DeliveryDropped, why
+	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.NoteDelivery(ctx, tx, d, 0) })
+}
+
+// note writes how an attempt went. The owner is told when a hook is given up, and when it works again.
+func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
+	d.Status = status
+	gone := status == http.StatusGone // the receiver wants no more of it
+	switch {
+	case failure == nil:
+		d.State = store.DeliveryDelivered
+	case last || gone:
+		d.State, d.Error = store.DeliveryFailed, failure.Error()
+	default:
+		d.Error = failure.Error()
+	}
+	err := h.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.NoteDelivery(ctx, tx, d, 1); err != nil || d.State == store.DeliveryQueued {
+			return err
+		}
+		news, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)
+		if err != nil || !news {
+			return err
+		}
+		return h.tell(ctx, tx, d)
+	})
+	switch {
+	case err != nil:
+		return err
+	case d.State == store.DeliveryFailed:
+		return jobs.Final(failure)
+	default:
+		return failure
+	}
+}
+
+// tell says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
+func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
+	room, err := store.AdminChat(ctx, tx)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := outbox.Escape(d.Hook)
+	text := "✅ The hook **" + name + "** works again."
+	if d.State == store.DeliveryFailed {
+		text = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
+			name, outbox.Escape(d.Error), name, name)
+	}
+	_, _, err = h.Box.Queue(ctx, tx, outbox.Notice(room, text, false))
+	return err
+}

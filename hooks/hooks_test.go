@@ -1,0 +1,350 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// The example of the specification's own libraries.
+func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
+	t.Parallel()
+	signature := sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
+	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", signature)
+	require.NotEqual(t, signature, sign("another secret of 24 letters", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
+}
+
+// silent is a homeserver that nothing is sent to here: what is told is read from the outbox.
+type silent struct{}
+
+func (silent) Send(context.Context, store.Out, id.RoomID) (id.EventID, error) {
+	return "", errors.New("nothing is sent")
+}
+func (silent) Retract(context.Context, store.Out) error { return nil }
+
+// told is one request as the receiver saw it.
+type told struct {
+	id, at, signature string
+	body              []byte
+}
+
+// receiver is another program, which answers as it is told to.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	answer http.HandlerFunc
+	got    []told
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		r.got = append(r.got, told{req.Header.Get("webhook-id"), req.Header.Get("webhook-timestamp"), req.Header.Get("webhook-signature"), data})
+		answer := r.answer
+		r.mu.Unlock()
+		if answer != nil {
+			answer(w, req)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) answers(f http.HandlerFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = f
+}
+
+func (r *receiver) requests() []told {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]told(nil), r.got...)
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// rig is one hook, "desk", on a database of its own, with a chat of Ana's and an admin room.
+type rig struct {
+	t     *testing.T
+	st    *store.Store
+	hooks *Hooks
+	to    *receiver
+	ana   store.Chat
+}
+
+func newRig(t *testing.T, change ...func(*Target)) *rig {
+	t.Helper()
+	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
+	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
+	box := outbox.New(r.st, outbox.Rules{Defaults: defaults, Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
+	target := Target{URL: r.to.URL + "/a/secret/path", Events: store.HookEvents(), Secret: secret, Private: true}
+	for _, f := range change {
+		f(&target)
+	}
+	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, Agent: "multis/test", Targets: map[string]Target{"desk": target}})
+	require.NoError(t, r.hooks.Start(t.Context()))
+	r.ana = r.chat("Ana", "whatsapp", policy.KindDM)
+	r.chat("multis", "", policy.KindAdmin)
+	return r
+}
+
+func (r *rig) chat(name, protocol string, kind policy.Kind) store.Chat {
+	r.t.Helper()
+	room := id.RoomID("!" + name + ":example.com")
+	c := store.Chat{Protocol: protocol, ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:example.com", Encrypted: policy.EncryptionNo}
+	r.tx(func(tx store.Tx) (err error) {
+		c, err = store.UpsertChat(r.t.Context(), tx, c)
+		return err
+	})
+	return c
+}
+
+func (r *rig) tx(fn func(tx store.Tx) error) {
+	r.t.Helper()
+	require.NoError(r.t, r.st.InTx(r.t.Context(), fn))
+}
+
+// says stores a message of Ana's.
+func (r *rig) says(body string) int64 {
+	r.t.Helper()
+	var message int64
+	r.tx(func(tx store.Tx) (err error) {
+		message, err = store.InsertMessage(r.t.Context(), tx, store.Message{
+			ChatID: r.ana.ID, EventID: id.EventID(fmt.Sprintf("$%d", len(body))), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body,
+			At: time.Now(), Action: policy.ActionAnswer, Code: policy.CodeAnswer, Reason: "she asks",
+		})
+		return err
+	})
+	return message
+}
+
+// happens notes an event and returns the deliveries that it asks for.
+func (r *rig) happens(event store.HookEvent, ref string) []uuid.UUID {
+	r.t.Helper()
+	r.tx(func(tx store.Tx) error { return jobs.Emit(r.t.Context(), tx, event, ref) })
+	var ids []uuid.UUID
+	all, err := store.Deliveries(r.t.Context(), r.st.DB(), "desk", 100)
+	require.NoError(r.t, err)
+	for _, d := range all {
+		if d.State == store.DeliveryQueued && d.Attempts == 0 {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+func (r *rig) delivery(d uuid.UUID) store.Delivery {
+	r.t.Helper()
+	row, err := store.DeliveryByID(r.t.Context(), r.st.DB(), d)
+	require.NoError(r.t, err)
+	return row
+}
+
+// notices are what the owner was told.
+func (r *rig) notices() []string {
+	r.t.Helper()
+	rows, err := r.st.DB().Query(r.t.Context(), "select content->>'body' from outbox order by seq")
+	require.NoError(r.t, err)
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var text string
+		require.NoError(r.t, rows.Scan(&text))
+		all = append(all, text)
+	}
+	require.NoError(r.t, rows.Err())
+	return all
+}
+
+func TestAnEventIsToldOnceAndSigned(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	message := r.says("do you deliver?")
+	ids := r.happens(store.HookMessage, strconv.FormatInt(message, 10))
+	require.Len(t, ids, 1)
+	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false), "done is done")
+	got := r.to.requests()
+	require.Len(t, got, 1)
+	require.Equal(t, ids[0].String(), got[0].id)
+	require.Equal(t, sign(secret, got[0].id, got[0].at, got[0].body), got[0].signature)
+	var b body
+	require.NoError(t, json.Unmarshal(got[0].body, &b))
+	require.Equal(t, store.HookMessage, b.Event)
+	require.Equal(t, "do you deliver?", b.Message.Text)
+	require.Equal(t, "Ana", b.Chat.Name)
+	d := r.delivery(ids[0])
+	require.Equal(t, store.DeliveryDelivered, d.State)
+	require.Equal(t, http.StatusOK, d.Status)
+	require.NotNil(t, d.DoneAt)
+	require.Empty(t, r.notices())
+}
+
+func TestOnlyWhatWasAskedForIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(to *Target) { to.Events = []store.HookEvent{store.HookIndex} })
+	require.Empty(t, r.happens(store.HookHandoff, "1"))
+	require.Len(t, r.happens(store.HookIndex, "prices.md"), 1)
+	r.hooks.Targets = map[string]Target{}
+	require.NoError(t, r.hooks.Start(t.Context()))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(store.HookIndex, "x")[0], false))
+	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
+}
+
+func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	message := r.says("secret")
+	deleted := r.happens(store.HookEscalation, strconv.FormatInt(message, 10))[0]
+	r.tx(func(tx store.Tx) error {
+		_, err := store.RedactMessage(t.Context(), tx, r.ana.ID, "$6", time.Now())
+		return err
+	})
+	require.NoError(t, r.hooks.Deliver(t.Context(), deleted, false))
+	require.NotContains(t, string(r.to.requests()[0].body), "secret")
+
+	off := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	r.tx(func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.ana.ID, policy.ModeOff) })
+	require.NoError(t, r.hooks.Deliver(t.Context(), off, false))
+	gone := r.happens(store.HookIndex, "never.md")[0]
+	require.NoError(t, r.hooks.Deliver(t.Context(), gone, false))
+	require.Len(t, r.to.requests(), 1)
+	require.Equal(t, store.DeliveryDropped, r.delivery(off).State)
+	require.Equal(t, store.DeliveryDropped, r.delivery(gone).State)
+}
+
+func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.to.answers(status(http.StatusInternalServerError))
+	ids := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))
+	require.ErrorContains(t, r.hooks.Deliver(t.Context(), ids[0], false), "500")
+	d := r.delivery(ids[0])
+	require.Equal(t, store.DeliveryQueued, d.State)
+	require.Equal(t, 1, d.Attempts)
+	require.Empty(t, r.notices(), "it may work the next time")
+
+	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), ids[0], true)))
+	second := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), second, true)))
+	require.Equal(t, store.DeliveryFailed, r.delivery(second).State)
+	require.Len(t, r.notices(), 1, "told once, however often it fails")
+	require.Contains(t, r.notices()[0], "500 Internal Server Error")
+
+	r.to.answers(nil)
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0], false))
+	require.Len(t, r.notices(), 2)
+	require.Contains(t, r.notices()[1], "works again")
+}
+
+func TestAReceiverThatWantsNoMoreIsLeftAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.to.answers(status(http.StatusGone))
+	d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), d, false)))
+	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
+}
+
+func TestWhatAReceiverDoesIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	elsewhere := newReceiver(t)
+	deliver := func(ctx context.Context) (store.Delivery, error) {
+		d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+		err := r.hooks.Deliver(ctx, d, false)
+		return r.delivery(d), err
+	}
+	r.to.answers(func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, elsewhere.URL, http.StatusTemporaryRedirect) })
+	d, err := deliver(t.Context())
+	require.Error(t, err)
+	require.Contains(t, d.Error, "write the address that it leads to")
+	require.Empty(t, elsewhere.requests(), "what is told goes where it was meant to go")
+
+	r.to.answers(func(w http.ResponseWriter, _ *http.Request) {
+		for range 64 {
+			if _, err := fmt.Fprint(w, strings.Repeat("x", 1<<20)); err != nil {
+				return
+			}
+		}
+	})
+	_, err = deliver(t.Context())
+	require.NoError(t, err, "what it has to say is not read to the end")
+
+	done := make(chan struct{})
+	defer close(done)
+	r.to.answers(func(_ http.ResponseWriter, req *http.Request) {
+		select {
+		case <-req.Context().Done():
+		case <-done:
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err = deliver(ctx)
+	require.Error(t, err, "it does not wait for ever")
+}
+
+func TestAPrivateAddressMustBeMeant(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(to *Target) { to.Private = false })
+	d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	require.ErrorContains(t, r.hooks.Deliver(t.Context(), d, false), "private: true")
+	require.Empty(t, r.to.requests())
+	require.NotContains(t, r.delivery(d).Error, "secret/path")
+}
+
+func TestASlowHookHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	arrived, leave := make(chan struct{}, atOnce), make(chan struct{})
+	r.to.answers(func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-leave
+	})
+	var ids []uuid.UUID
+	for range atOnce + 1 {
+		ids = r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))
+	}
+	var wg sync.WaitGroup
+	for _, d := range ids[:atOnce] {
+		wg.Go(func() { r.hooks.Deliver(t.Context(), d, false) }) //nolint:errcheck // how it ends is of no interest here
+	}
+	for range atOnce {
+		<-arrived
+	}
+	require.True(t, jobs.IsLater(r.hooks.Deliver(t.Context(), ids[atOnce], false)), "the third waits without a worker")
+	close(leave)
+	wg.Wait()
+	r.to.answers(nil)
+	require.NoError(t, r.hooks.Deliver(t.Context(), ids[atOnce], false))
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// HookEvent is something that happens and that a hook can be told of.
+type HookEvent string
+
+// The events, each with what the reference of a delivery is then.
+const (
+	HookMessage    HookEvent = "message:business" // a contact asks something in a business chat: the message
+	HookEscalation HookEvent = "escalation"       // a chat needs a person: the message that asked for one
+	HookHandoff    HookEvent = "handoff"          // a person took care of a chat that needed one: the chat
+	HookIndex      HookEvent = "index"            // a document was indexed: its origin
+	HookTest       HookEvent = "test"             // the owner wants to see whether it works: nothing
+)
+
+// HookEvents are the events that a hook can ask for.
+func HookEvents() []HookEvent { return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex} }
+
+// DeliveryState is how far the telling of one event has come.
+type DeliveryState string
+
+// The states of a delivery. Dropped means that there is nothing to tell any more, or nobody.
+const (
+	DeliveryQueued    DeliveryState = "queued"
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"
+	DeliveryDropped   DeliveryState = "dropped"
+)
+
+// Hook is somebody who is told of events.
+type Hook struct {
+	Name   string
+	Target string // its server, as shown to people
+	Events []string
+	// FailingSince is when it was given up and has not worked since; nil while it works.
+	FailingSince *time.Time
+}
+
+// Delivery is one event told to one hook.
+type Delivery struct {
+	ID       uuid.UUID
+	Hook     string
+	Event    HookEvent
+	Ref      string // what it is about; see the events
+	At       time.Time
+	State    DeliveryState
+	Attempts int
+	Status   int // what the server answered last; 0 for no answer
+	Error    string
+	DoneAt   *time.Time
+}
+
+const dropHooksSQL = "delete from hooks where not name = any ($1)"
+
+const putHookSQL = `insert into hooks (name, target, events) values ($1, $2, $3)
+	on conflict (name) do update set target = excluded.target, events = excluded.events`
+
+// PutHooks makes the hooks those of the configuration.
+func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
+	names := make([]string, len(hooks))
+	for i, h := range hooks {
+		names[i] = h.Name
+	}
+	if err := exec(ctx, tx, "drop hooks", dropHooksSQL, names); err != nil {
+		return err
+	}
+	for _, h := range hooks {
+		if err := exec(ctx, tx, "write hook", putHookSQL, h.Name, h.Target, h.Events); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const hooksSQL = "select name, target, events, failing_since from hooks order by name"
+
+// Hooks lists the hooks by name.
+func Hooks(ctx context.Context, db DB) ([]Hook, error) { return collect[Hook](ctx, db, "hooks", hooksSQL) }
+
+const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
+
+// AddDeliveries notes an event for every hook that asked for it and returns the new deliveries.
+func AddDeliveries(ctx context.Context, tx Tx, event HookEvent, ref string) ([]uuid.UUID, error) {
+	return addDeliveries(ctx, tx, event, ref, "")
+}
+
+// TestHook notes a test for one hook and returns its delivery, or ErrNotFound without such a hook.
+func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
+	ids, err := addDeliveries(ctx, tx, HookTest, "", hook)
+	if err == nil && len(ids) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return ids[0], nil
+}
+
+func addDeliveries(ctx context.Context, tx Tx, event HookEvent, ref, hook string) ([]uuid.UUID, error) {
+	rows, err := tx.Query(ctx, addDeliveriesSQL, event, ref, hook)
+	if err != nil {
+		return nil, fmt.Errorf("note event for hooks: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("note event for hooks: %w", err)
+	}
+	return ids, nil
+}
+
+const deliveryColumns = "id, hook, event, ref, at, state, attempts, status, error, done_at"
+
+const deliveryByIDSQL = "select " + deliveryColumns + " from hook_deliveries where id = $1"
+
+// DeliveryByID returns one delivery, or ErrNotFound.
+func DeliveryByID(ctx context.Context, db DB, delivery uuid.UUID) (Delivery, error) {
+	return one[Delivery](ctx, db, "delivery", deliveryByIDSQL, delivery)
+}
+
+const deliveriesSQL = "select " + deliveryColumns + " from hook_deliveries where hook = $1 order by at desc, id limit $2"
+
+// Deliveries lists what a hook was told, newest first.
+func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery, error) {
+	return collect[Delivery](ctx, db, "deliveries", deliveriesSQL, hook, limit)
+}
+
+const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
+	done_at = case when $2 <> 'queued' then now() end where id = $1`
+
+// NoteDelivery writes how an attempt went, or with none that there will be no other.
+func NoteDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
+	return exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, clean(d.Error))
+}
+
+const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and failing_since is null"
+
+const hookWorksSQL = "update hooks set failing_since = null where name = $1 and failing_since is not null"
+
+// SetHookFailing notes whether a hook works, and tells whether that is news.
+func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news bool, err error) {
+	sql := hookWorksSQL
+	if failing {
+		sql = hookFailsSQL
+	}
+	tag, err := tx.Exec(ctx, sql, hook)
+	if err != nil {
+		return false, fmt.Errorf("note state of hook: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const pruneDeliveriesSQL = "delete from hook_deliveries where done_at < $1"
+
+// PruneDeliveries forgets what was done before a time.
+func PruneDeliveries(ctx context.Context, db DB, before time.Time) error {
+	return exec(ctx, db, "forget old deliveries", pruneDeliveriesSQL, before)
+}
