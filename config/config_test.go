@@ -139,7 +139,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Hooks: map[string]Hook{"desk": {
 			URL: "https://example.org/x?y=z", Events: []string{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
 		}},
-		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
+		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 	}, c)
 	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))
 	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")

@@ -17,7 +17,7 @@ type reader struct {
 	config   *Config
 	file     string
 	known    map[string]field
-	order    []string         // the keys of known, in the order of the table
+	order    []string // the keys of known, in the order of the table
 	groups   []group
 	sections map[string]int   // line of each section; 0 while the file has not shown it
 	source   map[string]place // where a key was set, whether or not its value was any good

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,9 +30,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	if err != nil {
 		return 0, ErrAddress
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", c.agent)
 	sender := c.http
 	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -65,7 +65,7 @@ func newReceiver(t *testing.T) *receiver {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		data, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
-		r.got = append(r.got, told{req.Header.Get("webhook-id"), req.Header.Get("webhook-timestamp"), req.Header.Get("webhook-signature"), data})
+		r.got = append(r.got, told{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"), req.Header.Get("Webhook-Signature"), data})
 		answer := r.answer
 		r.mu.Unlock()
 		if answer != nil {
@@ -284,7 +284,9 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 		err := r.hooks.Deliver(ctx, d, false)
 		return r.delivery(d), err
 	}
-	r.to.answers(func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, elsewhere.URL, http.StatusTemporaryRedirect) })
+	r.to.answers(func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, elsewhere.URL, http.StatusTemporaryRedirect)
+	})
 	d, err := deliver(t.Context())
 	require.Error(t, err)
 	require.Contains(t, d.Error, "write the address that it leads to")

@@ -22,7 +22,9 @@ const (
 )
 
 // HookEvents are the events that a hook can ask for.
-func HookEvents() []HookEvent { return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex} }
+func HookEvents() []HookEvent {
+	return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex}
+}
 
 // DeliveryState is how far the telling of one event has come.
 type DeliveryState string
@@ -83,7 +85,9 @@ func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 const hooksSQL = "select name, target, events, failing_since from hooks order by name"
 
 // Hooks lists the hooks by name.
-func Hooks(ctx context.Context, db DB) ([]Hook, error) { return collect[Hook](ctx, db, "hooks", hooksSQL) }
+func Hooks(ctx context.Context, db DB) ([]Hook, error) {
+	return collect[Hook](ctx, db, "hooks", hooksSQL)
+}
 
 const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
 
