@@ -28,12 +28,18 @@ func (r Role) Valid() bool {
 	if r == Public || r == Admin {
 		return true
 	}
+	_, of := r.Chat()
+	return of
+}
+
+// Chat is the chat whose people r stands for; false if it does not stand for those of one.
+func (r Role) Chat() (int64, bool) {
 	digits, found := strings.CutPrefix(string(r), "user:")
 	if !found {
-		return false
+		return 0, false
 	}
 	chatID, err := strconv.ParseInt(digits, 10, 64)
-	return err == nil && chatID > 0 && UserRole(chatID) == r
+	return chatID, err == nil && chatID > 0 && UserRole(chatID) == r
 }
 
 // Scope is the set of roles a read is made with. It can only be built by ContactScope and OwnerScope; the zero value sees
@@ -79,6 +85,17 @@ func (s Scope) Roles() []string {
 		roles[i] = string(role)
 	}
 	return roles
+}
+
+// Chats lists the chats whose roles are in the scope.
+func (s Scope) Chats() []int64 {
+	var chats []int64
+	for _, role := range s.roles {
+		if chatID, of := role.Chat(); of {
+			chats = append(chats, chatID)
+		}
+	}
+	return chats
 }
 
 // Allows reports whether data of the given role may be seen.

@@ -33,7 +33,9 @@ type Query struct {
 	Text string
 	// Limit is the number of hits. Defaults to 10, at most 50.
 	Limit int
-	// Kinds to search in. Defaults to all.
+	// Source to search in. Defaults to the documents; in the archive a hit is a message and its document is the chat.
+	Source store.Source
+	// Kinds of documents to search in. Defaults to all.
 	Kinds []store.Kind
 	// Exhaustive scores every match, however long it takes. It is for measuring what the plan of a search leaves out.
 	Exhaustive bool
@@ -54,12 +56,12 @@ type Term struct {
 
 // Hit is a passage that was found.
 type Hit struct {
-	ChunkID    int64
-	DocumentID int64
+	ChunkID    int64 // of a message: its id
+	DocumentID int64 // of a message: its chat
 	Role       policy.Role
 	Kind       store.Kind
 	Language   language.Language
-	Title      string // the document's name
+	Title      string // the document's name; empty for a message
 	Section    string // its headings, the outermost first, joined by SectionSeparator; empty if none
 	LineFrom   int    // 0 if the source has no lines
 	LineTo     int
@@ -69,7 +71,7 @@ type Hit struct {
 	Score      float64 // only for comparing hits of one result; 0 in a result by date
 	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.
 	Coverage  float64
-	IndexedAt time.Time
+	IndexedAt time.Time    // of a message: when it was said
 	Why       *Explanation // of Score; nil unless asked for
 }
 
@@ -134,13 +136,13 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 	of := language.Detect(q.Text)
 	words := words(q.Text, readsEnglish(of))
 	words = words[:min(len(words), maxWords)]
-	found, corpus, err := store.SearchTerms(ctx, tx, words, of)
+	found, corpus, err := store.SearchTerms(ctx, tx, q.Source, words, of)
 	if err != nil {
 		return Result{}, err
 	}
 	r := Result{Terms: queryTerms(found, words, corpus), chunks: corpus.StatsChunks, words: words}
 	if len(r.Terms) == 0 {
-		texts, err := store.RecentChunks(ctx, tx, scope, q.Kinds, limit)
+		texts, err := newest(ctx, tx, scope, q, limit)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, scored{}))
 		}
@@ -160,9 +162,17 @@ func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result
 	if q.Explain {
 		why = explain(ranked, passages, r.Terms, words, corpus)
 	}
-	r.Hits, err = readHits(ctx, tx, scope, ranked, newCues(r.Terms, words), why)
+	r.Hits, err = readHits(ctx, tx, scope, q.Source, ranked, newCues(r.Terms, words), why)
 	r.Hits = r.Hits[:min(len(r.Hits), limit)]
 	return r, err
+}
+
+// newest is what a query without words finds.
+func newest(ctx context.Context, tx store.Tx, scope policy.Scope, q Query, limit int) ([]store.ChunkText, error) {
+	if q.Source == store.Archive {
+		return store.RecentArchived(ctx, tx, scope, limit)
+	}
+	return store.RecentChunks(ctx, tx, scope, q.Kinds, limit)
 }
 
 // guessShare is what a word that only looks like the one asked for counts.
@@ -223,7 +233,7 @@ func known(terms []Term) []Term {
 }
 
 func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery {
-	p := store.PassageQuery{Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
+	p := store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
 	if q.Exhaustive {
 		p.Planned, p.Most = p.Any, math.MaxInt32
 	} else {
@@ -237,13 +247,17 @@ func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, in store.Source, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
 		byID[r.id], ids[i] = r, r.id
 	}
-	texts, err := store.ChunkTexts(ctx, tx, scope, ids)
+	read := store.ChunkTexts
+	if in == store.Archive {
+		read = store.ArchivedTexts
+	}
+	texts, err := read(ctx, tx, scope, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -122,52 +121,6 @@ func column[Row, T any](rows []Row, field func(Row) T) []T {
 	return values
 }
 
-// wordCountsSQL counts the chunks of one document that hold a word, under its role and under '*'.
-const wordCountsSQL = `select r.role, w.word, count(*)::int as n from chunk_index i, lateral (values (i.role), ('*')) r(role),
-	unnest(tsvector_to_array(i.tsv)) w(word) where i.doc_id = $1 group by 1, 2`
-
-const countTermsSQL = "insert into term_stats (role, word, ndoc) " + wordCountsSQL + ` order by 1, 2
-	on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
-
-// A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted.
-const uncountTermsSQL = "with gone as (" + wordCountsSQL + `), dead as (
-		delete from term_stats t using gone g where t.role = g.role and t.word = g.word and t.ndoc <= g.n
-	)
-	update term_stats t set ndoc = t.ndoc - g.n from gone g where t.role = g.role and t.word = g.word and t.ndoc > g.n`
-
-const sizeCorpusSQL = `insert into corpus_stats (role, chunks, words)
-	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1
-	on conflict (role) do update set chunks = corpus_stats.chunks + excluded.chunks, words = corpus_stats.words + excluded.words`
-
-const countConfigsSQL = `insert into corpus_configs (role, config, chunks)
-	select r.role, i.config, $2 * count(*) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1, 2
-	on conflict (role, config) do update set chunks = corpus_configs.chunks + excluded.chunks`
-
-const dropEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
-
-const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
-
-// countTerms adds the words of a document as it stands to the counts, or takes them out again, as termsSQL says.
-func countTerms(ctx context.Context, tx Tx, docID int64, termsSQL string) error {
-	sign := 1
-	if termsSQL == uncountTermsSQL {
-		sign = -1
-	}
-	if err := exec(ctx, tx, "count words", termsSQL, docID); err != nil {
-		return err
-	}
-	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docID, sign); err != nil {
-		return err
-	}
-	if err := exec(ctx, tx, "count languages", countConfigsSQL, docID, sign); err != nil {
-		return err
-	}
-	if err := exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
-		return err
-	}
-	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
-}
-
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
 	ID         int64
@@ -193,25 +146,13 @@ const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_f
 const chunkTextsByIDSQL = chunkTextSQL + "any ((select $1::text[])::text[]) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
-func ChunkTexts(ctx context.Context, tx Tx, scope policy.Scope, ids []int64) ([]ChunkText, error) {
-	return chunkTexts(ctx, tx, chunkTextsByIDSQL, scope.Roles(), ids)
+func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
 // RecentChunks reads the chunks of the given kinds that were indexed last, the newest first.
-func RecentChunks(ctx context.Context, tx Tx, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
-	return chunkTexts(ctx, tx, chunkTextSQL+"any ($1) and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3", scope.Roles(), kinds, limit)
-}
-
-func chunkTexts(ctx context.Context, tx Tx, sql string, args ...any) ([]ChunkText, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	texts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ChunkText])
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return texts, nil
+func RecentChunks(ctx context.Context, db DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
+	return collect[ChunkText](ctx, db, "chunks", chunkTextSQL+"any ($1) and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3", scope.Roles(), kinds, limit)
 }
 
 // Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.

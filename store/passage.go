@@ -9,6 +9,15 @@ import (
 	"multis/language"
 )
 
+// Source is what is searched.
+type Source string
+
+// The sources. Each has an index and word counts of its own, in the same form.
+const (
+	Documents Source = ""        // files, pages, and what is remembered of chats
+	Archive   Source = "archive" // what was said in the chats
+)
+
 // Term is a word of a query as the index knows it.
 type Term struct {
 	Word   string // as asked
@@ -24,12 +33,21 @@ type Corpus struct {
 	StatsWords    int64
 }
 
-const searchTermsSQL = "select word, lexeme, ndoc, guess, planned_chunks, stat_chunks, stat_words from search_terms($1, $2)"
+const (
+	termColumns    = "select word, lexeme, ndoc, guess, planned_chunks, stat_chunks, stat_words"
+	searchTermsSQL = termColumns + " from search_terms($1, $2)"
+	// The archive's functions do the same with its own tables.
+	archiveTermsSQL = termColumns + " from archive_terms($1, $2)"
+)
 
 // SearchTerms looks up words in the languages of what is searched, and its size. Stop words have no term; a word may have
 // several. The size is zero if there is no term. A transaction without a scope is an error.
-func SearchTerms(ctx context.Context, tx Tx, words []string, of language.Language) ([]Term, Corpus, error) {
-	rows, err := tx.Query(ctx, searchTermsSQL, words, of)
+func SearchTerms(ctx context.Context, tx Tx, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
+	sql := searchTermsSQL
+	if in == Archive {
+		sql = archiveTermsSQL
+	}
+	rows, err := tx.Query(ctx, sql, words, of)
 	if err != nil {
 		return nil, Corpus{}, fmt.Errorf("look up words: %w", err)
 	}
@@ -46,6 +64,7 @@ func SearchTerms(ctx context.Context, tx Tx, words []string, of language.Languag
 
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
+	Source  Source
 	Planned string    // tsquery that finds candidates among public chunks (for the owner: among all)
 	Any     string    // tsquery that finds candidates among the caller's own chunks
 	Terms   []string  // 1 to 32 tsqueries of one lexeme each
@@ -69,12 +88,20 @@ type Passage struct {
 	Frequencies []int16 // one for each of the query's terms
 }
 
-const searchPassagesSQL = `select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies
-	from search_passages($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6, $7)`
+const (
+	passageColumns     = "select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies"
+	passageArguments   = "($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6, $7)"
+	searchPassagesSQL  = passageColumns + " from search_passages" + passageArguments
+	archivePassagesSQL = passageColumns + " from archive_passages" + passageArguments
+)
 
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.
 func SearchPassages(ctx context.Context, tx Tx, q PassageQuery) ([]Passage, error) {
-	rows, err := tx.Query(ctx, searchPassagesSQL, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
+	sql := searchPassagesSQL
+	if q.Source == Archive {
+		sql = archivePassagesSQL
+	}
+	rows, err := tx.Query(ctx, sql, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/language"
+	"multis/policy"
+)
+
+const unindexedSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
+	order by m.id for update of m skip locked`
+
+// UnindexedMessages returns up to limit messages that the archive's index does not hold as they are now, and keeps others
+// from changing them until the transaction ends. The oldest rows come first.
+func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error) {
+	return collectMessages(ctx, tx, unindexedSQL, limit)
+}
+
+// ArchivedMessage is a message as it is searched.
+type ArchivedMessage struct {
+	ID         int64
+	Words      string // what is searched, as normalised words; empty for a message that is not to be found
+	Language   language.Language
+	Author     string // who said it, as normalised words
+	IsQuestion bool
+}
+
+const unindexMessagesSQL = "delete from message_index where id = any ($1)"
+
+const indexedSQL = "update messages set unindexed = false where id = any ($1) and unindexed"
+
+// Older than all that is indexed of its chat goes before it, as a history that is read backwards does; all else goes after it.
+const indexMessagesSQL = `with n as (
+		select m.chat_id, u.*, m.ts < coalesce(e.first_ts, 'infinity') and e.first_ts is not null as older, coalesce(e.first, 0) as first, coalesce(e.last, -1) as last, m.ts
+		from unnest(@ids::bigint[], @words::text[], @configs::text[], @authors::text[], @questions::boolean[]) u(id, words, config, author, is_question)
+		join messages m on m.id = u.id left join lateral (
+			select min(i.ord) as first, max(i.ord) as last, (select f.ts from message_index g join messages f on f.id = g.id where g.doc_id = m.chat_id order by g.ord limit 1) as first_ts
+			from message_index i where i.doc_id = m.chat_id
+		) e on true where u.words <> '' and m.redacted_at is null and not exists (select from chats c where c.id = m.chat_id and c.kind = 'admin')
+	)
+	insert into message_index (id, doc_id, ord, role, config, n_tok, author, is_question, tsv)
+	select n.id, n.chat_id, case when older then first - (row_number() over (partition by chat_id, older order by ts desc, id desc))::int
+			else last + (row_number() over (partition by chat_id, older order by ts, id))::int end,
+		'user:' || n.chat_id, n.config, t.n, n.author, n.is_question, v.tsv
+	from n, to_tsvector(n.config::regconfig, n.words) v(tsv), lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t`
+
+const mergeArchiveSQL = "select gin_clean_pending_list('message_index_tsv')"
+
+// IndexMessages makes messages searchable as given, in place of what the archive's index held of them. What is said in the
+// admin room is about searching, and not found by it.
+func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error {
+	ids := column(messages, func(m ArchivedMessage) int64 { return m.ID })
+	if err := exec(ctx, tx, "unindex messages", unindexMessagesSQL, ids); err != nil {
+		return err
+	}
+	err := exec(ctx, tx, "index messages", indexMessagesSQL, pgx.NamedArgs{
+		"ids": ids, "words": column(messages, func(m ArchivedMessage) string { return m.Words }),
+		"configs":   column(messages, func(m ArchivedMessage) language.Language { return m.Language }),
+		"authors":   column(messages, func(m ArchivedMessage) string { return m.Author }),
+		"questions": column(messages, func(m ArchivedMessage) bool { return m.IsQuestion }),
+	})
+	if err != nil {
+		return err
+	}
+	if err := exec(ctx, tx, "note indexed messages", indexedSQL, ids); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "merge index entries", mergeArchiveSQL)
+}
+
+// The message_index has no text, and its rows cannot be read for a contact: what a hit says of a message is the message's own.
+const archivedColumns = `select m.id, m.chat_id, 0, 'user:' || m.chat_id, 'conv', '', '', 0, 0, 0, 0, m.body, m.ts, 0::float8 from `
+
+const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and 'user:' || m.chat_id = any ((select $1::text[])::text[])
+	and m.redacted_at is null`
+
+// ArchivedTexts reads messages by id as chunks, those that scope may see, in no particular order. Their document is the chat,
+// and they were indexed when they were said.
+func ArchivedTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+	return collect[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
+}
+
+const recentArchivedSQL = archivedColumns + `unnest($1::bigint[]) c(id), lateral (
+		select * from messages where chat_id = c.id and kind <> 'reaction' and redacted_at is null and body <> '' order by ts desc, id desc limit $2
+	) m order by m.ts desc, m.id desc limit $2`
+
+// RecentArchived reads the newest messages of the chats of scope, the newest first.
+func RecentArchived(ctx context.Context, db DB, scope policy.Scope, limit int) ([]ChunkText, error) {
+	return collect[ChunkText](ctx, db, "messages", recentArchivedSQL, scope.Chats(), limit)
+}
