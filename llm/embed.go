@@ -1,0 +1,261 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+// Embedder turns texts into vectors that lie close together when the texts mean much the same.
+type Embedder interface {
+	// Name is "provider/model", and the dimensions if some were asked for: vectors of different names cannot be compared.
+	Name() string
+	// Embed gives one vector for each text, in their order, all of length one and of the same dimensions.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// ErrNoEmbedder is returned by every call of NoEmbedder.
+var ErrNoEmbedder = errors.New("no model for embeddings is configured")
+
+// MaxDimensions is the most that a vector may have. It is what pgvector can index.
+const MaxDimensions = 4000
+
+// embedBatch is the most texts of one request.
+const embedBatch = 64
+
+// providerOllama is how the names of models begin that Ollama serves, over the protocol of the others.
+const (
+	providerOllama   = "ollama/"
+	DefaultOllamaURL = "http://127.0.0.1:11434/v1"
+)
+
+// EmbedConfig says which model makes vectors, and where it is served.
+type EmbedConfig struct {
+	Model      string        // "none" or "" for none; else "openai/" or "ollama/" and the name at BaseURL
+	BaseURL    string        // of a server that speaks the embeddings protocol. Defaults to OpenAI's or Ollama's own.
+	APIKey     string        // may be empty where the server asks for none
+	Dimensions int           // of the vectors, for models that let one choose. Zero leaves it to the model.
+	Timeout    time.Duration // how long one call may take. Defaults to DefaultTimeout.
+	Purpose    string        // what it is for, as usage is shown: "index", "search"
+}
+
+// NoEmbedder is the embedder of an installation without one.
+type NoEmbedder struct{}
+
+// Name is "none".
+func (NoEmbedder) Name() string { return None{}.Name() }
+
+// Embed returns ErrNoEmbedder.
+func (NoEmbedder) Embed(context.Context, []string) ([][]float32, error) { return nil, ErrNoEmbedder }
+
+// OpenEmbedder returns the embedder to use. Every call of it is paid for from the budget, and none is tried again: a search
+// does without, and the job that fills the index comes back later. It returns ErrConfig or ErrNoPrice.
+func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
+	if c.Model == "" || c.Model == (None{}).Name() {
+		return NoEmbedder{}, nil
+	}
+	base := DefaultBaseURL
+	name, ok := strings.CutPrefix(c.Model, provider)
+	if !ok {
+		name, ok = strings.CutPrefix(c.Model, providerOllama)
+		base = DefaultOllamaURL
+	}
+	switch {
+	case !ok || name == "":
+		return nil, fmt.Errorf("%w: embeddings.model must be none, %sNAME or %sNAME, not %q", ErrConfig, provider, providerOllama, c.Model)
+	case c.Dimensions < 0 || c.Dimensions > MaxDimensions:
+		return nil, fmt.Errorf("%w: embeddings.dimensions must be 0 to %d", ErrConfig, MaxDimensions)
+	case b.Price.In < 0 || (b.Price.In == 0 && !b.Local):
+		return nil, fmt.Errorf("%s: %w", c.Model, ErrNoPrice)
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = base
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	return &paidEmbedder{wireEmbedder: newWireEmbedder(c, name), Budget: b, purpose: c.Purpose}, nil
+}
+
+// wireEmbedder speaks the embeddings protocol, as OpenAI, Ollama and most others serve it.
+type wireEmbedder struct {
+	name       string
+	model      string
+	dimensions int // asked for; 0: as the model likes
+	timeout    time.Duration
+	service    openai.EmbeddingService
+	learned    atomic.Int64 // dimensions of the first answer, which all others must have
+}
+
+func newWireEmbedder(c EmbedConfig, model string) *wireEmbedder {
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
+	client := &http.Client{
+		Transport: bounded{transport},
+		// A text goes to the address that was configured and to no other.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	name := c.Model
+	if c.Dimensions > 0 {
+		name += fmt.Sprintf("@%d", c.Dimensions)
+	}
+	return &wireEmbedder{
+		name: name, model: model, dimensions: c.Dimensions, timeout: c.Timeout,
+		service: openai.NewEmbeddingService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey), option.WithHTTPClient(client), option.WithMaxRetries(0)),
+	}
+}
+
+// Name is "provider/model", and the dimensions that were asked for.
+func (m *wireEmbedder) Name() string { return m.name }
+
+// call makes one request for at most embedBatch texts and counts its tokens.
+func (m *wireEmbedder) call(ctx context.Context, texts []string) ([][]float32, int64, error) {
+	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
+	defer cancel()
+	params := openai.EmbeddingNewParams{
+		Model: m.model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
+	}
+	if m.dimensions > 0 {
+		params.Dimensions = openai.Int(int64(m.dimensions))
+	}
+	res, err := m.service.New(call, params)
+	if err != nil {
+		return nil, 0, m.because(ctx, call, err)
+	}
+	vectors, ok := m.vectors(res.Data, len(texts))
+	if !ok {
+		return nil, 0, &Error{Model: m.name, Reason: ReasonReply}
+	}
+	return vectors, res.Usage.PromptTokens, nil
+}
+
+// vectors puts an answer in the order of its texts. False: it is not one vector of the right dimensions for each.
+func (m *wireEmbedder) vectors(data []openai.Embedding, texts int) ([][]float32, bool) {
+	if len(data) != texts || texts == 0 {
+		return nil, false
+	}
+	want := m.dimensions
+	if want == 0 {
+		m.learned.CompareAndSwap(0, int64(len(data[0].Embedding)))
+		want = int(m.learned.Load())
+	}
+	if want < 1 || want > MaxDimensions {
+		m.learned.Store(0)
+		return nil, false
+	}
+	vectors := make([][]float32, texts)
+	for _, d := range data {
+		if d.Index < 0 || d.Index >= int64(texts) || vectors[d.Index] != nil || len(d.Embedding) != want {
+			return nil, false
+		}
+		unit, ok := unit(d.Embedding)
+		if !ok {
+			return nil, false
+		}
+		vectors[d.Index] = unit
+	}
+	return vectors, true
+}
+
+// unit is a vector of length one in the same direction. False: it has none.
+func unit(v []float64) ([]float32, bool) {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	length := math.Sqrt(sum)
+	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {
+		return nil, false
+	}
+	scaled := make([]float32, len(v))
+	for i, x := range v {
+		scaled[i] = float32(x / length)
+	}
+	return scaled, true
+}
+
+// because turns what went wrong with a call into our words. The caller's own end is passed on as it is.
+func (m *wireEmbedder) because(caller, call context.Context, err error) error {
+	var refused *openai.Error
+	e := &Error{Model: m.name, Reason: ReasonReply}
+	switch {
+	case caller.Err() != nil:
+		return fmt.Errorf("%s: %w", m.name, caller.Err())
+	case errors.Is(context.Cause(call), errTimeout):
+		e.Reason = ReasonTimeout
+	case errors.As(err, &refused) && refused.Response != nil:
+		r := readRefusal(m.name, refused.Response)
+		return &r.Error
+	case unreachable(err):
+		e.Reason = ReasonUnreachable
+	case cutOff(err):
+		e.Reason = ReasonCut
+	}
+	return e
+}
+
+// cutOff tells whether a connection ended before the answer did.
+func cutOff(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+}
+
+// paidEmbedder sets the worst case of each call aside before it and settles it after it.
+type paidEmbedder struct {
+	*wireEmbedder
+	Budget
+
+	purpose string
+}
+
+// Embed makes as many calls as it takes, or returns an *OverBudgetError.
+func (m *paidEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, 0, len(texts))
+	for from := 0; from < len(texts); from += embedBatch {
+		batch, err := m.paidCall(ctx, texts[from:min(from+embedBatch, len(texts))])
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, batch...)
+	}
+	return vectors, nil
+}
+
+func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float32, error) {
+	most := int64(requestFrame)
+	for _, t := range texts {
+		most += messageFrame + textBytes(t)
+	}
+	worst := m.Price.Cost(Usage{In: most})
+	res, err := m.Ledger.Reserve(ctx, Spend{
+		Day: m.Today(), Purpose: m.purpose, Model: m.name, Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reserve the cost of a call of %s: %w", m.name, err)
+	}
+	if res.Refused != "" {
+		return nil, &OverBudgetError{Model: m.name, Cap: res.Refused, First: res.First}
+	}
+	// Whatever ends this call early leaves it paid in full.
+	bill := Settlement{Amount: worst}
+	defer func() { budgeted{Budget: m.Budget}.settle(ctx, res.ID, bill) }()
+	vectors, used, err := m.call(ctx, texts)
+	var e *Error
+	switch {
+	case errors.As(err, &e) && e.unpaid():
+		bill = Settlement{}
+	case err == nil && used > 0 && used <= most:
+		bill = Settlement{Amount: m.Price.Cost(Usage{In: used}), In: used}
+	}
+	return vectors, err
+}
