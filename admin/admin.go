@@ -44,6 +44,8 @@ type Rules struct {
 	// DayBudget is the most that may be spent a day, in millionths of Currency; zero means no paid call.
 	DayBudget int64
 	Currency  string
+	// Embeddings is the name of the model that finds by meaning; "none" or empty without one.
+	Embeddings string
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 }

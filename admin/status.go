@@ -22,7 +22,7 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(a.Rules.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		a.pauseStatus, a.chatStatus, a.documentStatus, a.modelStatus, a.waitingStatus, a.failedStatus,
+		a.pauseStatus, a.chatStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.waitingStatus, a.failedStatus,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -117,6 +117,31 @@ func (a *Admin) documentStatus(ctx context.Context, r request) (string, error) {
 		text += fmt.Sprintf(", %d only yours", private)
 	}
 	return text, nil
+}
+
+// searchStatus says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
+func (a *Admin) searchStatus(ctx context.Context, r request) (string, error) {
+	if a.Rules.Embeddings == "" || a.Rules.Embeddings == noModel {
+		return "Search: by words (no model for `embeddings` is configured).", nil
+	}
+	has, err := store.HasVectors(ctx, a.Store.DB())
+	if err != nil {
+		return "", err
+	}
+	if !has {
+		return "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there, as an administrator, then start me again.", nil
+	}
+	text := "Search: by words and meaning (" + esc(a.Rules.Embeddings)
+	if r.byOwner() {
+		n, err := store.CountVectors(ctx, a.Store.DB())
+		if err != nil {
+			return "", err
+		}
+		if n.With < n.All {
+			text += fmt.Sprintf(", %d of %s so far", n.With, count(int(n.All), "passage"))
+		}
+	}
+	return text + ").", nil
 }
 
 func (a *Admin) modelStatus(ctx context.Context, _ request) (string, error) {

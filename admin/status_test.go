@@ -17,6 +17,7 @@ func TestStatus(t *testing.T) {
 		"**Nora is up** · multis 1.2",
 		"No chats yet.",
 		"Documents: none yet; send me one.",
+		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model",
 		"Nobody waits for you.",
 	), r.owner("/status"))
@@ -33,10 +34,20 @@ func TestStatus(t *testing.T) {
 		"**Nora is up** · multis 1.2",
 		"3 chats on WhatsApp, 2 on Signal and 1 on Telegram · 1 business, 4 silent, 1 off · 🔒 2 cannot be read yet",
 		"Documents: 1 public, 1 only yours",
+		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model · today 0.12 EUR of 2.00 EUR in 2 calls",
 		"Nobody waits for you.",
 	), r.owner("/status"))
 	require.Contains(t, r.eva("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
+}
+
+func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, err := r.st.DB().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
+	require.NoError(t, err)
+	r.admin.Rules.Embeddings = "ollama/some-model"
+	require.Contains(t, r.owner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
 }
 
 func TestName(t *testing.T) {

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // check looks at what must hold between keys. A key that is missing or wrong by itself holds its default
 // here, which may be empty.
 func (c *Config) check(r *reader) {
@@ -7,6 +9,7 @@ func (c *Config) check(r *reader) {
 	c.checkPeople(r)
 	c.checkTokens(r)
 	c.checkModel(r)
+	c.checkEmbeddings(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
@@ -74,5 +77,18 @@ func (c *Config) checkModel(r *reader) {
 	}
 	if c.LLM.BaseURL == "" && c.LLM.APIKey == "" {
 		r.complain("llm.api_key", "is missing; write the key, or llm.base_url if you run a server that wants none")
+	}
+}
+
+// checkEmbeddings refuses a paid model without its price, because then no budget could hold.
+func (c *Config) checkEmbeddings(r *reader) {
+	if c.Embeddings.Model == NoModel || c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama) {
+		return
+	}
+	if c.Embeddings.PricePerMTok == 0 {
+		r.complain("embeddings.price_per_mtok", "is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing")
+	}
+	if c.Embeddings.BaseURL == "" && c.Embeddings.APIKey == "" {
+		r.complain("embeddings.api_key", "is missing; write the key, or embeddings.base_url if you run a server that wants none")
 	}
 }

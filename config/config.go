@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	_ "time/tzdata" // containers often have no zone files, and time_zone is required
 
@@ -49,6 +50,7 @@ type Config struct {
 	Name       string         // what the assistant is called, and what its replies are marked with
 	Database   Database
 	LLM        LLM
+	Embeddings Embeddings
 	Budget     Budget
 	Chats      Chats
 	Business   Business
@@ -101,6 +103,16 @@ type LLM struct {
 type Prices struct {
 	InputPerMTok  Money
 	OutputPerMTok Money
+}
+
+// Embeddings is the model that finds passages by what they mean.
+type Embeddings struct {
+	Model        string // NoModel, or "openai/" or "ollama/" and the model's name at BaseURL
+	BaseURL      string // of an OpenAI-compatible API, without a slash at the end; empty means OpenAI's or Ollama's own
+	APIKey       Secret // empty for servers that want none
+	Dimensions   int    // of the vectors; zero leaves it to the model
+	PricePerMTok Money  // in Budget.Currency
+	Local        bool   // the model costs nothing; only then may its price be zero. Always true for Ollama's.
 }
 
 // Budget is the ceiling on money. Zero means that no paid call is made.
@@ -188,11 +200,12 @@ func defaults() *Config {
 			ID:       "multis",
 			Bot:      Bot{Username: "multis", DisplayName: "multis"},
 		},
-		Operators: []id.UserID{},
-		Name:      "Nora",
-		Database:  Database{DataDir: "data"},
-		LLM:       LLM{Model: NoModel, Timeout: time.Minute},
-		Budget:    Budget{PerDay: 2_000_000, PerChatDay: 500_000, Currency: "EUR"},
+		Operators:  []id.UserID{},
+		Name:       "Nora",
+		Database:   Database{DataDir: "data"},
+		LLM:        LLM{Model: NoModel, Timeout: time.Minute},
+		Embeddings: Embeddings{Model: NoModel},
+		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, Currency: "EUR"},
 		Chats: Chats{
 			Profile:     ProfilePersonal,
 			ReplyMaxAge: 10 * time.Minute,
@@ -247,6 +260,7 @@ func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
 	}
+	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
 	if c.Logging.File != "" {

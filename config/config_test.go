@@ -84,6 +84,7 @@ llm:
   timeout: 1m30s
   local: true
   prices: {input_per_mtok: 0.15, output_per_mtok: 0.000001}
+embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 budget: {per_day: 0, per_chat_day: 12, currency: USD}
 chats:
   profile: business
@@ -124,6 +125,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 		TimeZone:  lima,
 		Name:      "Ada Lovelace",
 		Database:  Database{URL: "postgres://multis:pw@localhost/multis", DataDir: "/var/lib/multis"},
+		Embeddings: Embeddings{
+			Model: "ollama/nomic-embed-text", BaseURL: "http://localhost:11434/v1", APIKey: "embed-key", Dimensions: 256, PricePerMTok: 20_000, Local: true,
+		},
 		LLM: LLM{
 			Model: "openai/meta-llama/llama-4", BaseURL: "http://localhost:11434/v1", APIKey: "key", Timeout: 90 * time.Second,
 			Prices: Prices{InputPerMTok: 150_000, OutputPerMTok: 1}, Local: true,

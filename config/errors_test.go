@@ -283,6 +283,18 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "llm: {model: gpt-5}\n",
 			want: `config.yaml:10: llm.model: "gpt-5" is not a model; write none, or openai/NAME for any OpenAI-compatible server`,
 		},
+		"a model for vectors that nobody serves": {
+			add:  "embeddings: {model: voyage/large}\n",
+			want: `config.yaml:10: embeddings.model: "voyage/large" is not a model; write none, openai/NAME for any OpenAI-compatible server, or ollama/NAME`,
+		},
+		"a paid model for vectors without its price": {
+			add:  "embeddings: {model: openai/text-embedding-3-small, api_key: k}\n",
+			want: `config.yaml:10: embeddings.price_per_mtok: is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing`,
+		},
+		"OpenAI's vectors without a key": {
+			add:  "embeddings: {model: openai/text-embedding-3-small, price_per_mtok: 0.02}\n",
+			want: `config.yaml:10: embeddings.api_key: is missing; write the key, or embeddings.base_url if you run a server that wants none`,
+		},
 		"a paid model without the price of its answers": {
 			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: 1}\n",
 			want: `config.yaml:13: llm.prices.output_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
@@ -297,7 +309,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, budget, chats, business, documents, logging, hooks`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, budget, chats, business, documents, logging, hooks`,
 		},
 		"OpenAI without a key": {
 			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",

@@ -75,6 +75,7 @@ func (c *Config) fields(dir string) []field {
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
+	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).needed(exampleAddress),
@@ -105,6 +106,13 @@ func (c *Config) fields(dir string) []field {
 		value("llm.prices.input_per_mtok", &c.LLM.Prices.InputPerMTok, ParseMoney),
 		value("llm.prices.output_per_mtok", &c.LLM.Prices.OutputPerMTok, ParseMoney),
 		value("llm.local", &c.LLM.Local, boolean),
+
+		value("embeddings.model", &c.Embeddings.Model, embeddingModel),
+		value("embeddings.base_url", &c.Embeddings.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
+		embedKey[0], embedKey[1],
+		value("embeddings.dimensions", &c.Embeddings.Dimensions, between(0, 4000)),
+		value("embeddings.price_per_mtok", &c.Embeddings.PricePerMTok, ParseMoney),
+		value("embeddings.local", &c.Embeddings.Local, boolean),
 
 		value("budget.per_day", &c.Budget.PerDay, ParseMoney),
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),

@@ -216,6 +216,20 @@ func modelName(s string) (string, error) {
 	return s, nil
 }
 
+// ollama is how the names of models begin that Ollama serves.
+const ollama = "ollama/"
+
+func embeddingModel(s string) (string, error) {
+	if s == NoModel {
+		return s, nil
+	}
+	provider, model, _ := strings.Cut(s, "/")
+	if provider+"/" != ollama && provider != "openai" || model == "" || hasSpace(s) {
+		return "", fmt.Errorf("%.60q is not a model; write none, openai/NAME for any OpenAI-compatible server, or ollama/NAME", s)
+	}
+	return s, nil
+}
+
 var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func currency(s string) (string, error) {

@@ -27,6 +27,7 @@ const (
 	queueDescribe = "describe"
 	queueE2EE     = "e2ee"
 	queueIndex    = "index"
+	queueEmbed    = "embed"
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks"
 )
@@ -96,6 +97,7 @@ type Handlers struct {
 	Describe Describer
 	Digest   Digester
 	Index    Indexer
+	Embed    Embedder
 	Alarm    Alarmer
 	Decrypt  Decrypter
 	Tell     Teller
@@ -126,6 +128,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &describeWorker{describer: h.Describe})
 	river.AddWorker(workers, &digestWorker{digester: h.Digest})
 	river.AddWorker(workers, &indexWorker{indexer: h.Index})
+	river.AddWorker(workers, &embedWorker{embedder: h.Embed})
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
@@ -138,8 +141,18 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat: queue(16), queueAdmin: queue(4), queueAsk: queue(4), queueSend: queue(8), queueDescribe: queue(4), queueE2EE: queue(4), queueIndex: queue(2), queueUpkeep: queue(1), queueHooks: queue(8),
+			queueChat:     queue(16),
+			queueAdmin:    queue(4),
+			queueAsk:      queue(4),
+			queueSend:     queue(8),
+			queueDescribe: queue(4),
+			queueE2EE:     queue(4),
+			queueIndex:    queue(2),
+			queueUpkeep:   queue(1),
+			queueHooks:    queue(8),
+			queueEmbed:    queue(1),
 		},
+		PeriodicJobs:  lookForBare(),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

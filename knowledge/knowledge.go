@@ -93,6 +93,8 @@ type Options struct {
 	CacheDir string
 	// UnidocKey is a metered licence key of unipdf, which then reads PDFs instead of pdfium.
 	UnidocKey string
+	// Vectors says that passages get vectors, by a job that is asked for whenever there are new ones.
+	Vectors bool
 	// Fetch gets pages. Defaults to a client of its own.
 	Fetch *fetch.Client
 }
@@ -161,6 +163,11 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 		report.Unchanged = !changed
 		if err != nil || !changed {
 			return err
+		}
+		if l.options.Vectors {
+			if err := jobs.Enqueue(ctx, tx, jobs.EmbedArgs{}); err != nil {
+				return err
+			}
 		}
 		return jobs.Emit(ctx, tx, store.HookIndex, f.Origin)
 	})

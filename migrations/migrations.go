@@ -110,6 +110,9 @@ func runOurs(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
+	if _, err := pool.Exec(ctx, "select make_vectors()"); err != nil {
+		return fmt.Errorf("make the tables of vectors: %w", err)
+	}
 	return nil
 }
 

@@ -68,7 +68,8 @@ type Hit struct {
 	PageFrom   int // 0 if the source has no pages
 	PageTo     int
 	Text       string
-	Score      float64 // only for comparing hits of one result; 0 in a result by date
+	Score      float64 // of its words, only for comparing hits of one result; 0 in a result by date
+	Similarity float64 // of its meaning to the question's, up to 1; 0 without embeddings, or if others are nearer
 	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.
 	Coverage  float64
 	IndexedAt time.Time    // of a message: when it was said
@@ -86,18 +87,20 @@ type Result struct {
 
 // Searcher searches. It is safe for concurrent use.
 type Searcher struct {
-	st *store.Store
+	st      *store.Store
+	meaning *meaning
 }
 
-// New returns a Searcher on st.
-func New(st *store.Store) *Searcher { return &Searcher{st: st} }
+// New returns a Searcher on st that goes by words alone.
+func New(st *store.Store) *Searcher { return Open(st, Options{}) }
 
 // AsContact searches with a contact's rights: the database refuses what is not public or of scope's chats, whatever this
 // package asks for.
 func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
 	var r Result
+	vector := s.meaning.of(ctx, q)
 	err := s.st.AsContact(ctx, scope, func(tx store.Tx) (err error) {
-		r, err = find(ctx, tx, scope, q)
+		r, err = s.meaning.find(ctx, tx, scope, q, vector)
 		return err
 	})
 	return r, err
@@ -106,8 +109,9 @@ func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (
 // AsOwner searches with the owner's rights in what scope names.
 func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
 	var r Result
+	vector := s.meaning.of(ctx, q)
 	err := s.st.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
-		r, err = find(ctx, tx, scope, q)
+		r, err = s.meaning.find(ctx, tx, scope, q, vector)
 		return err
 	})
 	return r, err

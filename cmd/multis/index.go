@@ -39,6 +39,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 	}
 	return knowledge.Open(st, knowledge.Options{
 		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(),
+		Vectors: cfg.Embeddings.Model != config.NoModel,
 	}), nil
 }
 

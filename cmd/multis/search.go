@@ -35,7 +35,11 @@ func (c searchCmd) Run(ctx context.Context, g *cli) error {
 		return err
 	}
 	defer closeDB()
-	found, err := search.New(st).AsOwner(ctx, policy.OwnerScope(c.Chat...), search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
+	vectors, err := openEmbedders(ctx, cfg, st)
+	if err != nil {
+		return err
+	}
+	found, err := search.Open(st, search.Options{Embedder: vectors.queries}).AsOwner(ctx, policy.OwnerScope(c.Chat...), search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
 	if err != nil {
 		return err
 	}
@@ -53,7 +57,7 @@ func printFound(w io.Writer, found search.Result) error {
 		b.WriteString("\n")
 	}
 	for i, h := range found.Hits {
-		fmt.Fprintf(&b, "%d. %s  %.2f  (%s, %s)\n   %s\n", i+1, place(h), h.Score, h.Role, h.Language, shortened(h.Text))
+		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, place(h), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(h.Text))
 		if h.Why != nil {
 			explainHit(&b, *h.Why)
 		}
@@ -80,6 +84,14 @@ func explainHit(b *strings.Builder, e search.Explanation) {
 			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.what)
 		}
 	}
+}
+
+// similarity says how near the meaning of a passage is, if it is among the nearest.
+func similarity(h search.Hit) string {
+	if h.Similarity == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", meaning %.2f", h.Similarity)
 }
 
 // place is where a passage stands, as it is cited.

@@ -26,6 +26,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/jobs"
+	"multis/knowledge"
 	"multis/llm"
 	"multis/migrations"
 	"multis/outbox"
@@ -173,7 +174,11 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
 	})
-	searcher := search.New(st)
+	vectors, err := openEmbedders(ctx, cfg, st)
+	if err != nil {
+		return nil, err
+	}
+	searcher := search.Open(st, search.Options{Embedder: vectors.queries})
 	ag := agent.New(agent.Options{
 		Store: st, Box: box, Search: searcher, Model: model, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
@@ -187,6 +192,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
+			Embeddings: cfg.Embeddings.Model,
 		},
 	})
 	hk := openHooks(cfg, st, box, defaults)
@@ -196,6 +202,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Hook: hk, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms,
+		Embed: knowledge.NewVectors(st, vectors.passages),
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err

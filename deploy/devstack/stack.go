@@ -82,6 +82,26 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
+// StartPostgres starts Postgres alone, for what needs pgvector and no homeserver. The caller must Stop the stack.
+func StartPostgres(ctx context.Context, opts Options) (*Stack, error) {
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	ports, err := FreePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{root: opts.Root, dir: dir, password: newSecret(), postgresPort: ports[0]}
+	if err := s.startPostgres(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
 func (s *Stack) start(ctx context.Context) error {
 	if err := s.startPostgres(ctx); err != nil {
 		return err

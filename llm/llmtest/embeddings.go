@@ -68,7 +68,7 @@ func (s *Embeddings) Requests() []EmbedRequest {
 // ServeHTTP answers one request.
 func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/embeddings") {
-		refuse(w, Reply{Status: http.StatusNotFound, Message: "no such address"})
+		refuse(w, openAI, Reply{Status: http.StatusNotFound, Message: "no such address"})
 		return
 	}
 	var wire struct {
@@ -78,7 +78,7 @@ func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Format     string   `json:"encoding_format"`
 	}
 	if err := json.NewDecoder(io.LimitReader(r.Body, 8<<20)).Decode(&wire); err != nil {
-		refuse(w, Reply{Status: http.StatusBadRequest, Message: fmt.Sprintf("read request: %v", err)})
+		refuse(w, openAI, Reply{Status: http.StatusBadRequest, Message: fmt.Sprintf("read request: %v", err)})
 		return
 	}
 	req := EmbedRequest{Model: wire.Model, Texts: wire.Input, Dimensions: wire.Dimensions, Format: wire.Format}
@@ -93,7 +93,7 @@ func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case reply.Raw != "":
 		raw(w, Reply{Raw: reply.Raw, Type: "application/json"})
 	case reply.Status != 0:
-		refuse(w, Reply{Status: reply.Status, Code: reply.Code, RetryAfter: reply.RetryAfter, Message: strings.Join(req.Texts, " ")})
+		refuse(w, openAI, Reply{Status: reply.Status, Code: reply.Code, RetryAfter: reply.RetryAfter, Message: strings.Join(req.Texts, " ")})
 	default:
 		vectors(w, req, reply)
 	}

@@ -119,7 +119,21 @@ func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, e
 			return "", fmt.Errorf("set up our own Postgres: %w", err)
 		}
 	}
-	return s.DSN(user, db), nil
+	return s.DSN(user, db), s.addVectors(ctx, db)
+}
+
+// addVectors makes pgvector usable in a database where it is installed, which takes an administrator.
+func (s *Server) addVectors(ctx context.Context, db string) error {
+	conn, err := pgx.Connect(ctx, s.SuperDSN(db))
+	if err != nil {
+		return fmt.Errorf("connect to our own Postgres: %w", err)
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "do $$ begin if exists (select from pg_available_extensions where name = 'vector') then create extension if not exists vector; end if; end $$")
+	if err != nil {
+		return fmt.Errorf("add pgvector to our own Postgres: %w", err)
+	}
+	return nil
 }
 
 // Stop shuts the server down, ends its sessions and waits for it.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+)
+
+// queryTime is how long the vector of a query may take. The search waits less.
+const queryTime = 5 * time.Second
+
+// embedders are the configured model twice, because its calls are paid for in two ways. Both are nil where there are no
+// vectors.
+type embedders struct {
+	queries  llm.Embedder // whatever the day's budget holds
+	passages llm.Embedder // at most half of it, so that filling the index leaves something for answers
+}
+
+// openEmbedders opens the configured model for vectors, where one is configured and the database has pgvector.
+func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (embedders, error) {
+	e := cfg.Embeddings
+	if e.Model == config.NoModel {
+		return embedders{}, nil
+	}
+	has, err := store.HasVectors(ctx, st.DB())
+	if err != nil {
+		return embedders{}, err
+	}
+	if !has {
+		zerolog.Ctx(ctx).Warn().Msg("The database has no pgvector, so searches go by words only; CREATE EXTENSION vector, as an administrator, then start multis again")
+		return embedders{}, nil
+	}
+	open := func(purpose string, timeout time.Duration, cap config.Money) (llm.Embedder, error) {
+		return llm.OpenEmbedder(llm.EmbedConfig{
+			Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: timeout, Purpose: purpose,
+		}, llm.Budget{
+			Ledger: ledger{st}, Price: llm.Price{In: int64(e.PricePerMTok)}, Local: e.Local, DayCap: int64(cap), ChatCap: int64(cap),
+			Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
+		})
+	}
+	var both embedders
+	if both.queries, err = open("search", queryTime, cfg.Budget.PerDay); err != nil {
+		return embedders{}, err
+	}
+	both.passages, err = open("index", llm.DefaultTimeout, cfg.Budget.PerDay/2)
+	return both, err
+}

@@ -1,0 +1,160 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	// meaningWait is how long a search waits for the vector of its query. Without one, it goes by words.
+	meaningWait = 1500 * time.Millisecond
+	// meaningRest is how long no vector is asked for after one could not be had.
+	meaningRest = 30 * time.Second
+	// longestMeaning of a query is looked at, in bytes.
+	longestMeaning = 4000
+	// leastSimilarity is how near a passage must be at least. Models differ; with any of them, less than this is chance.
+	leastSimilarity = 0.3
+)
+
+// Both orders are joined by rank. A place counts 1 / (rankSoftening + place); words are surer than meaning.
+const (
+	rankSoftening = 60
+	meaningShare  = 0.7
+	// Of the first surePlaces passages by words, one that holds every word that was asked for moves down mostDown places at
+	// the most, whatever means the same.
+	surePlaces = 3
+	mostDown   = 2
+)
+
+// Options say what a Searcher goes by besides words.
+type Options struct {
+	// Embedder also finds passages that say what is asked in other words. nil: there are no vectors.
+	Embedder llm.Embedder
+}
+
+// Open returns a Searcher on st.
+func Open(st *store.Store, o Options) *Searcher {
+	return &Searcher{st: st, meaning: &meaning{embedder: o.Embedder, now: time.Now}}
+}
+
+// meaning gives queries their vectors.
+type meaning struct {
+	embedder llm.Embedder
+	now      func() time.Time
+
+	mu    sync.Mutex
+	until time.Time // none is asked for before
+}
+
+// of gives a query's vector; nil when it cannot be had soon.
+func (m *meaning) of(ctx context.Context, q Query) []float32 {
+	if m == nil || m.embedder == nil || q.Exhaustive || len(words(q.Text, false)) == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	rests := m.now().Before(m.until)
+	m.mu.Unlock()
+	if rests {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, meaningWait)
+	defer cancel()
+	vectors, err := m.embedder.Embed(wait, []string{strings.ToValidUTF8(q.Text[:min(len(q.Text), longestMeaning)], "")})
+	if err == nil && len(vectors) == 1 {
+		return vectors[0]
+	}
+	if ctx.Err() == nil && !errors.Is(err, llm.ErrNoEmbedder) {
+		m.mu.Lock()
+		m.until = m.now().Add(meaningRest)
+		m.mu.Unlock()
+		zerolog.Ctx(ctx).Warn().Err(err).Str("model", m.embedder.Name()).Msg("Searching by words only")
+	}
+	return nil
+}
+
+// find finds by words and, with a vector, by meaning.
+func (m *meaning) find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query, vector []float32) (Result, error) {
+	if vector == nil {
+		return find(ctx, tx, scope, q)
+	}
+	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
+	if len(q.Kinds) == 0 {
+		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
+	}
+	q.Limit = min(3*limit, maxLimit)
+	r, err := find(ctx, tx, scope, q)
+	if err != nil || len(r.Terms) == 0 { // by date
+		r.Hits = r.Hits[:min(len(r.Hits), limit)]
+		return r, err
+	}
+	near, err := store.SearchVectors(ctx, tx, m.embedder.Name(), vector, q.Kinds, q.Limit)
+	if err != nil {
+		return Result{}, err
+	}
+	near = slices.DeleteFunc(near, func(n store.Near) bool { return !(n.Similarity >= leastSimilarity) })
+	if r.Hits, err = withNear(ctx, tx, scope, r.Hits, near); err != nil {
+		return Result{}, err
+	}
+	r.Hits = fuse(r.Hits, near)
+	r.Hits = r.Hits[:min(len(r.Hits), limit)]
+	return r, nil
+}
+
+// withNear adds the passages that were only found by meaning, behind the others, and says of all how near they are.
+func withNear(ctx context.Context, tx store.Tx, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
+	var ids []int64
+	for _, n := range near {
+		i := slices.IndexFunc(hits, func(h Hit) bool { return h.ChunkID == n.ID })
+		if i < 0 {
+			ids = append(ids, n.ID)
+		} else {
+			hits[i].Similarity = n.Similarity
+		}
+	}
+	if len(ids) == 0 {
+		return hits, nil
+	}
+	texts, err := store.ChunkTexts(ctx, tx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range texts {
+		h := hit(t, scored{})
+		h.Similarity = near[slices.IndexFunc(near, func(n store.Near) bool { return n.ID == t.ID })].Similarity
+		hits = append(hits, h)
+	}
+	return hits, nil
+}
+
+// fuse orders hits, which come in order of words, by both words and meaning.
+func fuse(hits []Hit, near []store.Near) []Hit {
+	value := make(map[int64]float64, len(hits))
+	for i, h := range hits {
+		if h.Score > 0 {
+			value[h.ChunkID] = 1 / float64(rankSoftening+i+1)
+		}
+	}
+	for i, n := range near {
+		value[n.ID] += meaningShare / float64(rankSoftening+i+1)
+	}
+	fused := slices.Clone(hits)
+	slices.SortStableFunc(fused, func(a, b Hit) int { return cmp.Compare(value[b.ChunkID], value[a.ChunkID]) })
+	for i, h := range hits[:min(len(hits), surePlaces)] {
+		at := slices.IndexFunc(fused, func(f Hit) bool { return f.ChunkID == h.ChunkID })
+		if to := i + mostDown; h.Coverage > 0.999 && at > to {
+			fused = slices.Insert(slices.Delete(fused, at, at+1), to, h)
+		}
+	}
+	return fused
+}

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+// byWords are hits in order of words; the ids in sure hold every word of the question.
+func byWords(sure []int64, ids ...int64) []Hit {
+	hits := make([]Hit, len(ids))
+	for i, id := range ids {
+		hits[i] = Hit{ChunkID: id, Score: float64(100 - i)}
+		if slices.Contains(sure, id) {
+			hits[i].Coverage = 1
+		}
+	}
+	return hits
+}
+
+func nearby(ids ...int64) []store.Near {
+	near := make([]store.Near, len(ids))
+	for i, id := range ids {
+		near[i] = store.Near{ID: id, Similarity: 0.9}
+	}
+	return near
+}
+
+func orderOf(hits []Hit) []int64 {
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ChunkID
+	}
+	return ids
+}
+
+func TestFusionJoinsBothOrders(t *testing.T) {
+	t.Parallel()
+	meant := Hit{ChunkID: 9} // found by meaning alone
+	many := make([]int64, 40)
+	for i := range many {
+		many[i] = int64(100 + i)
+	}
+	for name, c := range map[string]struct {
+		hits []Hit
+		near []store.Near
+		want []int64
+	}{
+		"words alone":                      {byWords(nil, 1, 2, 3), nil, []int64{1, 2, 3}},
+		"meaning alone":                    {[]Hit{{ChunkID: 5}, {ChunkID: 4}}, nearby(4, 5), []int64{4, 5}},
+		"what both find comes first":       {byWords(nil, 1, 2, 3), nearby(3), []int64{3, 1, 2}},
+		"words are surer":                  {append(byWords(nil, 1), meant), nearby(9), []int64{1, 9}},
+		"but meaning beats a distant word": {append(byWords(nil, many...), meant), nearby(9), append(slices.Clone(many[:27]), 9)},
+		"every word of the question goes two places down at the most": {byWords([]int64{1}, 1, 2, 3, 4, 5), nearby(5, 4, 3, 2), []int64{2, 3, 1, 4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := orderOf(fuse(c.hits, c.near))
+			require.Len(t, got, len(c.hits), "nothing is lost and nothing doubled")
+			require.Equal(t, c.want, got[:len(c.want)])
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
+
+	"multis/policy"
+)
+
+const hasVectorsSQL = "select to_regclass('public.chunk_vectors') is not null"
+
+// HasVectors tells whether the database can search by meaning: whether pgvector is there.
+func HasVectors(ctx context.Context, db DB) (bool, error) {
+	var has bool
+	if err := db.QueryRow(ctx, hasVectorsSQL).Scan(&has); err != nil {
+		return false, fmt.Errorf("look for pgvector: %w", err)
+	}
+	return has, nil
+}
+
+const useVectorModelSQL = "select use_vector_model($1, $2)"
+
+// UseVectorModel makes a model the one whose vectors are searched, and tells whether it was another. Vectors of another are
+// not looked at any more and are replaced as chunks get vectors of this one.
+func UseVectorModel(ctx context.Context, tx Tx, model string, dimensions int) (bool, error) {
+	var changed bool
+	if err := tx.QueryRow(ctx, useVectorModelSQL, model, dimensions).Scan(&changed); err != nil {
+		return false, fmt.Errorf("use another model for vectors: %w", err)
+	}
+	return changed, nil
+}
+
+// Bare is a chunk that has no vector yet.
+type Bare struct {
+	ID      int64
+	Role    policy.Role
+	Kind    Kind
+	Title   string
+	Section string
+	Content string
+}
+
+const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.content from chunks c
+	where c.id > case when $2::bigint >= 0 then $2 else coalesce((select done_to from vector_models where model = $1), 0) end
+		and not exists (select from chunk_vectors v where v.chunk_id = c.id and v.model = $1) order by c.id limit $3`
+
+// NotYet, for after, means those chunks that were not looked at yet.
+const NotYet = -1
+
+// BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet.
+func (s *Store) BareChunks(ctx context.Context, model string, after int64, limit int) ([]Bare, error) {
+	var bare []Bare
+	// Making vectors is not reading for anybody: it is the one reader, beside backups, of what all chats hold.
+	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
+	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) error {
+		rows, err := tx.Query(ctx, bareChunksSQL, model, after, limit)
+		if err != nil {
+			return err
+		}
+		bare, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Bare])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read chunks without a vector: %w", err)
+	}
+	return bare, nil
+}
+
+// A chunk that was deleted meanwhile needs no vector.
+const putVectorsSQL = `insert into chunk_vectors (chunk_id, role, kind, model, e)
+	select n.id, n.role, n.kind, $5, n.e::halfvec from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) n(id, role, kind, e)
+	where exists (select from chunk_index i where i.id = n.id) order by n.id
+	on conflict (chunk_id) do update set model = excluded.model, e = excluded.e`
+
+const passedChunksSQL = "update vector_models set done_to = greatest(done_to, $2) where model = $1"
+
+// PutVectors gives chunks, in order of id, their vectors; one that is nil can have none. Chunks up to the last of them have
+// been looked at then.
+func PutVectors(ctx context.Context, tx Tx, model string, chunks []Bare, vectors [][]float32) error {
+	if len(chunks) == 0 {
+		return nil
+	}
+	var given []Bare
+	var texts []string
+	for i, c := range chunks {
+		if vectors[i] != nil {
+			given, texts = append(given, c), append(texts, pgvector.NewHalfVector(vectors[i]).String())
+		}
+	}
+	err := exec(ctx, tx, "write vectors", putVectorsSQL, column(given, func(c Bare) int64 { return c.ID }), column(given, func(c Bare) policy.Role { return c.Role }),
+		column(given, func(c Bare) Kind { return c.Kind }), texts, model)
+	if err != nil {
+		return err
+	}
+	return exec(ctx, tx, "note which chunks have vectors", passedChunksSQL, model, chunks[len(chunks)-1].ID)
+}
+
+// Near is a chunk that means much the same.
+type Near struct {
+	ID         int64
+	Similarity float64 // up to 1
+}
+
+const searchVectorsSQL = "select id, similarity from search_vectors($1, $2, $3, $4)"
+
+// SearchVectors finds the chunks of the given kinds that are nearest to a vector in what the transaction's scope may see, the
+// nearest first. It finds nothing when another model is in use. A transaction without a scope is an error.
+func SearchVectors(ctx context.Context, tx Tx, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
+	rows, err := tx.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search by meaning: %w", err)
+	}
+	near, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Near])
+	if err != nil {
+		return nil, fmt.Errorf("search by meaning: %w", err)
+	}
+	return near, nil
+}
+
+// VectorCount says how many passages can be found by meaning.
+type VectorCount struct {
+	With int64 // a vector of the model in use
+	All  int64
+}
+
+const countVectorsSQL = `select (select count(*) from chunk_vectors v join vector_models m on m.model = v.model), (select chunks from corpus_stats where role = '*')`
+
+// CountVectors counts, over all chats. It is only for the owner. There must be vectors in the database.
+func CountVectors(ctx context.Context, db DB) (VectorCount, error) {
+	var c VectorCount
+	if err := db.QueryRow(ctx, countVectorsSQL).Scan(&c.With, &c.All); err != nil {
+		return VectorCount{}, fmt.Errorf("count vectors: %w", err)
+	}
+	return c, nil
+}
