@@ -15,6 +15,7 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
@@ -58,6 +59,7 @@ type Options struct {
 	Library *knowledge.Library
 	Asker   Asker
 	Files   Files
+	Memory  *memory.Memory
 	Rules   Rules
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time

@@ -79,6 +79,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.resumeChat(ctx, chat)
 	case "why":
 		return a.whyChat(ctx, chat)
+	case "memory":
+		return a.showMemory(ctx, chat)
 	case "import":
 		return a.readHistory(chat, p.Since), nil
 	default:
@@ -234,6 +236,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to pause it"
 	case p.Then == "resume":
 		hint += " to let me answer there"
+	case p.Then == "memory":
+		hint += " to see its notes"
 	case p.Then == "import":
 		hint += " to read what was said there"
 	case p.Then == "why":

@@ -38,12 +38,18 @@ func refusal(c command) answer {
 // The groups of the help, in its order.
 const (
 	groupAsk     = "Ask"
+	groupMemory  = "Memory"
 	groupChats   = "Chats"
 	groupControl = "Control"
 )
 
 // table lists every command, in the order of the help.
 func (a *Admin) table() []command {
+	return slices.Concat(a.askCommands(), a.memoryCommands(), a.chatCommands())
+}
+
+// askCommands are those about documents.
+func (a *Admin) askCommands() []command {
 	return []command{
 		{
 			name: "ask", args: "question", group: groupAsk, run: a.ask,
@@ -68,6 +74,12 @@ func (a *Admin) table() []command {
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
+	}
+}
+
+// chatCommands are those about chats, and about multis itself.
+func (a *Admin) chatCommands() []command {
+	return []command{
 		{
 			name: "chats", args: "[name]", group: groupChats, run: a.chats, operators: true,
 			summary: "find chats",

@@ -157,7 +157,7 @@ func amounts(groups []store.DocumentGroup) string {
 	for _, role := range []policy.Role{policy.Public, policy.Admin} {
 		documents, passages := 0, 0
 		for _, g := range groups {
-			if g.Role == role {
+			if g.Role == role && g.Kind == store.KindKnowledge {
 				documents, passages = documents+g.Documents, passages+g.Chunks
 			}
 		}

@@ -18,6 +18,8 @@ import (
 	"multis/bridgebridge"
 	"multis/fetch"
 	"multis/knowledge"
+	"multis/llm"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
@@ -131,7 +133,8 @@ func newRig(t *testing.T) *rig {
 func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Files: r.hs, Rules: r.rules,
-		Now: func() time.Time { return r.now },
+		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
+		Now:    func() time.Time { return r.now },
 	})
 }
 

@@ -56,6 +56,7 @@ type Config struct {
 	Business   Business
 	Documents  Documents
 	Hooks      map[string]Hook // by name
+	Memory     Memory
 	Logging    Logging
 }
 
@@ -184,6 +185,19 @@ func HookEvents() []string {
 	return []string{"message:business", "escalation", "handoff", "index"}
 }
 
+// Memory says what is remembered, and for how long.
+type Memory struct {
+	CaptureThreshold int           // new messages of a chat after which notes are taken of them
+	CaptureQuiet     time.Duration // silence after which CaptureMinimum are enough
+	CaptureMinimum   int
+	CaptureSkill     string // a file that says what to take note of, if it exists
+	MaxSections      int    // captures whose notes are in every prompt
+	SearchMessages   bool   // whether the messages themselves can be searched
+	RetentionDays    int    // of contacts' messages and notes
+	OwnerDays        int    // of the owner's own
+	LogDays          int    // of the daily log in an export
+}
+
 // Logging says what is logged and where.
 type Logging struct {
 	Level  zerolog.Level
@@ -222,7 +236,11 @@ func defaults() *Config {
 		},
 		Documents: Documents{Folder: "documents"},
 		Hooks:     map[string]Hook{},
-		Logging:   Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
+		Memory: Memory{
+			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
+			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
+		},
+		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
 	}
 }
 
@@ -263,6 +281,7 @@ func (c *Config) complete(dir string) {
 	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
+	c.Memory.CaptureSkill = under(dir, c.Memory.CaptureSkill)
 	if c.Logging.File != "" {
 		c.Logging.File = under(dir, c.Logging.File)
 	}

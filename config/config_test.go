@@ -105,6 +105,7 @@ business:
 documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
+memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
 
@@ -143,6 +144,10 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Hooks: map[string]Hook{"desk": {
 			URL: "https://example.org/x?y=z", Events: []string{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
 		}},
+		Memory: Memory{
+			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,
+			RetentionDays: 10, OwnerDays: 20, LogDays: 5,
+		},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 	}, c)
 	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))

@@ -133,6 +133,16 @@ func (c *Config) fields(dir string) []field {
 		value("documents.folder", &c.Documents.Folder, filePath),
 		unidocKey[0], unidocKey[1],
 
+		value("memory.capture_threshold", &c.Memory.CaptureThreshold, between(2, 60)),
+		value("memory.capture_quiet", &c.Memory.CaptureQuiet, positive),
+		value("memory.capture_minimum", &c.Memory.CaptureMinimum, between(1, 60)),
+		value("memory.capture_skill", &c.Memory.CaptureSkill, filePath),
+		value("memory.memory_max_sections", &c.Memory.MaxSections, between(1, 100)),
+		value("memory.search_messages", &c.Memory.SearchMessages, boolean),
+		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
+		value("memory.admin_retention_days", &c.Memory.OwnerDays, between(1, 36_500)),
+		value("memory.log_retention_days", &c.Memory.LogDays, between(1, 36_500)),
+
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),

@@ -28,6 +28,7 @@ const (
 	queueE2EE     = "e2ee"
 	queueIndex    = "index"
 	queueEmbed    = "embed"
+	queueModel    = "model"
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks"
 )
@@ -106,6 +107,7 @@ type Handlers struct {
 	Retract  Retracter
 	Room     RoomMaker
 	Hook     Deliverer
+	Capture  Capturer
 }
 
 // Runner works the jobs off.
@@ -136,6 +138,8 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
+	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
+	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
@@ -148,11 +152,12 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueDescribe: queue(4),
 			queueE2EE:     queue(4),
 			queueIndex:    queue(2),
+			queueModel:    queue(2),
 			queueUpkeep:   queue(1),
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),
 		},
-		PeriodicJobs:  lookForBare(),
+		PeriodicJobs:  append(lookForBare(), lookForTalk()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

@@ -40,6 +40,21 @@ func MessageByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (M
 	return oneMessage(ctx, db, messageByEventSQL, chat, event)
 }
 
+const messagesByIDSQL = "select " + messageColumns + " from messages m where m.id = any($1)"
+
+// MessagesByID returns messages by their id. Those that do not exist any more are missing from the map.
+func MessagesByID(ctx context.Context, db DB, ids []int64) (map[int64]Message, error) {
+	messages, err := collectMessages(ctx, db, messagesByIDSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]Message, len(messages))
+	for _, m := range messages {
+		byID[m.ID] = m
+	}
+	return byID, nil
+}
+
 const newestFileSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.sender = $2 and m.attachment is not null and m.received_at > $3 order by m.id desc limit 1`
 

@@ -52,7 +52,7 @@ func DocumentByOrigin(ctx context.Context, db DB, origin string) (Document, erro
 	return docs[0], nil
 }
 
-const biggestDocumentsSQL = "select " + documentColumns + " from documents where role = any ($1) order by chunks desc, size desc, origin limit $2"
+const biggestDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
 
 const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
 

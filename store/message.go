@@ -77,7 +77,9 @@ func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]b
 const insertMessageSQL = `with one as (
 		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, ts, edited_at, action, code, reason)
 		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @at, @edited, @action, @code, @reason) returning id),
-	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction')
+	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction'),
+	remember as (insert into chat_memory as m (chat_id, fresh) select @chat, 1 where @fresh and @at > now() - interval '1 day'
+		on conflict (chat_id) do update set fresh = m.fresh + 1, fresh_at = now())
 	select id from one`
 
 // InsertMessage stores a message and returns its id.
@@ -86,6 +88,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
 		"attachment": m.Attachment.clean(), "parked": m.Parked, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"fresh": fresh(m),
 	}).Scan(&row)
 	if err != nil {
 		return 0, fmt.Errorf("store message: %w", err)

@@ -34,3 +34,25 @@ func collect[T any](ctx context.Context, db DB, what, sql string, args ...any) (
 	}
 	return all, nil
 }
+
+// scalar reads the one value of a query as a T. what names it in errors; no row is ErrNotFound.
+func scalar[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, error) {
+	var v T
+	if err := db.QueryRow(ctx, sql, args...).Scan(&v); err != nil {
+		return v, fmt.Errorf("read %s: %w", what, notFound(err))
+	}
+	return v, nil
+}
+
+// scalars reads the one column of a query as Ts. what names them in errors.
+func scalars[T any](ctx context.Context, db DB, what, sql string, args ...any) ([]T, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return all, nil
+}

@@ -126,6 +126,16 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: begin}, fn)
 }
 
+// SetScope lets the rest of a transaction read and write the texts that scope names, and no others. It is for what is changed
+// together with texts; reads on behalf of somebody run in AsContact or AsOwner from the start.
+func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
+	setting, err := scope.Setting()
+	if err != nil {
+		return err
+	}
+	return exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", setting)
+}
+
 // checkWalls refuses a login role that row-level security does not bind.
 func (s *Store) checkWalls(ctx context.Context) error {
 	var user string

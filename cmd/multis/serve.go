@@ -28,6 +28,7 @@ import (
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
+	"multis/memory"
 	"multis/migrations"
 	"multis/outbox"
 	"multis/policy"
@@ -187,8 +188,13 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
+	remembering, err := memoryRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files,
+		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
@@ -201,7 +207,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
-		Hook: hk, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms,
+		Hook: hk, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages),
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {

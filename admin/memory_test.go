@@ -1,0 +1,40 @@
+package admin_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+func TestWhatIsRememberedByHandIsShownWithItsNumberAndWhereItWasSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/memory"), "no notes yet")
+	require.Equal(t, "[✅]", r.owner("/remember the plumber is called *Otto*"))
+	require.Equal(t, "[✅]", r.owner("/remember The plumber is called Otto."), "said twice is known once")
+	shown := r.owner("/memory")
+	require.Contains(t, shown, "**Your own notes** (1 note")
+	require.Contains(t, shown, "the plumber is called *Otto*")
+	require.Contains(t, r.last().HTML, "https://matrix.to/#/%21room")
+	require.Contains(t, r.owner("/remember"), "What shall I remember?")
+	require.Contains(t, r.eva("/memory"), "is the owner's")
+}
+
+func TestNotesOfAChatAreShownByItsName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
+		_, err := store.InsertNote(r.ctx, tx, store.Note{
+			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "The fence costs 480 euro.", Was: "The fence costs 400 euro.", ValidFrom: r.now,
+		})
+		return err
+	}))
+	shown := r.owner("/memory ana")
+	require.Contains(t, shown, "Ana · WhatsApp")
+	require.Contains(t, shown, "The fence costs 480 euro. (was: The fence costs 400 euro.) — fact")
+	require.NotContains(t, r.owner("/memory"), "fence", "it is not the owner's")
+}

@@ -1,0 +1,50 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"multis/store"
+)
+
+// RememberArgs asks to look for chats of which notes are to be taken. It comes by itself every minute, from one process.
+type RememberArgs struct{}
+
+// rememberEvery is the time between two looks: also the longest that a capture waits.
+const rememberEvery = time.Minute
+
+// Kind names the job.
+func (RememberArgs) Kind() string { return "remember" }
+
+// InsertOpts puts it on its queue, once.
+func (RememberArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// lookForTalk is what makes it come.
+func lookForTalk() *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(rememberEvery), func() (river.JobArgs, *river.InsertOpts) { return RememberArgs{}, nil }, nil)
+}
+
+type rememberWorker struct {
+	river.WorkerDefaults[RememberArgs]
+	store    *store.Store
+	capturer Capturer
+}
+
+func (w *rememberWorker) Timeout(*river.Job[RememberArgs]) time.Duration { return time.Minute }
+
+// Work begins a capture for each chat that is due, unless one is under way.
+func (w *rememberWorker) Work(ctx context.Context, _ *river.Job[RememberArgs]) error {
+	chats, err := w.capturer.DueCaptures(ctx)
+	if err != nil || len(chats) == 0 {
+		return err
+	}
+	args := make([]Args, len(chats))
+	for i, chat := range chats {
+		args[i] = CaptureArgs{Chat: chat}
+	}
+	return w.store.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) })
+}

@@ -1,0 +1,222 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	maxCaptured = 60 // messages of one capture; what came before them is in the archive
+	shownNotes  = 60 // current notes that the model sees
+	knownNotes  = 500
+	maxDue      = 100 // captures begun in one look
+)
+
+// errTaken rolls back a capture that another one has written already.
+var errTaken = errors.New("the messages were captured before")
+
+// DueCaptures lists the chats of which enough was said since the last capture. Without a model there are none.
+func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
+	if m.Model.Name() == (llm.None{}).Name() {
+		return nil, nil
+	}
+	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDue)
+}
+
+// Capture takes notes of what was said in a chat since the last time. last says that no other attempt follows: then the chat is
+// left alone for a while, and its messages stay where they are.
+func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
+	err := m.capture(ctx, chatID)
+	var over *llm.OverBudgetError
+	switch {
+	case errors.Is(err, llm.ErrNoModel), errors.Is(err, errTaken):
+		return nil
+	case errors.As(err, &over):
+	case err == nil || jobs.IsLater(err) || !last || ctx.Err() != nil:
+		return err
+	default:
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", chatID).Msg("Cannot take notes of a chat")
+	}
+	return m.Store.InTx(ctx, func(tx store.Tx) error { return store.CaptureFailed(ctx, tx, chatID) })
+}
+
+func (m *Memory) capture(ctx context.Context, chatID int64) error {
+	chat, err := store.ChatByID(ctx, m.Store.DB(), chatID)
+	if err != nil {
+		return err
+	}
+	known, err := store.MemoryOf(ctx, m.Store.DB(), chatID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // nothing was said
+	}
+	if err != nil {
+		return err
+	}
+	if chat.Kind != policy.KindAdmin && chat.ModeIn(m.Defaults) == policy.ModeOff {
+		return nil
+	}
+	messages, err := store.Uncaptured(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCaptured)
+	if err != nil {
+		return err
+	}
+	var notes []store.Note
+	err = m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) (err error) {
+		notes, err = store.NotesOfRole(ctx, tx, RoleOf(chat), knownNotes)
+		return err
+	})
+	if err != nil || len(messages) == 0 {
+		return err
+	}
+	current := slices.Clone(notes[:min(len(notes), shownNotes)])
+	resp, err := llm.Complete(ctx, m.Model, captureRequest(m.Rules.Skill, chat, messages, current, m.Now().In(m.Zone)))
+	if err != nil {
+		return err
+	}
+	taken, err := readNotes(resp.Text, len(messages))
+	if err != nil {
+		return err
+	}
+	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
+		return m.write(ctx, tx, chat, known, batch{messages: messages, taken: taken, offered: current})
+	})
+}
+
+// batch is what one capture looked at and found.
+type batch struct {
+	messages []store.Message
+	taken    []found
+	offered  []store.Note
+}
+
+// write puts a capture down, all of it or nothing. The transaction reads and writes what belongs to the chat alone: whatever
+// a contact wrote, and whatever a model made of it, ends in that chat's memory.
+func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b batch) error {
+	// The chat before its memory and its messages, in the order of the inbox.
+	if _, err := store.ShareChat(ctx, tx, chat.ID); err != nil {
+		return err
+	}
+	now, err := store.HoldMemory(ctx, tx, chat.ID)
+	if err != nil {
+		return err
+	}
+	if now.CapturedTo != before.CapturedTo {
+		return errTaken
+	}
+	held, err := store.HoldMessages(ctx, tx, idsOf(b.messages))
+	if err != nil {
+		return err
+	}
+	if changed(b.messages, held) {
+		return jobs.Later(0) // what was deleted or edited meanwhile must not be remembered as it was
+	}
+	lastMessage := slices.Max(idsOf(b.messages))
+	if len(b.taken) > 0 {
+		if err := m.writeSection(ctx, tx, chat, lastMessage, b); err != nil {
+			return err
+		}
+	}
+	return store.Captured(ctx, tx, chat.ID, lastMessage, keepAfterCapture)
+}
+
+// writeSection writes the notes of a capture, what they take the place of, and the passage that makes them found.
+func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b batch) error {
+	role := RoleOf(chat)
+	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
+	if errors.Is(err, store.ErrNotFound) {
+		return errTaken
+	}
+	if err != nil {
+		return err
+	}
+	known, err := store.NotesOfRole(ctx, tx, role, knownNotes)
+	if err != nil {
+		return err
+	}
+	offered := map[int64]bool{}
+	for _, n := range b.offered {
+		offered[n.ID] = true
+	}
+	for _, f := range b.taken {
+		n := store.Note{
+			Role: role, ChatID: chat.ID, Section: &section, Kind: f.Kind, Subject: f.Subject, Body: f.Text, ValidFrom: newest(b.messages, f.From),
+		}
+		for _, i := range f.From {
+			n.Sources = append(n.Sources, b.messages[i-1].ID)
+		}
+		s := place(n, f.Replaces, known, offered)
+		written, err := put(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		if s.same != nil {
+			continue
+		}
+		if s.note.ValidTo == nil {
+			known = slices.DeleteFunc(known, func(k store.Note) bool { return s.old != nil && k.ID == s.old.ID })
+			known = append(known, written)
+		}
+		if err := m.promise(ctx, tx, chat, written, f, b.messages); err != nil {
+			return err
+		}
+	}
+	if err := m.indexSection(ctx, tx, chat, section); err != nil {
+		return err
+	}
+	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)
+}
+
+// put writes one step and returns the note as it stands.
+func put(ctx context.Context, tx store.Tx, s step) (store.Note, error) {
+	if s.same != nil {
+		return *s.same, store.MergeNote(ctx, tx, s.same.ID, s.note.Sources)
+	}
+	id, err := store.InsertNote(ctx, tx, s.note)
+	if err != nil {
+		return store.Note{}, err
+	}
+	s.note.ID = id
+	if s.old != nil && s.note.ValidTo == nil {
+		err = store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
+	}
+	return s.note, err
+}
+
+// promise enters an action that somebody has to do into the owner's ledger.
+func (m *Memory) promise(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f found, messages []store.Message) error {
+	if f.Kind != store.NoteAction || f.Who == "" {
+		return nil
+	}
+	return store.InsertCommitment(ctx, tx, store.Commitment{
+		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Who, Whom: f.Whom, What: n.Body, DueAt: f.due(m.Zone),
+	})
+}
+
+// changed tells whether messages are not what was read.
+func changed(read, now []store.Message) bool {
+	bodies := make(map[int64]string, len(now))
+	for _, n := range now {
+		if n.RedactedAt == nil {
+			bodies[n.ID] = n.Body
+		}
+	}
+	return slices.ContainsFunc(read, func(r store.Message) bool {
+		body, there := bodies[r.ID]
+		return !there || body != r.Body
+	})
+}
+
+func idsOf(messages []store.Message) []int64 {
+	ids := make([]int64, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
+}

@@ -1,0 +1,104 @@
+// Package memory is what multis knows of its chats beside their messages: notes that a model takes from them, a search over
+// everything that was said, what was promised, and how all of it is forgotten again.
+package memory
+
+import (
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/llm"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// Options are what a memory works with.
+type Options struct {
+	Store  *store.Store
+	Search *search.Searcher
+	// Model takes the notes. With llm.None none are taken, and the messages themselves are all there is.
+	Model    llm.Model
+	Defaults policy.Defaults
+	Zone     *time.Location
+	Rules    Rules
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+}
+
+// Rules are what the configuration says about remembering. Their zero values are the documented defaults.
+type Rules struct {
+	// Threshold is how many new messages make a capture. Defaults to 20.
+	Threshold int
+	// Quiet is the silence after which Minimum messages make one. They default to 6 hours and 6.
+	Quiet   time.Duration
+	Minimum int
+	// Sections is how many captures' notes are in every prompt. Defaults to 12.
+	Sections int
+	// Skill says what to take note of. Defaults to the one built in.
+	Skill string
+}
+
+// keepAfterCapture is how many messages of a window stay when the notes hold the others.
+const keepAfterCapture = 5
+
+// Memory remembers. It keeps nothing in the process.
+type Memory struct {
+	Options
+}
+
+// New makes a memory.
+func New(o Options) *Memory {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	r := &o.Rules
+	r.Threshold = positiveOr(r.Threshold, 20)
+	r.Minimum = positiveOr(r.Minimum, 6)
+	r.Sections = positiveOr(r.Sections, 12)
+	if r.Quiet <= 0 {
+		r.Quiet = 6 * time.Hour
+	}
+	if strings.TrimSpace(r.Skill) == "" {
+		r.Skill = captureSkill
+	}
+	return &Memory{Options: o}
+}
+
+func positiveOr(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// RoleOf is whose memory what is said in a chat belongs to: the owner's for the rooms he talks to multis in, else the chat's own.
+func RoleOf(chat store.Chat) policy.Role {
+	if chat.Kind == policy.KindAdmin {
+		return policy.Admin
+	}
+	return policy.UserRole(chat.ID)
+}
+
+// scopeOf is what may be read and written on behalf of a chat, and nothing else.
+func scopeOf(chat store.Chat) policy.Scope {
+	if chat.Kind == policy.KindAdmin {
+		return policy.OwnerScope()
+	}
+	return policy.ContactScope(chat.ID)
+}
+
+// labelOf names a chat to people.
+func labelOf(chat store.Chat) string {
+	if chat.Kind == policy.KindAdmin {
+		return "You"
+	}
+	name := strings.TrimSpace(chat.Name)
+	if name == "" {
+		name = "Somebody"
+	}
+	return name + " · " + bridgebridge.NetworkName(chat.Protocol)
+}

@@ -1,0 +1,50 @@
+package memory
+
+import (
+	"context"
+	"strings"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// Notes returns what holds of a chat's notes, the newest first; of the owner's for his own room.
+func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store.Note, error) {
+	var notes []store.Note
+	err := m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) (err error) {
+		notes, err = store.NotesOfRole(ctx, tx, RoleOf(chat), limit)
+		return err
+	})
+	return notes, err
+}
+
+// MaxNote is the length, in characters, of the longest note that is taken down by hand. What is longer is cut.
+const MaxNote = 2000
+
+// Remember takes down what the owner wants remembered, in his own memory. message is where he said so, in room.
+func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, text string) (int64, error) {
+	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
+		return 0, err
+	}
+	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: clip(strings.TrimSpace(text), MaxNote), Sources: []int64{message}, ValidFrom: m.Now()}
+	known, err := store.NotesOfRole(ctx, tx, policy.Admin, knownNotes)
+	if err != nil {
+		return 0, err
+	}
+	s := place(n, 0, known, nil)
+	written, err := put(ctx, tx, s)
+	if err != nil || s.same != nil {
+		return written.ID, err
+	}
+	return written.ID, m.index(ctx, tx, room, noteOrigin(written.ID), []store.Note{written})
+}
+
+// Link is the address of a message for Matrix clients; empty when its room is gone.
+func Link(chat store.Chat, event id.EventID) string {
+	if chat.RoomID == nil || event == "" {
+		return ""
+	}
+	return chat.RoomID.EventURI(event).MatrixToURL()
+}

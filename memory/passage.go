@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/search"
+	"multis/store"
+)
+
+// sectionOrigin is the name of the document that holds what a capture wrote, noteOrigin that of a note written by hand.
+func sectionOrigin(section int64) string { return fmt.Sprintf("memory:section:%d", section) }
+func noteOrigin(note int64) string       { return fmt.Sprintf("memory:note:%d", note) }
+
+// indexSection makes what is left of a capture's notes one passage of the index, in the scope of their chat. Without any
+// left the passage goes.
+func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat, section int64) error {
+	notes, err := store.NotesOfSection(ctx, tx, section)
+	if err != nil {
+		return err
+	}
+	return m.index(ctx, tx, chat, sectionOrigin(section), notes)
+}
+
+// index writes the passage of notes, or removes it when there are none.
+func (m *Memory) index(ctx context.Context, tx store.Tx, chat store.Chat, origin string, notes []store.Note) error {
+	if len(notes) == 0 {
+		err := store.RemoveDocument(ctx, tx, origin)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	lines := make([]string, len(notes))
+	for i, n := range notes {
+		lines[i] = "- " + Line(n)
+	}
+	text := strings.Join(lines, "\n")
+	name := "Notes · " + labelOf(chat)
+	heading := notes[len(notes)-1].ValidFrom.In(m.Zone).Format("Mon 2 Jan 2006")
+	sum := sha256.Sum256([]byte(text))
+	hash := hex.EncodeToString(sum[:])
+	doc := store.Document{
+		Origin: origin, Name: name, Role: RoleOf(chat), Kind: store.KindConversation, Element: "chat", Size: int64(len(text)), Hash: hash,
+	}
+	_, err := store.ReplaceDocument(ctx, tx, doc, []store.Chunk{{
+		Key: origin + ":" + hash, Section: heading, Content: text, Words: search.IndexText(name, heading, text),
+	}})
+	return err
+}
+
+// Line is a note as it is read.
+func Line(n store.Note) string {
+	if n.Was != "" {
+		return n.Body + " (was: " + n.Was + ")"
+	}
+	return n.Body
+}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
+)
+
+// NoteKind says what a note holds.
+type NoteKind string
+
+// The kinds of notes.
+const (
+	NoteDecision   NoteKind = "decision"
+	NoteAction     NoteKind = "action"
+	NotePreference NoteKind = "preference"
+	NoteFact       NoteKind = "fact"
+	NoteTone       NoteKind = "tone"
+	NoteByHand     NoteKind = "note" // what the owner had remembered
+)
+
+// Valid tells whether a note may be of this kind.
+func (k NoteKind) Valid() bool {
+	switch k {
+	case NoteDecision, NoteAction, NotePreference, NoteFact, NoteTone, NoteByHand:
+		return true
+	default:
+		return false
+	}
+}
+
+// Note is one thing that is known of a chat, or that the owner had remembered.
+type Note struct {
+	ID      int64
+	Role    policy.Role
+	ChatID  int64
+	Section *int64 // the capture it came with; nil for one written by hand
+	Kind    NoteKind
+	Subject string // folded; empty if it is about nothing that can change
+	Body    string
+	Was     string  // what it took the place of
+	Sources []int64 // the messages it was learned from
+	// ValidFrom and ValidTo say when it was so. A nil ValidTo means that it still is.
+	ValidFrom    time.Time
+	ValidTo      *time.Time
+	SupersededBy *int64
+	PrunedAt     *time.Time
+	CreatedAt    time.Time // when it was learned
+}
+
+const noteColumns = `n.id, n.role, n.chat_id, n.section_id, n.kind, n.subject, n.body, n.was, n.sources, n.valid_from, n.valid_to, n.superseded_by,
+	n.pruned_at, n.created_at`
+
+const currentNotesSQL = "select " + noteColumns + ` from notes n where n.role = any ($1) and n.valid_to is null and n.pruned_at is null
+	order by n.valid_from desc, n.id desc limit $2`
+
+// CurrentNotes returns what holds of the notes that scope may see, the newest first, without what was pruned.
+func CurrentNotes(ctx context.Context, tx Tx, scope policy.Scope, limit int) ([]Note, error) {
+	return collect[Note](ctx, tx, "notes", currentNotesSQL, scope.Roles(), limit)
+}
+
+const notesOfRoleSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
+
+// NotesOfRole returns what holds of one chat's notes, or of the owner's, the newest first, pruned ones included.
+func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Note, error) {
+	return collect[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
+}
+
+const noteByIDSQL = "select " + noteColumns + " from notes n where n.id = $1"
+
+// NoteByID returns a note that the transaction's scope may see, or ErrNotFound.
+func NoteByID(ctx context.Context, tx Tx, note int64) (Note, error) {
+	return one[Note](ctx, tx, "note", noteByIDSQL, note)
+}
+
+const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
+
+// NotesOfSection returns what one capture wrote.
+func NotesOfSection(ctx context.Context, tx Tx, section int64) ([]Note, error) {
+	return collect[Note](ctx, tx, "notes", notesOfSectionSQL, section)
+}
+
+const insertNoteSQL = `insert into notes (role, chat_id, section_id, kind, subject, body, was, sources, valid_from, valid_to, superseded_by)
+	values (@role, @chat, @section, @kind, @subject, @body, @was, @sources, @from, @to, @by) returning id`
+
+// InsertNote writes a note and returns its id.
+func InsertNote(ctx context.Context, tx Tx, n Note) (int64, error) {
+	if n.Sources == nil {
+		n.Sources = []int64{}
+	}
+	return scalar[int64](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
+		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": clean(n.Subject), "body": clean(n.Body), "was": clean(n.Was),
+		"sources": n.Sources, "from": n.ValidFrom, "to": n.ValidTo, "by": n.SupersededBy,
+	})
+}
+
+const supersedeNoteSQL = "update notes set valid_to = $2, superseded_by = $3 where id = $1 and valid_to is null"
+
+// SupersedeNote ends a note because a newer one about the same takes its place.
+func SupersedeNote(ctx context.Context, tx Tx, old int64, at time.Time, by int64) error {
+	return exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
+}
+
+const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
+
+// MergeNote notes that something known was said again.
+func MergeNote(ctx context.Context, tx Tx, note int64, sources []int64) error {
+	return exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
+}
+
+const insertSectionSQL = "insert into note_sections (chat_id, role, last_message) values ($1, $2, $3) on conflict do nothing returning id"
+
+// InsertSection begins what a capture writes. ErrNotFound: a capture of the chat up to that message was written before.
+func InsertSection(ctx context.Context, tx Tx, chat int64, role policy.Role, lastMessage int64) (int64, error) {
+	return scalar[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
+}
+
+const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pruned_at is null
+	and section_id in (select id from note_sections where role = $1 order by id desc offset $2)`
+
+// PruneNotes takes the notes of all but the newest sections out of what is always known.
+func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
+	return exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
+}
