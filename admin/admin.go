@@ -47,6 +47,8 @@ type Rules struct {
 	Currency  string
 	// Embeddings is the name of the model that finds by meaning; "none" or empty without one.
 	Embeddings string
+	// Inbox is where other programs call in, as they reach it; empty: nobody can.
+	Inbox string
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 }

@@ -122,6 +122,12 @@ func (a *Admin) chatCommands() []command {
 			summary: "how things are",
 		},
 		{
+			name: "watch", args: "[address or inbox name]", group: groupControl, run: a.watch,
+			summary: "tell you when a page changes, or when another program calls",
+			help: "`/watch https://example.com/jobs every 6h` tells what is new on a page (a look every 6 hours unless you say otherwise, 15 minutes at least). " +
+				"`/watch inbox ci` makes an address that another program posts to; what it says is shown here. `/watch` lists, `/watch remove ci` ends one.",
+		},
+		{
 			name: "hooks", args: "[test] [name]", group: groupControl, run: a.hooks,
 			summary: "which programs are told what happens",
 			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. They stand in config.yaml under `hooks:`.",

@@ -40,6 +40,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/resume [all or name]` — go on",
 		"`/name [new]` — what I am called",
 		"`/status` — how things are",
+		"`/watch [address or inbox name]` — tell you when a page changes, or when another program calls",
 		"`/hooks [test] [name]` — which programs are told what happens",
 		"`/help [command]` — this list, or more about one command",
 		"",

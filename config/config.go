@@ -57,6 +57,7 @@ type Config struct {
 	Documents  Documents
 	Hooks      map[string]Hook // by name
 	Memory     Memory
+	Watches    Watches
 	Logging    Logging
 }
 
@@ -180,6 +181,13 @@ type Hook struct {
 	Private bool     // the address may be in a private network
 }
 
+// Watches says where other programs call in.
+type Watches struct {
+	Hostname string // the interface to listen on
+	Port     int    // 0: nobody can call in
+	Address  string // how others reach it, without a slash at the end; empty: the host and port above
+}
+
 // HookEvents are the events that a hook can ask for.
 func HookEvents() []string {
 	return []string{"message:business", "escalation", "handoff", "index"}
@@ -240,6 +248,7 @@ func defaults() *Config {
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
 			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
 		},
+		Watches: Watches{Hostname: "127.0.0.1"},
 		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
 	}
 }
@@ -279,6 +288,9 @@ func (c *Config) complete(dir string) {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
 	}
 	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
+	if c.Watches.Address == "" {
+		c.Watches.Address = fmt.Sprintf("http://%s:%d", c.Watches.Hostname, c.Watches.Port)
+	}
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
 	c.Memory.CaptureSkill = under(dir, c.Memory.CaptureSkill)

@@ -309,7 +309,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, budget, chats, business, documents, memory, logging, hooks`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, budget, chats, business, documents, memory, watches, logging, hooks`,
 		},
 		"OpenAI without a key": {
 			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",

@@ -142,6 +142,9 @@ func (c *Config) fields(dir string) []field {
 		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
 		value("memory.admin_retention_days", &c.Memory.OwnerDays, between(1, 36_500)),
 		value("memory.log_retention_days", &c.Memory.LogDays, between(1, 36_500)),
+		value("watches.hostname", &c.Watches.Hostname, listenHost),
+		value("watches.port", &c.Watches.Port, between(0, 65535)),
+		value("watches.address", &c.Watches.Address, optional(webAddress("https://hooks.example.com"))),
 
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),

@@ -108,6 +108,7 @@ type Handlers struct {
 	Room     RoomMaker
 	Hook     Deliverer
 	Capture  Capturer
+	Watch    Watcher
 }
 
 // Runner works the jobs off.
@@ -136,6 +137,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
 	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
+	river.AddWorker(workers, &watchWorker{watcher: h.Watch})
 	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	river.AddWorker(workers, &captureWorker{capturer: h.Capture})

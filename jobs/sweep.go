@@ -24,7 +24,10 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
 	union all
 	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
-		and not exists (select from live l where l.kind = 'digest')`
+		and not exists (select from live l where l.kind = 'digest')
+	union all
+	select 'watch', w.id::text from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)`
 
 // sweep gives work that waits without a job a job.
 func sweep(ctx context.Context, st *store.Store) error {
@@ -65,6 +68,10 @@ func argsFor(kind, id string) (args Args, err error) {
 		var message int64
 		_, err = fmt.Sscan(id, &message)
 		args = CommandArgs{Message: message}
+	case "watch":
+		var watch int64
+		_, err = fmt.Sscan(id, &watch)
+		args = WatchArgs{Watch: watch}
 	default:
 		args = DigestArgs{}
 	}

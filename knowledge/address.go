@@ -58,6 +58,22 @@ func (l *Library) indexAddress(ctx context.Context, address string, role policy.
 	})
 }
 
+// Lines gives the text of a page line by line, as it would be indexed.
+func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
+	doc, err := l.read(ctx, File{Name: AddressName(p.Address), Type: p.Type, Data: p.Data})
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, s := range doc.Sections {
+		if len(s.Path) > 0 {
+			lines = append(lines, s.Path[len(s.Path)-1])
+		}
+		lines = append(lines, strings.Split(s.Text, "\n")...)
+	}
+	return lines, nil
+}
+
 // versioned is a validator as it is kept: with the way the page was cut, because another way would make it worth another look.
 func versioned(v fetch.Validator) string {
 	if v == "" {

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
 	"multis/config"
 	"multis/hooks"
 	"multis/outbox"
@@ -18,5 +23,28 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 		}
 		targets[name] = t
 	}
-	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, Agent: "multis/" + version, Targets: targets})
+	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, Agent: userAgent(), Targets: targets})
+}
+
+// userAgent is how multis calls itself to other servers.
+func userAgent() string { return "multis/" + version }
+
+// callAddress is where other programs call in; empty when they cannot.
+func callAddress(w config.Watches) string {
+	if w.Port == 0 {
+		return ""
+	}
+	return w.Address
+}
+
+// serveCalls lets other programs call in until ctx ends, if that is wanted.
+func serveCalls(ctx context.Context, w config.Watches, inbox *hooks.Inbox) error {
+	if w.Port == 0 {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(w.Hostname, strconv.Itoa(w.Port)))
+	if err != nil {
+		return fmt.Errorf("listen for calls: %w; check watches.hostname and watches.port", err)
+	}
+	return listen(ctx, listener, inbox.Handler())
 }

@@ -25,6 +25,8 @@ import (
 	"multis/agent"
 	"multis/appservice"
 	"multis/config"
+	"multis/fetch"
+	"multis/hooks"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
@@ -156,6 +158,7 @@ type assistant struct {
 	inbox  *appservice.Inbox
 	admin  *admin.Admin
 	runner *jobs.Runner
+	calls  *hooks.Inbox
 }
 
 // newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
@@ -197,7 +200,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
-			Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
+			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 			Embeddings: cfg.Embeddings.Model,
 		},
 	})
@@ -205,15 +208,16 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err := hk.Start(ctx); err != nil {
 		return nil, err
 	}
+	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
-		Hook: hk, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
+		Hook: hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages),
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
 	}
-	return &assistant{inbox: inbox, admin: adm, runner: runner}, nil
+	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box)}, nil
 }
 
 // storeCap bounds what is kept of one contact.
@@ -273,6 +277,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
 	group.Go(func() error { return as.runner.Run(ctx) })
+	group.Go(func() error { return serveCalls(ctx, cfg.Watches, as.calls) })
 	group.Go(func() error {
 		if err := start(ctx, hs, as, describer); err != nil {
 			return err

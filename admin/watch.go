@@ -1,0 +1,167 @@
+package admin
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/knowledge"
+	"multis/store"
+)
+
+// How often a watched page is looked at: unless somebody says otherwise, and at most. More often would be rude.
+const (
+	usualEvery    = 6 * time.Hour
+	shortestEvery = 15 * time.Minute
+	longestEvery  = 30 * 24 * time.Hour
+)
+
+// mostWatches is how many watches there may be.
+const mostWatches = 100
+
+// watch lists, adds and ends watches.
+func (a *Admin) watch(ctx context.Context, _ request, args string) (answer, error) {
+	all, err := store.Watches(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	verb, rest, _ := strings.Cut(args, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case args == "":
+		return answer{text: a.listWatches(all)}, nil
+	case strings.EqualFold(verb, "remove"):
+		return endWatch(all, rest), nil
+	case len(all) >= mostWatches:
+		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", mostWatches)}, nil
+	case strings.EqualFold(verb, "inbox"):
+		return a.openInbox(all, rest), nil
+	case knowledge.IsAddress(verb):
+		return a.watchPage(all, verb, rest), nil
+	default:
+		return answer{text: "Say it like: `/watch https://example.com/jobs every 6h`, `/watch inbox ci`, `/watch remove ci`."}, nil
+	}
+}
+
+func (a *Admin) listWatches(all []store.Watch) string {
+	if len(all) == 0 {
+		return "I watch nothing. `/watch https://example.com/jobs` tells you when a page changes, `/watch inbox ci` lets another program call in."
+	}
+	lines := []string{"**Watched**"}
+	for _, w := range all {
+		what := "for programs that call in"
+		if w.Kind == store.WatchPage {
+			what = esc(w.Address) + ", every " + short(time.Duration(w.Every)*time.Second)
+		}
+		news := "nothing new so far"
+		switch {
+		case w.Failures > 0:
+			news = fmt.Sprintf("⚠️ cannot be read (%s)", esc(clip(w.Error, 100)))
+		case w.ChangedAt != nil:
+			news = "last " + a.ago(*w.ChangedAt)
+		}
+		lines = append(lines, fmt.Sprintf("**%s** — %s · %s", esc(w.Name), what, news))
+	}
+	return strings.Join(append(lines, "`/watch remove "+all[0].Name+"` ends one."), "\n")
+}
+
+// parseEvery reads "every 6h".
+func parseEvery(text string) (time.Duration, bool) {
+	fields := strings.Fields(strings.ToLower(text))
+	if len(fields) == 0 {
+		return usualEvery, true
+	}
+	length := strings.Join(fields[1:], "")
+	if days, ok := strings.CutSuffix(length, "d"); ok {
+		length = days + "h"
+		d, err := time.ParseDuration(length)
+		return 24 * d, err == nil && fields[0] == "every"
+	}
+	d, err := time.ParseDuration(length)
+	return d, err == nil && fields[0] == "every"
+}
+
+func (a *Admin) watchPage(all []store.Watch, address, rest string) answer {
+	every, ok := parseEvery(rest)
+	if !ok {
+		return answer{text: "I don't know " + code(rest) + ". Say it like: `every 30m`, `every 6h`, `every 2d`."}
+	}
+	if every < shortestEvery || every > longestEvery {
+		return answer{text: "I look every 15 minutes at most and once in 30 days at least."}
+	}
+	name := watchName(knowledge.AddressName(address))
+	for n := 2; named(all, name); n++ {
+		if slices.ContainsFunc(all, func(w store.Watch) bool { return w.Address == address }) {
+			return answer{text: "I watch that page already: `/watch` lists it."}
+		}
+		name = fmt.Sprintf("%s-%d", watchName(knowledge.AddressName(address)), n)
+	}
+	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Every: int64(every.Seconds())}
+	return answer{
+		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), short(every), name),
+		do: func(ctx context.Context, tx store.Tx) error {
+			watch, err := store.InsertWatch(ctx, tx, row)
+			if err != nil || watch == 0 {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.WatchArgs{Watch: watch})
+		},
+	}
+}
+
+// named tells whether a watch has that name.
+func named(all []store.Watch, name string) bool {
+	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
+}
+
+func (a *Admin) openInbox(all []store.Watch, name string) answer {
+	switch {
+	case a.Rules.Inbox == "":
+		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}
+	case name == "" || watchName(name) != name:
+		return answer{text: "Give it a name of small letters, digits and dashes: `/watch inbox ci`."}
+	case named(all, name):
+		return answer{text: "There is a **" + esc(name) + "** already. `/watch remove " + name + "` ends it."}
+	}
+	token := rand.Text()
+	row := store.Watch{Name: name, Kind: store.WatchInbox, Token: store.HashToken(token)}
+	return answer{
+		text: fmt.Sprintf("📬 What is posted to %s is shown here. Who knows the address can post: I show it only now. `/watch remove %s` ends it.",
+			code(a.Rules.Inbox+"/watch/"+name+"/"+token), name),
+		do: func(ctx context.Context, tx store.Tx) error {
+			_, err := store.InsertWatch(ctx, tx, row)
+			return err
+		},
+	}
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
+
+// watchName makes a name that can be typed, and stand in an address.
+func watchName(s string) string {
+	return strings.Trim(clip(notInNames.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
+}
+
+func endWatch(all []store.Watch, name string) answer {
+	for _, w := range all {
+		if strings.EqualFold(w.Name, name) {
+			return answer{
+				text: "I don't watch **" + esc(w.Name) + "** any more.",
+				do:   func(ctx context.Context, tx store.Tx) error { return store.DropWatch(ctx, tx, w.ID) },
+			}
+		}
+	}
+	if len(all) == 0 {
+		return answer{text: "I watch nothing."}
+	}
+	names := make([]string, len(all))
+	for i, w := range all {
+		names[i] = w.Name
+	}
+	return answer{text: "I watch no " + code(name) + ", only " + esc(list(names)) + "."}
+}

@@ -1,0 +1,56 @@
+package admin_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+func TestPagesAreWatched(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/watch"), "I watch nothing.")
+	require.Contains(t, r.owner("/watch https://www.example.com/jobs/"), "I look at **example.com-jobs** every 6 h and tell you what is new.")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'watch'"))
+	require.Contains(t, r.owner("/watch https://www.example.com/jobs/"), "I watch that page already")
+	require.Contains(t, r.owner("/watch https://example.com/Jobs every 2d"), "**example.com-jobs-2** every 2 days")
+	for _, line := range []string{"/watch https://example.com/x every now", "/watch https://example.com/x soon", "/watch https://example.com/x 6h"} {
+		require.Contains(t, r.owner(line), "I don't know", line)
+	}
+	require.Contains(t, r.owner("/watch https://example.com/x every 1m"), "every 15 minutes at most")
+	require.Contains(t, r.owner("/watch https://example.com/x every -1h"), "every 15 minutes at most")
+	require.Contains(t, r.owner("/watch the weather"), "Say it like")
+
+	watched, err := store.WatchByName(r.ctx, r.st.DB(), "example.com-jobs")
+	require.NoError(t, err)
+	require.Equal(t, int64((6 * time.Hour).Seconds()), watched.Every)
+	r.exec("update watches set failures = 1, error = 'the server says 500' where id = $1", watched.ID)
+	list := r.owner("/watch")
+	require.Contains(t, list, "every 6 h · ⚠️ cannot be read (the server says 500)")
+	require.Contains(t, list, "every 2 days · nothing new so far")
+	require.Equal(t, "I don't watch **example.com-jobs** any more.", r.owner("/watch remove Example.com-jobs"))
+	require.Contains(t, r.owner("/watch remove nothing"), "I watch no `nothing`, only example")
+	require.Contains(t, r.eva("/watch"), "is the owner's")
+}
+
+func TestAnInboxIsForWhoKnowsItsAddress(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/watch inbox ci"), "set `watches.port` in config.yaml")
+	r.rules.Inbox = "https://hooks.example.com"
+	r.restart()
+	require.Contains(t, r.owner("/watch inbox Build Server"), "small letters, digits and dashes")
+	require.Contains(t, r.owner("/watch inbox"), "small letters, digits and dashes")
+	made := regexp.MustCompile("`https://hooks.example.com/watch/ci/([A-Z2-7]{26})`").FindStringSubmatch(r.owner("/watch inbox ci"))
+	require.Len(t, made, 2)
+	watch, err := store.WatchByName(r.ctx, r.st.DB(), "ci")
+	require.NoError(t, err)
+	require.Equal(t, store.HashToken(made[1]), watch.Token)
+	require.Zero(t, r.count("select count(*) from watches where position(convert_to($1, 'UTF8') in token) > 0", made[1]), "the token itself is not kept")
+	require.Contains(t, r.owner("/watch inbox ci"), "There is a **ci** already.")
+	require.Contains(t, r.owner("/watch"), "**ci** — for programs that call in · nothing new so far")
+}

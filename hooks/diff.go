@@ -1,0 +1,71 @@
+package hooks
+
+import (
+	"strings"
+	"unicode"
+)
+
+// diff is what tells two versions of a page apart, in the order of the page.
+type diff struct{ added, removed []string }
+
+// difference compares lines. One that only moved is no difference.
+func difference(before, after []string) diff {
+	return diff{added: missing(after, before), removed: missing(before, after)}
+}
+
+// missing are the lines that there are more of in one than in other.
+func missing(one, other []string) []string {
+	have := map[string]int{}
+	for _, line := range other {
+		have[line]++
+	}
+	var lines []string
+	for _, line := range one {
+		if have[line]--; have[line] < 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// clipLines joins lines up to a number of bytes, whole lines only; spaces do not count as a difference.
+func clipLines(lines []string, most int) string {
+	var b strings.Builder
+	for _, line := range lines {
+		line = oneLine(line)
+		if line == "" {
+			continue
+		}
+		if b.Len()+len(line)+1 > most {
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// oneLine makes text of strangers fit for a line that is shown: no breaks, nothing that nobody sees or that turns the direction.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(s, "�"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}

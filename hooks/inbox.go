@@ -1,0 +1,165 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/store"
+)
+
+// Inbox is where other programs call in. Each caller has a name and a token in its address, and what it says is shown in the
+// admin room as its words, never as a command.
+type Inbox struct {
+	store *store.Store
+	box   *outbox.Box
+
+	mu     sync.Mutex
+	limits map[int64]*rate.Limiter // by watch
+}
+
+// NewInbox makes an Inbox.
+func NewInbox(st *store.Store, box *outbox.Box) *Inbox {
+	return &Inbox{store: st, box: box, limits: map[int64]*rate.Limiter{}}
+}
+
+const (
+	mostCall = 64 << 10 // bytes of a call
+	mostSaid = 1000     // characters of it that are shown
+	// callsAtOnce are the calls that one caller may make together, and then one each callPause.
+	callsAtOnce = 10
+	callPause   = 6 * time.Second
+)
+
+// Handler serves POST /watch/NAME/TOKEN: 202 when what came will be told, 404 for everything that is not known.
+func (in *Inbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /watch/{name}/{token}", in.call)
+	return mux
+}
+
+func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
+	ctx := req.Context()
+	watch, err := store.WatchByName(ctx, in.store.DB(), strings.ToLower(req.PathValue("name")))
+	switch known := err == nil && subtle.ConstantTimeCompare(watch.Token, store.HashToken(req.PathValue("token"))) == 1; {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		in.fail(ctx, w, err)
+		return
+	case !known:
+		http.NotFound(w, req)
+		return
+	case !in.limit(watch.ID).Allow():
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "too many calls; 10 a minute are told", http.StatusTooManyRequests)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostCall))
+	if err != nil {
+		http.Error(w, "the call cannot be read, or is longer than 64 KiB", http.StatusRequestEntityTooLarge)
+		return
+	}
+	err = in.store.InTx(ctx, func(tx store.Tx) error {
+		first, err := store.NoteCall(ctx, tx, watch.ID, callKey(req.Header))
+		if err != nil || !first {
+			return err
+		}
+		return say(ctx, tx, in.box, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
+	})
+	if err != nil {
+		in.fail(ctx, w, err)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (in *Inbox) fail(ctx context.Context, w http.ResponseWriter, err error) {
+	if !jobs.IsLater(err) {
+		zerolog.Ctx(ctx).Err(err).Msg("Cannot take in a call")
+	}
+	w.Header().Set("Retry-After", "60")
+	http.Error(w, "not now; call again", http.StatusServiceUnavailable)
+}
+
+func (in *Inbox) limit(watch int64) *rate.Limiter {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.limits[watch] == nil {
+		in.limits[watch] = rate.NewLimiter(rate.Every(callPause), callsAtOnce)
+	}
+	return in.limits[watch]
+}
+
+// callKey is how a caller tells that a call is the same as before, in the words of those who do.
+func callKey(h http.Header) string {
+	return clip(strings.ToValidUTF8(strings.ReplaceAll(
+		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
+}
+
+// said makes one text of what a program sends: the fields that people read, else all of it.
+func said(contentType string, body []byte) string {
+	media, _, _ := mime.ParseMediaType(contentType)
+	text := string(body)
+	switch {
+	case media == "application/x-www-form-urlencoded":
+		if form, err := url.ParseQuery(text); err == nil {
+			text = formText(form)
+		}
+	case json.Valid(body):
+		text = jsonText(body)
+	}
+	if text = oneLine(text); text == "" {
+		return "(nothing was said)"
+	}
+	return outbox.Escape(clip(text, mostSaid))
+}
+
+// spokenFields are what programs call the words for people, those that begin the text first.
+func spokenFields() []string {
+	return []string{"title", "subject", "summary", "message", "text", "msg", "content", "description", "body"}
+}
+
+func jsonText(body []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return string(body)
+	}
+	var parts []string
+	for _, name := range spokenFields() {
+		var value string
+		if json.Unmarshal(fields[name], &value) == nil && value != "" && !slices.Contains(parts, value) {
+			parts = append(parts, value)
+		}
+	}
+	if len(parts) == 0 {
+		return string(body)
+	}
+	return strings.Join(parts, " — ")
+}
+
+func formText(form url.Values) string {
+	var parts []string
+	for _, name := range spokenFields() {
+		if value := form.Get(name); value != "" {
+			parts = append(parts, value)
+		}
+	}
+	if len(parts) == 0 {
+		return form.Encode()
+	}
+	return strings.Join(parts, " — ")
+}

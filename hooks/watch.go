@@ -1,0 +1,157 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/fetch"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/store"
+)
+
+// Reader gives the text of a page line by line, without what is not its content.
+type Reader interface {
+	Lines(ctx context.Context, p fetch.Page) ([]string, error)
+}
+
+// WatchOptions are what a watch works with.
+type WatchOptions struct {
+	Store  *store.Store
+	Box    *outbox.Box
+	Fetch  *fetch.Client
+	Reader Reader
+}
+
+// Watch looks at pages that the owner wants to hear of, and tells what changed.
+type Watch struct {
+	WatchOptions
+	now func() time.Time
+}
+
+// NewWatch makes a Watch.
+func NewWatch(o WatchOptions) *Watch { return &Watch{WatchOptions: o, now: time.Now} }
+
+const (
+	// failuresToTell is how often a page may fail before the owner hears of it: servers have bad moments.
+	failuresToTell = 3
+	// longestEvery bounds the pauses after failures, which double.
+	longestEvery = 24 * time.Hour
+	// mostSeen is how much of a page is compared, in bytes.
+	mostSeen = 256 << 10
+)
+
+// Look looks at a page once its time has come, and asks to come back for the next time.
+func (w *Watch) Look(ctx context.Context, watch int64) error {
+	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil {
+		return err
+	}
+	if wait := row.NextAt.Sub(w.now()); wait > 0 {
+		return jobs.Later(wait)
+	}
+	text, err := w.look(ctx, &row)
+	if err != nil {
+		return err
+	}
+	err = w.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.NoteWatch(ctx, tx, row, row.Failures == 0 && text != ""); err != nil || text == "" {
+			return err
+		}
+		return say(ctx, tx, w.Box, text)
+	})
+	if err != nil {
+		return err
+	}
+	return jobs.Later(row.NextAt.Sub(w.now()))
+}
+
+// look fetches the page and writes into the row what came of it. The text is what there is to tell; empty for nothing. An
+// error is one of this machine, not of the page.
+func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
+	every := time.Duration(row.Every) * time.Second
+	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
+	var lines []string
+	if err == nil {
+		lines, err = w.Reader.Lines(ctx, page)
+	}
+	failed := row.Failures >= failuresToTell
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, fetch.ErrUnchanged):
+		row.Failures, row.Error = 0, ""
+	case err != nil:
+		row.Failures, row.Error = row.Failures+1, err.Error()
+		row.NextAt = w.now().Add(min(every<<min(row.Failures, 8), max(longestEvery, every)))
+		if row.Failures != failuresToTell {
+			return "", nil
+		}
+		return fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
+			outbox.Escape(row.Name), failuresToTell, outbox.Escape(row.Error), row.Name), nil
+	}
+	row.NextAt = w.now().Add(every)
+	if err != nil { // it has not changed
+		return again(failed, row.Name), nil
+	}
+	before := row.Seen
+	text := clipLines(lines, mostSeen)
+	row.Seen, row.Validator, row.Failures, row.Error = &text, string(page.Validator), 0, ""
+	if before == nil {
+		return again(failed, row.Name), nil
+	}
+	d := difference(strings.Split(*before, "\n"), strings.Split(text, "\n"))
+	if len(d.added)+len(d.removed) == 0 {
+		return again(failed, row.Name), nil
+	}
+	return changed(*row, d), nil
+}
+
+// again says that a page can be read after the owner was told that it cannot.
+func again(failed bool, name string) string {
+	if !failed {
+		return ""
+	}
+	return "✅ I can read **" + outbox.Escape(name) + "** again."
+}
+
+// How much of a change is shown.
+const (
+	shownAdded   = 8
+	shownRemoved = 4
+	shownLine    = 200
+)
+
+// changed says what is new on a page, and what is gone from it.
+func changed(row store.Watch, d diff) string {
+	text := []string{fmt.Sprintf("👁 **%s** has changed: %s", outbox.Escape(row.Name), outbox.Escape(row.Address))}
+	for _, line := range d.added[:min(len(d.added), shownAdded)] {
+		text = append(text, "➕ "+outbox.Escape(clip(line, shownLine)))
+	}
+	for _, line := range d.removed[:min(len(d.removed), shownRemoved)] {
+		text = append(text, "➖ "+outbox.Escape(clip(line, shownLine)))
+	}
+	if more := max(len(d.added)-shownAdded, 0) + max(len(d.removed)-shownRemoved, 0); more > 0 {
+		text = append(text, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(text, "\n\n")
+}
+
+// say writes a notice to the admin room. Without one there is nobody to tell yet, and it is tried again.
+func say(ctx context.Context, tx store.Tx, box *outbox.Box, markdown string) error {
+	room, err := store.AdminChat(ctx, tx)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Later(time.Minute)
+	}
+	if err != nil {
+		return err
+	}
+	_, _, err = box.Queue(ctx, tx, outbox.Notice(room, markdown, false))
+	return err
+}

@@ -1,0 +1,243 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/fetch"
+	"multis/jobs"
+	"multis/store"
+)
+
+// plain reads a page as its lines.
+type plain struct{}
+
+func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
+	if strings.HasPrefix(string(p.Data), "%PDF") {
+		return nil, errors.New("it is broken or cut off")
+	}
+	return strings.Split(string(p.Data), "\n"), nil
+}
+
+// watching is a page that is watched, and the clock.
+type watching struct {
+	*rig
+	watch *Watch
+	id    int64
+	now   time.Time
+}
+
+func newWatching(t *testing.T) *watching {
+	t.Helper()
+	r := newRig(t)
+	w := &watching{rig: r, now: time.Now().Add(time.Minute)}
+	w.watch = NewWatch(WatchOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{Private: true}), Reader: plain{}})
+	w.watch.now = func() time.Time { return w.now }
+	r.tx(func(tx store.Tx) (err error) {
+		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Every: 3600})
+		return err
+	})
+	return w
+}
+
+func (w *watching) shows(text string) {
+	w.to.answers(func(rw http.ResponseWriter, req *http.Request) {
+		tag := fmt.Sprintf(`"%d"`, len(text))
+		rw.Header().Set("ETag", tag)
+		if req.Header.Get("If-None-Match") == tag {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(rw, text)
+	})
+}
+
+// look looks once the time has come, and returns what the owner heard of it.
+func (w *watching) look() []string {
+	w.t.Helper()
+	before := len(w.notices())
+	require.True(w.t, jobs.IsLater(w.watch.Look(w.t.Context(), w.id)))
+	row, err := store.WatchByID(w.t.Context(), w.st.DB(), w.id)
+	require.NoError(w.t, err)
+	w.now = row.NextAt.Add(time.Second)
+	return w.notices()[before:]
+}
+
+func TestWhatIsNewOnAPageIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t)
+	w.shows("Jobs\nCarpenter\nPlumber")
+	require.Empty(t, w.look(), "the first look is the one to compare with")
+	requests := len(w.to.requests())
+	w.now = w.now.Add(-time.Minute)
+	require.True(t, jobs.IsLater(w.watch.Look(t.Context(), w.id)))
+	require.Len(t, w.to.requests(), requests, "not before its time")
+	w.now = w.now.Add(time.Minute)
+
+	require.Empty(t, w.look(), "the server says that nothing changed")
+	w.shows("Plumber\n\nJobs\n  Carpenter")
+	require.Empty(t, w.look(), "lines that moved are no news")
+	w.shows("Jobs\nPlumber\nElectrician <b>urgent</b>")
+	told := w.look()
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "**jobs** has changed")
+	require.Contains(t, told[0], "➕ Electrician <b>urgent</b>")
+	require.Contains(t, told[0], "➖ Carpenter")
+	require.NotContains(t, told[0], "Plumber")
+	require.Empty(t, w.look())
+}
+
+func TestALongChangeIsCut(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t)
+	w.shows("one")
+	w.look()
+	lines := make([]string, 50)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d %s", i, strings.Repeat("x", 500))
+	}
+	w.shows(strings.Join(lines, "\n"))
+	told := w.look()
+	require.Len(t, told, 1)
+	require.Less(t, len(told[0]), 4000)
+	require.Contains(t, told[0], "and 42 more")
+}
+
+func TestAPageThatCannotBeReadIsToldOnceAndTriedEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t)
+	w.shows("one")
+	w.look()
+	w.to.answers(status(http.StatusInternalServerError))
+	var told []string
+	var waits []time.Duration
+	for range 8 {
+		before := w.now
+		told = append(told, w.look()...)
+		waits = append(waits, w.now.Sub(before))
+	}
+	require.Len(t, told, 1, "eight failures are told once")
+	require.Contains(t, told[0], "500 Internal Server Error")
+	require.Greater(t, waits[2], waits[0])
+	require.LessOrEqual(t, waits[7], longestEvery+time.Second)
+	w.shows("%PDF broken")
+	require.Empty(t, w.look(), "what cannot be read is a failure as well")
+	w.shows("one")
+	require.Equal(t, []string{"✅ I can read **jobs** again."}, w.look())
+	w.shows("one and two")
+	require.Len(t, w.look(), 1, "what changed meanwhile is not lost")
+}
+
+func TestAWatchThatEndedIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t)
+	w.tx(func(tx store.Tx) error { return store.DropWatch(t.Context(), tx, w.id) })
+	require.True(t, jobs.IsFinal(w.watch.Look(t.Context(), w.id)))
+	require.Empty(t, w.to.requests())
+}
+
+const token = "the-token"
+
+// inbox is a server that other programs call.
+func inbox(t *testing.T) (*rig, string) {
+	t.Helper()
+	r := newRig(t)
+	r.tx(func(tx store.Tx) error {
+		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "ci", Kind: store.WatchInbox, Token: store.HashToken(token)})
+		return err
+	})
+	server := httptest.NewServer(NewInbox(r.st, r.hooks.Box).Handler())
+	t.Cleanup(server.Close)
+	return r, server.URL
+}
+
+func post(t *testing.T, address, contentType, body string, header ...string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", contentType)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode
+}
+
+func TestWhatOtherProgramsSayIsShownAsTheirWords(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, contentType, body, want string }{
+		{"text", "text/plain", "build 12 failed", "📬 **ci**: build 12 failed"},
+		{"fields for people", "application/json", `{"id": 4, "text": "it broke", "title": "Build"}`, "📬 **ci**: Build — it broke"},
+		{"other JSON", "application/json", `{"state": "red"}`, `📬 **ci**: {"state": "red"}`},
+		{"a list", "application/json", `[1, 2]`, "📬 **ci**: [1, 2]"},
+		{"a form", "application/x-www-form-urlencoded", "title=Hi&x=1", "📬 **ci**: Hi"},
+		{"a form without words", "application/x-www-form-urlencoded", "x=1", "📬 **ci**: x=1"},
+		{"nothing", "text/plain", "", "📬 **ci**: (nothing was said)"},
+		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)", "📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
+		{"no text at all", "application/octet-stream", "a\xff\x00b", "📬 **ci**: a�b"},
+	} {
+		r, address := inbox(t)
+		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, test.contentType, test.body), test.name)
+		require.Equal(t, []string{test.want}, r.notices(), test.name)
+	}
+}
+
+func TestOnlyWhoKnowsTheTokenIsHeard(t *testing.T) {
+	t.Parallel()
+	r, address := inbox(t)
+	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
+	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/other/"+token, "text/plain", "x"))
+	r.tx(func(tx store.Tx) error {
+		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "page", Kind: store.WatchPage, Address: "https://example.org", Every: 900})
+		return err
+	})
+	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/page/x", "text/plain", "x"), "a page is no inbox")
+	resp, err := http.Get(address + "/watch/ci/" + token)
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	require.Empty(t, r.notices())
+}
+
+func TestACallMadeTwiceIsToldOnceAndAFloodIsBounded(t *testing.T) {
+	t.Parallel()
+	r, address := inbox(t)
+	for range 3 {
+		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, "text/plain", "once", "Webhook-Id", "msg_1"))
+	}
+	require.Len(t, r.notices(), 1)
+	require.Equal(t, http.StatusRequestEntityTooLarge, post(t, address+"/watch/ci/"+token, "text/plain", strings.Repeat("x", mostCall+1)))
+	refused := 0
+	for range 3 * callsAtOnce {
+		if post(t, address+"/watch/ci/"+token, "text/plain", "again") == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	require.GreaterOrEqual(t, refused, callsAtOnce)
+	require.Less(t, len(r.notices()), 2*callsAtOnce)
+}
+
+func FuzzSaid(f *testing.F) {
+	f.Add("application/json", `{"title": "a", "text": ["b"]}`)
+	f.Add("application/x-www-form-urlencoded", "a=%zz&title=x")
+	f.Add("text/plain; charset=\xff", "\x00")
+	f.Fuzz(func(t *testing.T, contentType, body string) {
+		text := said(contentType, []byte(body))
+		require.NotEmpty(t, text)
+		require.NotContains(t, text, "\n")
+		require.LessOrEqual(t, len([]rune(text)), 2*mostSaid)
+	})
+}

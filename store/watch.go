@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// WatchKind says what a watch looks at.
+type WatchKind string
+
+// The kinds of watches.
+const (
+	WatchPage  WatchKind = "page"  // a page of the web, now and then
+	WatchInbox WatchKind = "inbox" // what other programs send
+)
+
+// Watch is something that the owner wants to hear of.
+type Watch struct {
+	ID      int64
+	Name    string
+	Kind    WatchKind
+	Address string // of a page
+	Every   int64  // seconds between two looks at a page
+	Token   []byte // of an inbox: SHA-256 of what its callers must know
+	// Validator and Seen are the version of the page that was seen last. Seen is nil before the first look.
+	Validator string
+	Seen      *string
+	NextAt    time.Time
+	CheckedAt *time.Time
+	ChangedAt *time.Time
+	// Failures counts the looks since it last worked, and Error says why.
+	Failures int
+	Error    string
+}
+
+const watchColumns = "id, name, kind, address, every, token, validator, seen, next_at, checked_at, changed_at, failures, error"
+
+const insertWatchSQL = "insert into watches (name, kind, address, every, token) values ($1, $2, $3, $4, $5) on conflict do nothing returning id"
+
+// InsertWatch adds a watch and returns its id; 0 when there is one of that name.
+func InsertWatch(ctx context.Context, tx Tx, w Watch) (int64, error) {
+	rows, err := tx.Query(ctx, insertWatchSQL, w.Name, w.Kind, w.Address, w.Every, w.Token)
+	if err != nil {
+		return 0, fmt.Errorf("write watch: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+const listWatchesSQL = "select " + watchColumns + " from watches order by name"
+
+// HashToken is what is kept of an inbox's token.
+func HashToken(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// Watches lists the watches by name.
+func Watches(ctx context.Context, db DB) ([]Watch, error) {
+	return collect[Watch](ctx, db, "watches", listWatchesSQL)
+}
+
+const watchByIDSQL = "select " + watchColumns + " from watches where id = $1"
+
+// WatchByID returns one watch, or ErrNotFound.
+func WatchByID(ctx context.Context, db DB, watch int64) (Watch, error) {
+	return one[Watch](ctx, db, "watch", watchByIDSQL, watch)
+}
+
+const watchByNameSQL = "select " + watchColumns + " from watches where name = $1"
+
+// WatchByName returns one watch, or ErrNotFound.
+func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
+	return one[Watch](ctx, db, "watch", watchByNameSQL, name)
+}
+
+const noteWatchSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
+	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id`
+
+// NoteWatch writes what a look came to. changed says that there was something to tell.
+func NoteWatch(ctx context.Context, tx Tx, w Watch, changed bool) error {
+	return exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
+		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": clean(w.Error),
+	})
+}
+
+const noteCallSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
+
+const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now() - interval '7 days'"
+
+const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
+
+// NoteCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
+func NoteCall(ctx context.Context, tx Tx, watch int64, key string) (first bool, err error) {
+	if err := exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
+		return err == nil, err
+	}
+	if err := exec(ctx, tx, "forget old calls", dropCallsSQL, watch); err != nil {
+		return false, err
+	}
+	tag, err := tx.Exec(ctx, callSQL, watch, key)
+	if err != nil {
+		return false, fmt.Errorf("note call: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const dropWatchSQL = "delete from watches where id = $1"
+
+// DropWatch ends a watch.
+func DropWatch(ctx context.Context, tx Tx, watch int64) error {
+	return exec(ctx, tx, "end watch", dropWatchSQL, watch)
+}
