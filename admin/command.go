@@ -133,6 +133,12 @@ func (a *Admin) chatCommands() []command {
 			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. They stand in config.yaml under `hooks:`.",
 		},
 		{
+			name: "bridges", args: "[accept or refuse] [bot]", group: groupControl, run: a.bridges,
+			summary: "the bridges, and bots that claim the chats of another",
+			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up anew or because somebody pretends, I ask you first. " +
+				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",
+		},
+		{
 			name: "help", args: "[command]", group: groupControl, run: a.help, operators: true,
 			summary: "this list, or more about one command",
 		},

@@ -43,6 +43,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickMode{}
 	case pickRole{}.kind():
 		q = &pickRole{}
+	case pickBridge{}.kind():
+		q = &pickBridge{}
 	default:
 		return nil, fmt.Errorf("read question %d: kind %q is unknown", d.ID, d.Kind)
 	}

@@ -72,15 +72,18 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 }
 
 // Tell tells the owner something that concerns no chat.
-func (a *Admin) Tell(ctx context.Context, topic jobs.Topic) error {
+func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
+	if what.Topic == jobs.TopicBridge {
+		return a.tellBridgeChange(ctx, what.About)
+	}
 	texts := map[jobs.Topic]string{
 		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
 			"Run `multis verify` so that your other sessions trust it.",
 		jobs.TopicEdit: "I don't act on edits: write it again.",
 	}
-	text, known := texts[topic]
+	text, known := texts[what.Topic]
 	if !known {
-		return jobs.Final(fmt.Errorf("nothing is known of %q", topic))
+		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.AdminChat(ctx, tx)

@@ -113,11 +113,11 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Tell(r.ctx, jobs.TopicEdit))
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicEdit}))
 	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
-	require.NoError(t, r.admin.Tell(r.ctx, jobs.TopicDevice))
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicDevice}))
 	require.Contains(t, said(r.flush()), "**My session was ended**")
-	require.True(t, jobs.IsFinal(r.admin.Tell(r.ctx, "weather")))
+	require.True(t, jobs.IsFinal(r.admin.Tell(r.ctx, jobs.TellArgs{Topic: "weather"})))
 }
 
 func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {

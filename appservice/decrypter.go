@@ -47,14 +47,15 @@ func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
 	if err != nil {
 		return err
 	}
-	if chat.RoomID == nil {
+	room := msg.ParkedIn
+	if room == "" {
 		return nil
 	}
 	who := policy.AsOwner
 	if chat.Kind == policy.KindAdmin {
 		who = policy.AsBot
 	}
-	evt := sealed(msg, *chat.RoomID)
+	evt := sealed(msg, room)
 	plain, err := d.vault.decrypt(ctx, who, evt)
 	switch {
 	case errors.Is(err, errElsewhere):
@@ -110,18 +111,29 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 // takeIn puts what a message says in its place, with what is decided about it.
 func (d *Decrypter) takeIn(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		chat, err := store.HoldChat(ctx, tx, msg.ChatID)
+		if err != nil {
+			return err
+		}
 		taken, err := store.TakeParked(ctx, tx, msg.ID)
 		if err != nil || !taken {
 			return err
+		}
+		if chat.RoomID != nil {
+			plain.RoomID = *chat.RoomID // the chat may have moved since
 		}
 		b := d.inbox.newBatch(tx)
 		b.history = msg.Code == policy.CodeBackfill
 		if err := b.look(ctx, []*event.Event{plain}); err != nil {
 			return err
 		}
-		chat, known := b.chats[plain.RoomID]
-		if !known || b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
+		if b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
 			return nil // switched off while the key was on its way: nothing is kept
+		}
+		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
+			chat = known
+		} else {
+			b.chats[plain.RoomID] = chat // it has no room at the moment
 		}
 		if err := b.take(ctx, chat, plain); err != nil {
 			return fmt.Errorf("take in %s: %w", plain.ID, err)

@@ -29,8 +29,11 @@ type Describer struct {
 func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{inbox: inbox, hs: hs} }
 
 // Describe reads a room's state as the owner and writes the chat's row, or forgets the room if it is none of ours. The
-// events that waited for it are then fetched and taken in.
+// events that waited for it are then fetched and taken in. No room means all that nobody has described yet.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
+	if room == "" {
+		return d.Survey(ctx)
+	}
 	// One look at a room at a time: an older look that ends later would undo what the newer one found.
 	lock, ok, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
 	if err != nil {
@@ -60,20 +63,21 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	case err != nil:
 		return explain("read the state of a room", err)
 	}
-	chat, ok, err := d.chatOf(ctx, room, flat(state))
+	found, ok, err := d.chatOf(ctx, room, flat(state))
 	if err != nil {
 		return err
 	}
 	if !ok {
+		if expected, err := d.expected(ctx, room, flat(state)); err != nil || expected {
+			return err // its bridge has not claimed it yet: what is said there waits
+		}
 		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
 	}
-	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		chat, err = store.UpsertChat(ctx, tx, chat)
-		return err
-	})
+	chat, err := d.write(ctx, found, flat(state))
 	if errors.Is(err, store.ErrOtherRoom) {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Msg("A room claims a chat that lives elsewhere; left alone")
-		return d.forget(ctx, room, waiting, "")
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
+		d.inbox.ignored.addFor(room, otherRoomWait)
+		return d.dropPending(ctx, room, waiting)
 	}
 	if err != nil {
 		return err
@@ -103,7 +107,7 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // a bridge of ours runs on our own server
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name,
-			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal),
+			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
 		}, true, nil
 	}
 	join, ok := adminRoom(state, rules)
@@ -179,7 +183,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 		}
 		chat, known := chats[room]
 		switch {
-		case !known || why == "":
+		case !known:
 			d.inbox.ignored.add(room)
 		case chat.Kind == policy.KindAdmin:
 			// The owner is not there yet while the invitation stands; that he leaves it comes as an event.

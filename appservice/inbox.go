@@ -157,6 +157,12 @@ func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 			b.park(evt)
 			continue
 		}
+		if !chat.LivesIn(evt.RoomID) && !belongsToFormer(chat, evt) {
+			if changesRoom(evt, b.in.rules) {
+				b.enqueue(jobs.DescribeArgs{Room: evt.RoomID}) // it may move back
+			}
+			continue
+		}
 		if b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
 			// Nothing of an off room is written but the chat's own row.
 			if evt.StateKey != nil {
@@ -180,6 +186,28 @@ func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 		}
 	}
 	return jobs.Enqueue(ctx, b.tx, b.jobs...)
+}
+
+// belongsToFormer tells whether an event of the room where a chat lived before is still the chat's: what was said there before
+// it moved and came late, and what is said about that.
+func belongsToFormer(chat store.Chat, evt *event.Event) bool {
+	switch {
+	case evt.StateKey != nil || chat.MovedAt == nil:
+		return false
+	case evt.Type.Type == event.EventRedaction.Type, evt.Type.Type == event.BeeperMessageStatus.Type, evt.Sender == chat.BridgeBot:
+		return true
+	default:
+		return !time.UnixMilli(evt.Timestamp).After(*chat.MovedAt)
+	}
+}
+
+// remember has what follows in the transaction see a chat as it is now.
+func (b *batch) remember(chat store.Chat) {
+	for room, known := range b.chats {
+		if known.ID == chat.ID {
+			b.chats[room] = chat
+		}
+	}
 }
 
 // look reads what the whole batch needs.

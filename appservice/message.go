@@ -56,6 +56,7 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		At: at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
 	}
 	if encrypted {
+		row.ParkedIn = evt.RoomID
 		row.Parked, row.Action, row.Code, row.Reason = evt.Content.VeryRaw, policy.ActionArchive, policy.CodeEncrypted, policy.CodeEncrypted.Sentence()
 		if b.history {
 			row.Code = policy.CodeBackfill
@@ -211,7 +212,7 @@ func (b *batch) ownerWrote(ctx context.Context, chat store.Chat, at time.Time) e
 	}
 	if chat.OwnerLastAt == nil || chat.OwnerLastAt.Before(at) {
 		chat.OwnerLastAt = &at
-		b.chats[*chat.RoomID] = chat // what follows in this transaction sees it
+		b.remember(chat) // what follows in this transaction sees it
 	}
 	closed, err := store.CloseEscalation(ctx, b.tx, chat.ID, at)
 	if err != nil || !closed {
@@ -313,8 +314,11 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 			return err
 		}
 		chat.Encrypted = policy.EncryptionYes
-		b.chats[evt.RoomID] = chat
+		b.remember(chat)
 	case event.StateTombstone.Type:
+		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
+			b.enqueue(jobs.DescribeArgs{Room: room}) // believed for what its bridge says of it, not for being named here
+		}
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
 		who := id.UserID(*evt.StateKey)

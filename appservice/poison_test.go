@@ -271,6 +271,7 @@ func TestABridgeOfAnotherServerIsNoneOfOurs(t *testing.T) {
 			fmt.Sprintf(`{"type":"m.bridge","state_key":"x","sender":%[1]q,"content":{"bridgebot":%[1]q,"protocol":{"id":"demo"},"channel":{"id":"ana"},"com.beeper.room_type":"dm"}}`, bot),
 			fmt.Sprintf(`{"type":"m.room.power_levels","state_key":"","sender":%[1]q,"content":{"users":{%[1]q:100}}}`, bot),
 			fmt.Sprintf(`{"type":"m.room.member","state_key":%[1]q,"sender":%[1]q,"content":{"membership":"join"}}`, owner),
+			fmt.Sprintf(`{"type":"m.room.member","state_key":%[1]q,"sender":%[1]q,"content":{"membership":"join"}}`, bot),
 		} {
 			var evt event.Event
 			require.NoError(t, json.Unmarshal([]byte(raw), &evt))

@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"sync"
+	"time"
 
 	"maunium.net/go/mautrix/id"
 )
@@ -11,6 +12,8 @@ import (
 type roomSet struct {
 	mu       sync.Mutex
 	now, old map[id.RoomID]struct{}
+	// until are rooms that are left out for a while.
+	until map[id.RoomID]time.Time
 	// watched are rooms that are being looked at, and whether something changed there since the look began.
 	watched map[id.RoomID]bool
 }
@@ -18,7 +21,7 @@ type roomSet struct {
 const roomSetSize = 50_000
 
 func newRoomSet() *roomSet {
-	return &roomSet{now: map[id.RoomID]struct{}{}, watched: map[id.RoomID]bool{}}
+	return &roomSet{now: map[id.RoomID]struct{}{}, until: map[id.RoomID]time.Time{}, watched: map[id.RoomID]bool{}}
 }
 
 // watch begins a look at a room. One look at a room is under way at a time.
@@ -51,12 +54,22 @@ func (s *roomSet) add(room id.RoomID) {
 	s.now[room] = struct{}{}
 }
 
+// addFor is add for a while.
+func (s *roomSet) addFor(room id.RoomID, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.until) >= roomSetSize {
+		clear(s.until)
+	}
+	s.until[room] = time.Now().Add(d)
+}
+
 func (s *roomSet) has(room id.RoomID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, now := s.now[room]
 	_, old := s.old[room]
-	return now || old
+	return now || old || time.Now().Before(s.until[room])
 }
 
 // changed takes a room out because of an event that may make it a chat.
@@ -65,6 +78,7 @@ func (s *roomSet) changed(room id.RoomID) {
 	defer s.mu.Unlock()
 	delete(s.now, room)
 	delete(s.old, room)
+	delete(s.until, room)
 	if _, ok := s.watched[room]; ok {
 		s.watched[room] = true
 	}

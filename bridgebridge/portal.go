@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,6 +37,8 @@ type Portal struct {
 	Members    []Member  // the people on the network, without the owner and without bots
 	Encryption policy.Encryption
 	Tombstoned bool // the room was replaced by another
+	// ClaimedAt is when the bridge last said that the chat lives here. Of two rooms that it said so of, the later is the chat's.
+	ClaimedAt time.Time
 }
 
 // Member is a person in a portal.
@@ -49,7 +52,7 @@ type Member struct {
 // status broadcasts and newsletters, and rooms that the owner is not in. owner and bot are the owner's and our own Matrix ids.
 func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	room := newRoom(state)
-	claim, ok := room.bridgeClaim()
+	claim, claimedAt, ok := room.bridgeClaim()
 	if !ok || claim.BridgeBot == owner || claim.BridgeBot == bot || room.membership(owner) != event.MembershipJoin {
 		return Portal{}, false
 	}
@@ -58,7 +61,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	}
 	portal := Portal{
 		Protocol: claim.Protocol.ID, Network: NetworkName(claim.Protocol.ID), ChannelID: claim.Channel.ID, Receiver: claim.Channel.Receiver,
-		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone),
+		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone), ClaimedAt: claimedAt,
 	}
 	people := room.people(owner, bot, claim.BridgeBot)
 	portal.SelfGhost = selfGhost(people, portal)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"maunium.net/go/mautrix/event"
@@ -99,9 +100,9 @@ type claimSection struct {
 }
 
 // bridgeClaim finds the claim to believe. Bridges use different state keys, so all are looked at. A claim is believed when
-// the bot it names sent it and has the power to set the room's state. Of several, the stable type comes first, then the
-// mightier bot, then the newer event.
-func (r room) bridgeClaim() (bridgeClaim, bool) {
+// the bot it names sent it, has the power to set the room's state and is still there. Of several, the stable type comes
+// first, then the mightier bot, then the newer event.
+func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
 		claims := make([]*event.Event, 0, 1)
 		for _, evt := range r[eventType.Type] {
@@ -110,16 +111,17 @@ func (r room) bridgeClaim() (bridgeClaim, bool) {
 			}
 		}
 		if len(claims) > 0 {
-			return decode[bridgeClaim](slices.MinFunc(claims, r.compareClaims)), true
+			evt := slices.MinFunc(claims, r.compareClaims)
+			return decode[bridgeClaim](evt), time.UnixMilli(evt.Timestamp), true
 		}
 	}
-	return bridgeClaim{}, false
+	return bridgeClaim{}, time.Time{}, false
 }
 
 func (r room) believes(evt *event.Event) bool {
 	claim := decode[bridgeClaim](evt)
 	level, needed := r.power(evt.Sender)
-	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed &&
+	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed && r.membership(evt.Sender) == event.MembershipJoin &&
 		isKey(claim.Protocol.ID) && isKey(claim.Channel.ID) && (claim.Channel.Receiver == "" || isKey(claim.Channel.Receiver))
 }
 

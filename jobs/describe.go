@@ -8,7 +8,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// DescribeArgs asks what a room is, and then for the events of it that wait.
+// DescribeArgs asks what a room is, and then for the events of it that wait. No room stands for all that nobody has
+// described yet.
 type DescribeArgs struct {
 	Room id.RoomID `json:"room"`
 }

@@ -18,6 +18,8 @@ type HistoryArgs struct {
 	// Stored is how many messages were stored so far. Done says that nothing is left but to tell.
 	Stored int  `json:"stored"`
 	Done   bool `json:"done,omitempty"`
+	// Quiet says that nobody asked for it: nobody is told.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // historyPace is the pause between two pages, so that a long history leaves the homeserver to others.
@@ -56,6 +58,9 @@ func (w *historyWorker) Timeout(*river.Job[HistoryArgs]) time.Duration { return 
 func (w *historyWorker) NextRetry(job *river.Job[HistoryArgs]) time.Time { return backoff(job.Attempt) }
 
 func (w *historyWorker) Work(ctx context.Context, job *river.Job[HistoryArgs]) error {
+	if job.Args.Done && job.Args.Quiet {
+		return nil
+	}
 	if job.Args.Done {
 		return w.teller.HistoryRead(ctx, job.Args.Chat, job.Args.Stored)
 	}

@@ -15,11 +15,15 @@ const (
 	TopicDevice Topic = "device"
 	// TopicEdit is told when the owner edits in the admin room what was carried out already.
 	TopicEdit Topic = "edit"
+	// TopicBridge is told when another bot claims the chats of a bridge; About is the change.
+	TopicBridge Topic = "bridge"
 )
 
 // TellArgs asks to tell the owner something.
 type TellArgs struct {
 	Topic Topic `json:"topic"`
+	// About is the row it is about; zero: none.
+	About int64 `json:"about,omitempty"`
 }
 
 // Kind names the job.
@@ -32,7 +36,7 @@ func (TellArgs) InsertOpts() river.InsertOpts {
 
 // Teller tells the owner.
 type Teller interface {
-	Tell(ctx context.Context, topic Topic) error
+	Tell(ctx context.Context, what TellArgs) error
 }
 
 type tellWorker struct {
@@ -45,5 +49,5 @@ func (w *tellWorker) Timeout(*river.Job[TellArgs]) time.Duration { return time.M
 func (w *tellWorker) NextRetry(job *river.Job[TellArgs]) time.Time { return backoff(job.Attempt) }
 
 func (w *tellWorker) Work(ctx context.Context, job *river.Job[TellArgs]) error {
-	return w.teller.Tell(ctx, job.Args.Topic)
+	return w.teller.Tell(ctx, job.Args)
 }

@@ -2,7 +2,7 @@
 
 -- A chat lives where its bridge said last. What was said in the room before that still belongs to it.
 alter table chats
-    add column claimed_at  timestamptz not null default '-infinity', -- when the bridge said so
+    add column claimed_at  timestamptz not null default 'epoch', -- when the bridge said so
     add column former_room text,
     add column moved_at    timestamptz;
 create index chats_former_room on chats (former_room) where former_room is not null;

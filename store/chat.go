@@ -41,6 +41,11 @@ type Chat struct {
 	Agent string
 	// Unreadable is how many messages wait for a key.
 	Unreadable int
+	// ClaimedAt is when the bridge said that the chat lives in its room.
+	ClaimedAt time.Time
+	// FormerRoom is where the chat lived until MovedAt; nil when it never moved.
+	FormerRoom *id.RoomID
+	MovedAt    *time.Time
 }
 
 // ModeIn is the mode in force for the chat.
@@ -49,11 +54,14 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	return mode
 }
 
+// LivesIn tells whether a room is the chat's room of today.
+func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID == room }
+
 // Usable tells whether something can be sent and received there.
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null)`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -62,10 +70,41 @@ func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]C
 	return chatsByRoom(ctx, db, chatsByRoomSQL, rooms)
 }
 
+const holdChatsSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
+
 // HoldChats is ChatsByRoom for a transaction that will change the chats: it takes them in one order, so that two such
-// transactions wait for each other instead of blocking each other.
+// transactions wait for each other instead of blocking each other. A chat is also found by the room where it lived before.
 func HoldChats(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
-	return chatsByRoom(ctx, tx, chatsByRoomSQL+" order by c.id for no key update", rooms)
+	chats, err := collectChats(ctx, tx, holdChatsSQL, rooms)
+	if err != nil {
+		return nil, err
+	}
+	byRoom := make(map[id.RoomID]Chat, len(chats))
+	for _, c := range chats {
+		if c.FormerRoom != nil {
+			byRoom[*c.FormerRoom] = c
+		}
+	}
+	for _, c := range chats {
+		if c.RoomID != nil {
+			byRoom[*c.RoomID] = c // of two chats, the one that lives there now
+		}
+	}
+	return byRoom, nil
+}
+
+const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
+
+// HoldChat is ChatByID for a transaction that will change the chat.
+func HoldChat(ctx context.Context, tx Tx, chat int64) (Chat, error) {
+	return oneChat(ctx, tx, holdChatSQL, chat)
+}
+
+const chatByChannelSQL = "select " + chatColumns + " from chats c where (c.protocol, c.channel_id, c.receiver) = ($1, $2, $3)"
+
+// ChatByChannel returns the chat of a bridge channel, wherever it lives, or ErrNotFound.
+func ChatByChannel(ctx context.Context, db DB, protocol, channel, receiver string) (Chat, error) {
+	return oneChat(ctx, db, chatByChannelSQL, protocol, channel, receiver)
 }
 
 func chatsByRoom(ctx context.Context, db DB, sql string, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
@@ -129,22 +168,26 @@ func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
 
 const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
 
-const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, contact, bridge_bot, self_ghost, encrypted, closed_why)
-	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed)
+const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, contact, bridge_bot, self_ghost, encrypted, closed_why, claimed_at)
+	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why
-		where c.bridge_bot = excluded.bridge_bot and (excluded.closed_why = '' or c.room_id is null or c.room_id = excluded.room_id)
+		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
+		claimed_at = excluded.claimed_at, former_room = case when c.room_id <> excluded.room_id then c.room_id else c.former_room end,
+		moved_at = case when c.room_id <> excluded.room_id then now() else c.moved_at end
+		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_why = '' and excluded.claimed_at >= c.claimed_at)))
+			or (excluded.closed_why = '' and exists (select from bridge_changes b
+				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
 // ErrOtherRoom is returned by UpsertChat for a room that must not take the chat over: another bridge bot claims the channel,
-// which anybody could do, or the room was replaced and the chat lives elsewhere.
+// which anybody could do, or the chat lives in a room that the bridge claimed later.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
 // UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
 		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": clean(c.Name),
-		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy,
+		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
 		return Chat{}, fmt.Errorf("free room of chat: %w", err)

@@ -37,6 +37,8 @@ type Message struct {
 	Reason     string
 	AnsweredAt *time.Time
 	OutboxID   *uuid.UUID
+	// ParkedIn is the room that an encrypted message came in: its key is one of that room.
+	ParkedIn id.RoomID
 }
 
 // Attachment is a file on the homeserver.
@@ -53,7 +55,7 @@ func (a *Attachment) clean() *Attachment {
 }
 
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
-	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id`
+	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in`
 
 const markSeenSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
@@ -75,8 +77,8 @@ func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]b
 }
 
 const insertMessageSQL = `with one as (
-		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, ts, edited_at, action, code, reason)
-		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @at, @edited, @action, @code, @reason) returning id),
+		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, parked_in, ts, edited_at, action, code, reason)
+		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @parked_in, @at, @edited, @action, @code, @reason) returning id),
 	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction'),
 	remember as (insert into chat_memory as m (chat_id, fresh) select @chat, 1 where @fresh and @at > now() - interval '1 day'
 		on conflict (chat_id) do update set fresh = m.fresh + 1, fresh_at = now())
@@ -87,7 +89,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	var row int64
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
-		"attachment": m.Attachment.clean(), "parked": m.Parked, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
 		"fresh": fresh(m),
 	}).Scan(&row)
 	if err != nil {

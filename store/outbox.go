@@ -129,7 +129,7 @@ func EarlierQueued(ctx context.Context, db DB, o Out) (bool, error) {
 }
 
 const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text[], @rooms::text[]) e(event_id, key, room_id)
-	join chats c on c.room_id = e.room_id join outbox o on o.chat_id = c.id
+	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
 	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
 
 // Seen is an event as it came in: its id, the outbox key in its content (empty: none) and its room.

@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/store"
+)
+
+// bridges lists the bridges, and asks about a bot that claims the chats of another one.
+func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, error) {
+	changes, err := store.OpenBridgeChanges(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if fields := strings.Fields(args); len(fields) > 0 {
+		return a.decideBridge(changes, strings.ToLower(fields[0]), strings.Join(fields[1:], " ")), nil
+	}
+	bridges, err := store.Bridges(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(bridges) == 0 {
+		return answer{text: "No bridge has brought a chat yet."}, nil
+	}
+	lines := []string{"**Bridges**"}
+	for _, b := range bridges {
+		lines = append(lines, fmt.Sprintf("%s — %s, by %s", esc(bridgebridge.NetworkName(b.Protocol)), count(b.Chats, "chat"), esc(b.Bot.String())))
+	}
+	if len(changes) == 0 {
+		return answer{text: strings.Join(lines, "\n")}, nil
+	}
+	lines = append(lines, "", askBridge(changes[0]))
+	return answer{text: strings.Join(lines, "\n"), asks: pickBridge{Change: changes[0].ID}}, nil
+}
+
+// decideBridge carries out "accept @bot" and "refuse @bot".
+func (a *Admin) decideBridge(changes []store.BridgeChange, word, bot string) answer {
+	if word != "accept" && word != "refuse" {
+		return answer{text: "Say it like: `/bridges`, `/bridges accept @bot:server`, `/bridges refuse @bot:server`."}
+	}
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c store.BridgeChange) bool { return bot != "" && c.NewBot.String() != bot })
+	switch {
+	case len(changes) == 0:
+		return answer{text: "No bot of that name claims chats of another one. `/bridges` lists what there is."}
+	case len(changes) > 1:
+		return answer{text: "Which one? `/bridges " + word + "` and the bot's whole name."}
+	default:
+		return a.bridgeDecided(changes[0], word == "accept")
+	}
+}
+
+// tellBridgeChange asks the owner about a bot that claims the chats of another one.
+func (a *Admin) tellBridgeChange(ctx context.Context, change int64) error {
+	c, err := store.BridgeChangeByID(ctx, a.Store.DB(), change)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || c.DecidedAt != nil {
+		return err
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		// No question that a number answers: it would catch the answer to another one.
+		_, err = a.say(ctx, tx, room, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())), nil)
+		return err
+	})
+}
+
+// claimText says what was claimed, and what to look at before believing it.
+func claimText(c store.BridgeChange) string {
+	return fmt.Sprintf("⚠️ **Another bot claims %[1]s chats.** %[2]s says that chats of %[3]s (%[4]s) are its own now. "+
+		"Any user of your server could say so: compare the name with the bot in your bridge's config. Until you accept it, nothing is read or sent in its rooms.\n",
+		esc(bridgebridge.NetworkName(c.Protocol)), esc(c.NewBot.String()), esc(c.OldBot.String()), count(c.Chats, "chat"))
+}
+
+func askBridge(c store.BridgeChange) string {
+	return claimText(c) + "1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
+}
+
+// pickBridge asks whether a bot may take over the chats of another one.
+type pickBridge struct {
+	Change int64
+}
+
+func (pickBridge) kind() string    { return "bridge" }
+func (pickBridge) command() string { return "bridges" }
+
+func (pickBridge) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (p pickBridge) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		return answer{text: "Please type the number: who keeps your chats is not decided by a reaction, which travels in plain text."}, false, nil
+	}
+	change, err := store.BridgeChangeByID(ctx, a.Store.DB(), p.Change)
+	switch {
+	case err != nil:
+		return answer{}, false, err
+	case c.word == wordYes, c.number == 1:
+		return a.bridgeDecided(change, true), true, nil
+	case c.word == wordNo, c.number == 2:
+		return a.bridgeDecided(change, false), true, nil
+	default:
+		return answer{text: "1 or 2, please: yes or no."}, false, nil
+	}
+}
+
+// bridgeDecided stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+func (a *Admin) bridgeDecided(c store.BridgeChange, accepted bool) answer {
+	bot := "**" + esc(c.NewBot.String()) + "**"
+	if !accepted {
+		return answer{
+			text: bot + " gets nothing: its rooms stay unread, and all chats stay where they are. `/bridges` if you change your mind.", why: "The owner refused another bot.",
+			do: func(ctx context.Context, tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, c.ID, false) },
+		}
+	}
+	return answer{
+		text: bot + " is your " + esc(bridgebridge.NetworkName(c.Protocol)) + " bridge from now on. The chats it claims move to it and keep their mode and memory; " +
+			"what was said there meanwhile is read, and nothing of it is answered.",
+		do: func(ctx context.Context, tx store.Tx) error {
+			if err := store.DecideBridgeChange(ctx, tx, c.ID, true); err != nil {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{})
+		},
+	}
+}

@@ -1,0 +1,63 @@
+package admin_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// claims has a bot claim the chats of @bot:example.com.
+func (r *rig) claims(bot id.UserID) int64 {
+	r.t.Helper()
+	var change int64
+	r.tx(func(tx store.Tx) (err error) {
+		change, _, err = store.NoteBridgeChange(r.ctx, tx, "whatsapp", "@bot:example.com", bot)
+		return err
+	})
+	return change
+}
+
+func TestABotThatClaimsTheChatsOfAnotherIsOfferedToTheOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	require.Equal(t, text("**Bridges**", "WhatsApp — 1 chat, by @bot:example.com"), r.owner("/bridges"))
+	change := r.claims("@bot2:example.com")
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicBridge, About: change}))
+	told := said(r.flush())
+	require.Contains(t, told, "@bot2:example.com says that chats of @bot:example.com (1 chat) are its own now")
+	require.Contains(t, told, "/bridges accept @bot2:example.com")
+	require.NotContains(t, r.owner("1"), "is your", "a number answers no question that nobody asked for")
+	require.Contains(t, r.eva("/bridges accept @bot2:example.com"), "is the owner's")
+	require.Zero(t, r.count("select count(*) from bridge_changes where accepted"))
+
+	require.Contains(t, r.owner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicBridge, About: change}))
+	require.Empty(t, said(r.flush()), "what was decided is not asked again")
+	require.Contains(t, r.owner("/bridges accept @bot3:example.com"), "No bot of that name")
+	require.Contains(t, r.owner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
+}
+
+func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	r.claims("@bot2:example.com")
+	require.Contains(t, r.owner("/bridges"), "1 it is my bridge")
+	require.Contains(t, r.reacts(r.last().Event, "👍"), "Please type the number")
+	require.Zero(t, r.count("select count(*) from bridge_changes where decided_at is not null"))
+	require.Contains(t, r.owner("1"), "is your WhatsApp bridge from now on")
+	ana := store.Chat{Protocol: "whatsapp", ChannelID: "channel2", RoomID: new(id.RoomID), Kind: policy.KindDM, Name: "Ana", BridgeBot: "@bot2:example.com", Encrypted: policy.EncryptionNo}
+	*ana.RoomID = "!new:example.com"
+	r.tx(func(tx store.Tx) error {
+		_, err := store.UpsertChat(r.ctx, tx, ana)
+		return err
+	})
+	require.Equal(t, 1, r.count("select count(*) from chats where bridge_bot = '@bot2:example.com'"))
+}

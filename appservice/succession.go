@@ -1,0 +1,112 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/store"
+)
+
+// otherRoomWait is how long a room that claims somebody else's chat is not looked at again: the owner may accept it meanwhile.
+const otherRoomWait = time.Minute
+
+// write stores what a room's state says about a chat. A room of another bot than the chat's takes it over when the old bot
+// said so, or the owner did; else he is asked. A bot is a Matrix user as any other, and could be anybody's.
+func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
+	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Receiver)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return store.Chat{}, err
+	}
+	changed := err == nil && before.BridgeBot != found.BridgeBot
+	handed := false
+	if changed {
+		if handed, err = d.handedOver(ctx, before, *found.RoomID, state); err != nil {
+			return store.Chat{}, err
+		}
+	}
+	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if handed {
+			if err := store.HandOverChat(ctx, tx, before.ID, before.BridgeBot, found.BridgeBot); err != nil {
+				return err
+			}
+		}
+		if chat, err = store.UpsertChat(ctx, tx, found); err != nil || !changed {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, caughtUp(before)) // what was said there while it was not the chat's yet
+	})
+	if changed && errors.Is(err, store.ErrOtherRoom) {
+		return store.Chat{}, errors.Join(err, d.ask(ctx, before, found))
+	}
+	return chat, err
+}
+
+// caughtUp reads a chat from where its record ends, and tells nobody.
+func caughtUp(chat store.Chat) jobs.HistoryArgs {
+	args := jobs.HistoryArgs{Chat: chat.ID, Quiet: true}
+	if chat.LastMessageAt != nil {
+		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
+	}
+	return args
+}
+
+// ask has the owner asked whether a bot may take over the chats of another one, once.
+func (d *Describer) ask(ctx context.Context, before, found store.Chat) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		change, first, err := store.NoteBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
+		if err != nil || !first {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicBridge, About: change})
+	})
+}
+
+// handedOver tells whether the bot of a chat's room itself said that another room replaces it, and that one says so too.
+func (d *Describer) handedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
+	old := bridgebridge.Predecessor(state)
+	if old == "" || before.BridgeBot == "" || !before.LivesIn(old) {
+		return false, nil
+	}
+	replaced, err := d.stateOf(ctx, old)
+	if err != nil || !bridgebridge.Replaces(old, replaced, room, state) {
+		return false, err
+	}
+	_, by := bridgebridge.Successor(replaced)
+	return by == before.BridgeBot, nil
+}
+
+// expected tells whether a room that no bridge claims replaces the room of a chat, so that its bridge will come.
+func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
+	old := bridgebridge.Predecessor(state)
+	if old == "" {
+		return false, nil
+	}
+	chats, err := store.ChatsByRoom(ctx, d.inbox.store.DB(), []id.RoomID{old})
+	if err != nil {
+		return false, err
+	}
+	if chat, known := chats[old]; !known || chat.BridgeBot == "" {
+		return false, nil
+	}
+	replaced, err := d.stateOf(ctx, old)
+	return err == nil && bridgebridge.Replaces(old, replaced, room, state), err
+}
+
+// stateOf is the state of a room, as far as the owner can see it: none when he left.
+func (d *Describer) stateOf(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
+	state, err := d.hs.owner.now().State(ctx, room)
+	if errors.Is(err, mautrix.MForbidden) || errors.Is(err, mautrix.MNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain("read the state of a replaced room", err)
+	}
+	return flat(state), nil
+}

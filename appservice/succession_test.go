@@ -1,0 +1,365 @@
+package appservice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// house is a homeserver with rooms that the owner is in, as far as a describer asks for them.
+type house struct {
+	*bundle
+	d *Describer
+
+	mu     sync.Mutex
+	state  map[id.RoomID][]map[string]any
+	events map[id.EventID]*event.Event
+	clock  int64
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{bundle: setup(t), state: map[id.RoomID][]map[string]any{}, events: map[id.EventID]*event.Event{}, clock: time.Now().Add(-time.Hour).UnixMilli()}
+	mux := http.NewServeMux()
+	const rooms = "GET /_matrix/client/v3/rooms/{room}/"
+	mux.HandleFunc(rooms+"state", func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		state, known := h.state[id.RoomID(r.PathValue("room"))]
+		if !known {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"errcode":"M_FORBIDDEN","error":"not in the room"}`))
+			return
+		}
+		_ = json.NewEncoder(w).Encode(state)
+	})
+	mux.HandleFunc(rooms+"event/{event}", func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		_ = json.NewEncoder(w).Encode(h.events[id.EventID(r.PathValue("event"))])
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	hs, err := NewHomeserver(h.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(t, err)
+	h.d = NewDescriber(h.inbox, hs)
+	return h
+}
+
+// set puts a state event into a room, sent a second after the one before.
+func (h *house) set(room id.RoomID, kind, key string, sender id.UserID, content string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock += 1000
+	h.state[room] = append(h.state[room], map[string]any{
+		"type": kind, "state_key": key, "sender": sender, "event_id": fmt.Sprintf("$s%d", h.clock), "origin_server_ts": h.clock, "content": json.RawMessage(content),
+	})
+}
+
+// build makes a room of a bot's with the owner and Ana in it. create is the content of the create event.
+func (h *house) build(room id.RoomID, by id.UserID, create string) {
+	h.set(room, "m.room.create", "", by, create)
+	h.set(room, "m.room.power_levels", "", by, fmt.Sprintf(`{"users":{%q:100}}`, by))
+	for _, member := range []id.UserID{by, owner, ana} {
+		h.set(room, "m.room.member", member.String(), member, `{"membership":"join","displayname":"Ana"}`)
+	}
+}
+
+// claim has a bot say that Ana's chat lives in a room.
+func (h *house) claim(room id.RoomID, by id.UserID) {
+	h.set(room, "m.bridge", "x", by, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
+}
+
+func (h *house) replace(room, with id.RoomID, by id.UserID) {
+	h.set(room, "m.room.tombstone", "", by, fmt.Sprintf(`{"replacement_room":%q}`, with))
+	evt, key := h.event("m.room.tombstone", room, by, fmt.Sprintf(`{"replacement_room":%q}`, with)), ""
+	evt.StateKey = &key
+	h.receive(evt)
+}
+
+// say puts a message into a room, for both doors.
+func (h *house) say(room id.RoomID, sender id.UserID, body string) *event.Event {
+	evt := h.text(room, sender, body)
+	h.mu.Lock()
+	h.events[evt.ID] = evt
+	h.mu.Unlock()
+	h.receive(evt)
+	return evt
+}
+
+func (h *house) look(room id.RoomID) {
+	h.t.Helper()
+	err := h.d.Describe(context.Background(), room)
+	for jobs.IsLater(err) { // the lock of the look before is let go a moment later
+		err = h.d.Describe(context.Background(), room)
+	}
+	require.NoError(h.t, err)
+}
+
+// anas is Ana's chat.
+func (h *house) anas() store.Chat {
+	h.t.Helper()
+	chat, err := store.ChatByChannel(context.Background(), h.store.DB(), "demo", "ana", "me")
+	require.NoError(h.t, err)
+	return chat
+}
+
+func (h *house) business() {
+	h.t.Helper()
+	require.NoError(h.t, h.store.InTx(context.Background(), func(tx store.Tx) error {
+		return store.SetMode(context.Background(), tx, h.anas().ID, policy.ModeBusiness)
+	}))
+}
+
+const upgraded = `{"room_version":"12","predecessor":{"room_id":"!old:x"}}`
+
+// newRoom is an id as rooms have it since version 12: without a server.
+const newRoom = id.RoomID("!Nh3kK_vfN1mA1TeErcVFmxv0bAHoN5aGxhzy-nXaTcs")
+
+func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.business()
+	chat := h.anas()
+	h.say("!old:x", ana, "before the upgrade?")
+
+	h.build(newRoom, owner, upgraded) // whoever upgrades a room makes the new one; its bridge comes a moment later
+	h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
+	h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
+	h.replace("!old:x", newRoom, owner)
+	require.False(t, h.anas().Usable())
+	between := h.say(newRoom, ana, "in the new room before the bridge said so?")
+	h.look(newRoom)
+	require.Equal(t, 1, h.count("pending_events"), "it waits")
+	require.False(t, h.anas().Usable(), "that rooms name each other makes no portal")
+
+	h.claim(newRoom, bridgeBot)
+	h.look(newRoom)
+	now := h.anas()
+	require.Equal(t, chat.ID, now.ID)
+	require.Equal(t, newRoom, *now.RoomID)
+	require.True(t, now.Usable())
+	require.Equal(t, policy.ModeBusiness, *now.Mode)
+	require.Equal(t, policy.ActionAnswer, h.message(between).Action)
+
+	late := h.text("!old:x", ana, "said before, heard late?")
+	late.Timestamp = now.MovedAt.Add(-time.Second).UnixMilli()
+	after := h.text("!old:x", ana, "said in a room that is no more")
+	after.Timestamp = now.MovedAt.Add(time.Minute).UnixMilli()
+	h.receive(late, after)
+	require.Equal(t, chat.ID, h.message(late).ChatID)
+	require.Zero(t, h.count("messages where event_id = $1", after.ID))
+	require.Zero(t, h.count("pending_events"))
+	h.look("!old:x")
+	require.True(t, h.anas().LivesIn(newRoom), "the old room takes nothing back")
+}
+
+func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.business()
+	chat := h.anas()
+	h.build("!anew:x", bridgeBot, `{}`)
+	h.claim("!anew:x", bridgeBot)
+	question := h.say("!anew:x", ana, "are you still there?")
+	h.look("!anew:x")
+	require.Equal(t, chat.ID, h.message(question).ChatID)
+	require.Equal(t, policy.ActionAnswer, h.message(question).Action)
+	h.look("!old:x")
+	require.True(t, h.anas().LivesIn("!anew:x"), "of two rooms, the one that the bridge named last")
+}
+
+func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.set("!old:x", "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"leave"}`)
+	h.look("!old:x")
+	require.False(t, h.anas().Usable())
+}
+
+func TestKickedLeftAndRejoined(t *testing.T) {
+	t.Parallel()
+	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`, "banned": `{"membership":"ban"}`} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.build("!old:x", bridgeBot, `{}`)
+			h.claim("!old:x", bridgeBot)
+			h.look("!old:x")
+			h.business()
+			member := func(content string) {
+				evt, key := h.event("m.room.member", "!old:x", bridgeBot, content), owner.String()
+				evt.StateKey = &key
+				before := h.jobs("describe")
+				h.receive(evt)
+				require.Equal(t, before+1, h.jobs("describe"), "it is looked at")
+				h.set("!old:x", "m.room.member", owner.String(), bridgeBot, content)
+				h.look("!old:x")
+			}
+			member(content)
+			require.False(t, h.anas().Usable())
+			member(`{"membership":"join"}`)
+			require.True(t, h.anas().Usable())
+			require.Equal(t, policy.ModeBusiness, *h.anas().Mode)
+			require.Equal(t, policy.ActionAnswer, h.message(h.say("!old:x", ana, "welcome back, are you there?")).Action)
+		})
+	}
+}
+
+func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
+	t.Parallel()
+	const newBot = id.UserID("@demobot2:example.com")
+	h := newHouse(t)
+	ctx := context.Background()
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.business()
+	h.say("!old:x", ana, "hello, who is there?")
+
+	// It names the old room, and even a tombstone there names it: but that one is not the bridge bot's.
+	h.build("!alike:x", newBot, `{"predecessor":{"room_id":"!old:x"}}`)
+	h.claim("!alike:x", newBot)
+	h.set("!old:x", "m.room.tombstone", "", "@eve:example.com", `{"replacement_room":"!alike:x"}`)
+	lie := h.say("!alike:x", ana, "send me all you know")
+	h.look("!alike:x")
+	h.look("!alike:x")
+	require.True(t, h.anas().LivesIn("!old:x"))
+	require.Zero(t, h.count("messages where event_id = $1", lie.ID))
+	require.Zero(t, h.count("pending_events"))
+	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'bridge'"), "the owner is asked once")
+
+	changes, err := store.OpenBridgeChanges(ctx, h.store.DB())
+	require.NoError(t, err)
+	require.Len(t, changes, 1)
+	require.Equal(t, newBot, changes[0].NewBot)
+	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, changes[0].ID, true) }))
+	h.look("!alike:x")
+	now := h.anas()
+	require.True(t, now.LivesIn("!alike:x"))
+	require.Equal(t, newBot, now.BridgeBot)
+	require.Equal(t, policy.ModeBusiness, *now.Mode)
+	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'quiet' = 'true'"), "what was said meanwhile is read")
+
+	h.set("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
+	h.look("!old:x")
+	require.True(t, h.anas().LivesIn("!alike:x"))
+	require.Equal(t, 1, h.count("bridge_changes"), "that the old bot still claims it is no news")
+}
+
+func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
+	t.Parallel()
+	const newBot = id.UserID("@demobot2:example.com")
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.build(newRoom, newBot, upgraded)
+	h.claim(newRoom, newBot)
+	h.replace("!old:x", newRoom, bridgeBot)
+	h.look(newRoom)
+	require.True(t, h.anas().LivesIn(newRoom))
+	require.Equal(t, newBot, h.anas().BridgeBot)
+	require.Zero(t, h.count("bridge_changes"))
+}
+
+func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	for i := range 30 {
+		room, stranger := id.RoomID(fmt.Sprintf("!fake%d:x", i)), id.UserID(fmt.Sprintf("@eve%d:example.com", i))
+		h.build(room, stranger, `{}`)
+		h.claim(room, stranger)
+		h.look(room)
+	}
+	require.Equal(t, 10, h.jobs("tell"))
+	require.True(t, h.anas().LivesIn("!old:x"))
+}
+
+func TestAMessageIsReadWithTheKeyOfTheRoomItCameIn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	sealed := h.event("m.room.encrypted", "!old:x", ana, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`)
+	h.receive(sealed)
+	h.build("!anew:x", bridgeBot, `{}`)
+	h.claim("!anew:x", bridgeBot)
+	h.look("!anew:x")
+	parked := h.message(sealed)
+	require.Equal(t, id.RoomID("!old:x"), parked.ParkedIn)
+	plain := h.text("!old:x", ana, "hello")
+	plain.ID = sealed.ID
+	require.NoError(t, NewDecrypter(h.inbox, nil).takeIn(context.Background(), parked, plain))
+	require.Equal(t, "hello", h.message(sealed).Body)
+	require.Equal(t, h.anas().ID, h.message(sealed).ChatID)
+}
+
+func TestASpaceIsNoChat(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!space:x", bridgeBot, `{"type":"m.space"}`)
+	h.set("!space:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
+	h.say("!space:x", ana, "hello?")
+	h.look("!space:x")
+	require.Zero(t, h.count("chats")+h.count("messages")+h.count("pending_events"))
+	require.True(t, h.inbox.ignored.has("!space:x"))
+}
+
+func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, network := range []string{"demo", "signal"} {
+		room := id.RoomID("!" + network + ":x")
+		h.build(room, bridgeBot, `{}`)
+		h.set(room, "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot, network))
+		h.look(room)
+	}
+	require.Equal(t, 2, h.count("chats where name = 'Ana'"))
+	h.set("!demo:x", "m.room.name", "", bridgeBot, `{"name":"Ana Müller"}`)
+	h.look("!demo:x")
+	require.Equal(t, "Ana Müller", h.anas().Name, "a contact who is renamed keeps the chat")
+	require.Equal(t, 1, h.count("chats where name = 'Ana'"))
+}
+
+func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	h.replace("!old:x", newRoom, bridgeBot)
+	var args jobs.DescribeArgs
+	var raw []byte
+	require.NoError(t, h.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'describe' order by id desc limit 1").Scan(&raw))
+	require.NoError(t, json.Unmarshal(raw, &args))
+	require.Equal(t, newRoom, args.Room)
+	h.look(newRoom) // the owner is not there yet
+	require.False(t, h.anas().Usable())
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// BridgeChange is a bot that claims the chats of another one: a bridge that was set up anew, or somebody who pretends.
+type BridgeChange struct {
+	ID        int64
+	Protocol  string
+	OldBot    id.UserID
+	NewBot    id.UserID
+	AskedAt   time.Time
+	DecidedAt *time.Time
+	Accepted  bool
+	// Chats is how many chats the old bot has.
+	Chats int
+}
+
+const bridgeChangeColumns = `b.id, b.protocol, b.old_bot, b.new_bot, b.asked_at, b.decided_at, b.accepted,
+	(select count(*) from chats c where c.protocol = b.protocol and c.bridge_bot = b.old_bot)`
+
+const maxBridgeChanges = 10 // open at a time: strangers must not fill the admin room
+
+const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_bot)
+	select $1, $2, $3 where (select count(*) from bridge_changes where decided_at is null) < $4
+		and not exists (select from bridge_changes where accepted and protocol = $1 and old_bot = $3 and new_bot = $2)
+	on conflict do nothing returning id`
+
+// NoteBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
+// replaced still claims what it had is no news.
+func NoteBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
+	change, err = scalar[int64](ctx, tx, "note a bridge's change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
+	if errors.Is(err, ErrNotFound) {
+		return 0, false, nil
+	}
+	return change, err == nil, err
+}
+
+const bridgeChangeSQL = "select " + bridgeChangeColumns + " from bridge_changes b where b.id = $1"
+
+// BridgeChangeByID returns one change, or ErrNotFound.
+func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, error) {
+	return one[BridgeChange](ctx, db, "bridge change", bridgeChangeSQL, change)
+}
+
+const openBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
+
+// OpenBridgeChanges returns the changes that were not accepted, the undecided first.
+func OpenBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {
+	return collect[BridgeChange](ctx, db, "bridge changes", openBridgeChangesSQL)
+}
+
+const decideBridgeChangeSQL = "update bridge_changes set accepted = $2, decided_at = now() where id = $1"
+
+// DecideBridgeChange stores the owner's word.
+func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool) error {
+	return exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
+}
+
+const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
+
+// HandOverChat gives one chat to another bot, as its old one said itself.
+func HandOverChat(ctx context.Context, tx Tx, chat int64, oldBot, newBot id.UserID) error {
+	return exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
+}
+
+// Bridge is one bridge with what is known of it.
+type Bridge struct {
+	Protocol string
+	Bot      id.UserID
+	Chats    int
+}
+
+const bridgesSQL = `select c.protocol, c.bridge_bot, count(*) from chats c
+	where c.bridge_bot <> '' and c.closed_why = '' and c.kind in ('dm', 'group') group by 1, 2 order by 3 desc, 1, 2`
+
+// Bridges returns the bridges of usable chats, biggest first.
+func Bridges(ctx context.Context, db DB) ([]Bridge, error) {
+	return collect[Bridge](ctx, db, "bridges", bridgesSQL)
+}
