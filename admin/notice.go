@@ -79,7 +79,10 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 	texts := map[jobs.Topic]string{
 		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
 			"Run `multis verify` so that your other sessions trust it.",
-		jobs.TopicEdit: "I don't act on edits: write it again.",
+		jobs.TopicKeysGone: "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+			"and what is encrypted is read once the keys open again.",
+		jobs.TopicKeysBack: "✅ My keys are open again. I read what came meanwhile.",
+		jobs.TopicEdit:     "I don't act on edits: write it again.",
 	}
 	text, known := texts[what.Topic]
 	if !known {

@@ -35,8 +35,8 @@ const (
 )
 
 // Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.
-func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
-	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), message)
+func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
+	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), what.Message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && msg.Parked == nil) {
 		return nil // read or deleted meanwhile
 	}
@@ -60,10 +60,12 @@ func (d *Decrypter) Decrypt(ctx context.Context, message int64) error {
 	switch {
 	case errors.Is(err, errElsewhere):
 		return jobs.Later(elsewhereWait)
+	case what.Ask > 0 && (errors.Is(err, crypto.ErrNoSessionFound) || errors.Is(err, crypto.ErrGroupSessionWithheld)):
+		return d.askAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.wait(ctx, chat, msg, who, evt)
 	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may come all the same, once multis is verified
-		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; multis verify helps with later ones.")
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
 	case err != nil:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
@@ -83,6 +85,9 @@ func sealed(msg store.Message, room id.RoomID) *event.Event {
 func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	switch waited := d.inbox.now().Sub(msg.ReceivedAt); {
 	case msg.Code == policy.CodeBackfill:
+		if err := d.askOnce(ctx, chat, msg, who, evt); err != nil {
+			return err
+		}
 		return d.giveUp(ctx, chat, msg, "It is from before I was here, and I have no key for it.")
 	case waited < keyPatience:
 		return jobs.Later(keyPoll)
@@ -94,6 +99,28 @@ func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message
 	default:
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key has not come.")
 	}
+}
+
+// askOnce asks for the key of old messages, for the first of those that have the same.
+func (d *Decrypter) askOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
+	first, err := store.FirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
+	if err != nil || !first {
+		return err
+	}
+	return d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner)
+}
+
+// askAgain asks for a key that was refused or never came, now that it may be given, and once more a little later.
+func (d *Decrypter) askAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
+	if err := d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+		return err
+	}
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.ExplainParked(ctx, tx, what.Message, "It is encrypted, and I asked for its key again."); err != nil || what.Ask == 1 {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.DecryptArgs{Message: what.Message, Ask: what.Ask - 1})
+	})
 }
 
 // giveUp stores why a message cannot be read. What the owner wrote holds the assistant back, whatever it says.

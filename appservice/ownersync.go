@@ -72,10 +72,14 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	log := zerolog.Ctx(ctx)
 	if err := s.vault.open(ctx, true); err != nil {
 		log.Err(err).Msg("Cannot open the keys; encrypted rooms are neither read nor written")
-		sleep(ctx, lockTime)
+		ready()
+		s.withoutKeys(ctx, lock, err)
 		return
 	}
 	defer s.vault.close()
+	if err := s.keysAreBack(ctx); err != nil {
+		log.Warn().Err(err).Msg("Cannot note that the keys are open")
+	}
 	ready()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,11 +155,7 @@ func (s *OwnerSync) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	timeout := int(pollTime.Milliseconds())
-	if !known {
-		timeout = 0
-	}
-	resp, err := s.hs.owner.now().FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.poll(ctx, s.hs.owner.now(), since)
 	if err != nil {
 		if isLostDevice(err) {
 			return s.replace(ctx, s.hs.owner)
@@ -173,6 +173,23 @@ func (s *OwnerSync) step(ctx context.Context) error {
 		}
 		return s.describer.Survey(ctx)
 	}
+	if err := s.takeIn(ctx, resp, since); err != nil {
+		return err
+	}
+	return s.inbox.Receive(ctx, nil, resp.NextBatch)
+}
+
+// poll waits for what came after a position; without one it asks where things stand.
+func (s *OwnerSync) poll(ctx context.Context, as *session, since string) (*mautrix.RespSync, error) {
+	timeout := int(pollTime.Milliseconds())
+	if since == "" {
+		timeout = 0
+	}
+	return as.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+}
+
+// takeIn hands a poll's events to the inbox.
+func (s *OwnerSync) takeIn(ctx context.Context, resp *mautrix.RespSync, since string) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
 		return err
@@ -185,7 +202,7 @@ func (s *OwnerSync) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.inbox.Receive(ctx, nil, resp.NextBatch)
+	return nil
 }
 
 // collect lists a poll's events, each room's oldest first, with those that the homeserver left out because there were too many.

@@ -200,7 +200,29 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	if err := m.VerifyWithRecoveryKey(ctx, recoveryKey); err != nil {
 		return explain("verify the device", err)
 	}
-	return believe(ctx, m)
+	if err := believe(ctx, m); err != nil {
+		return err
+	}
+	return v.askAgain(ctx)
+}
+
+// mostAsked is how many keys are asked for again at once.
+const mostAsked = 1000
+
+// askAgain has every key asked for again that did not come: what was refused to a session that nobody vouched for may be given
+// to it now.
+func (v *Vault) askAgain(ctx context.Context) error {
+	return v.store.InTx(ctx, func(tx store.Tx) error {
+		waiting, err := store.ParkedSessions(ctx, tx, mostAsked)
+		if err != nil {
+			return err
+		}
+		var ask []jobs.Args
+		for _, m := range waiting {
+			ask = append(ask, jobs.DecryptArgs{Message: m, Ask: jobs.AskTimes})
+		}
+		return jobs.Enqueue(ctx, tx, ask...)
+	})
 }
 
 // believe takes the owner's keys for the owner's, also those that are not the first ever seen: the recovery key opened them.
@@ -273,7 +295,7 @@ func (v *Vault) request(ctx context.Context, who policy.SendAs, evt *event.Event
 			users[u] = []id.DeviceID{"*"}
 		}
 	}
-	if err := m.SendRoomKeyRequest(ctx, evt.RoomID, content.SenderKey, content.SessionID, "multis-"+content.SessionID.String(), users); err != nil {
+	if err := m.SendRoomKeyRequest(ctx, evt.RoomID, content.SenderKey, content.SessionID, "", users); err != nil {
 		return explain("ask for a key", err)
 	}
 	return nil

@@ -122,6 +122,18 @@ func (a *app) bridgeKnows() {
 	})
 }
 
+// bridgeForgets waits until the bridge knows that a session was ended, and encrypts for it no more.
+func (a *app) bridgeForgets(session id.DeviceID) {
+	a.t.Helper()
+	conn, err := pgx.Connect(a.t.Context(), a.Stack.PostgresDSN(rig.BridgeDatabase))
+	require.NoError(a.t, err)
+	defer conn.Close(a.t.Context())
+	a.until("the bridge to forget the session", func(ctx context.Context) (gone bool, err error) {
+		err = conn.QueryRow(ctx, "select not exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)", owner, session).Scan(&gone)
+		return gone, err
+	})
+}
+
 func (a *app) config(port int) []byte {
 	a.t.Helper()
 	parsed, err := template.New("config.yaml").Parse(configTemplate)

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/e2e/bridge/demonet"
+	"multis/e2e/rig"
 	"multis/policy"
 	"multis/store"
 )
@@ -27,6 +29,7 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 		return yes
 	}
 	require.False(t, trusted(), "nobody vouches for a new session")
+	missed := a.missKey(t, element, "sealed-hal", "Nobody could read this yet")
 
 	printed, err := a.RunMultis(t.Context(), a.config(a.port), "EsTc this is no key\n", "verify")
 	require.Error(t, err)
@@ -43,6 +46,8 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 	_, message := a.say("sealed-hal", question)
 	require.Equal(t, policy.CodeAnswer, message.Code, "the running process goes on as before")
 	a.delivered("sealed-hal", 1)
+	require.Equal(t, "Nobody could read this yet", a.stored(missed.Event).Body, "the key that was refused before was asked for again")
+	require.Contains(t, a.command("/status"), "Nobody waits")
 	for _, setting := range []store.Setting{store.SettingPickle, store.SettingBotRecovery} {
 		var secret string
 		known, err := store.GetSetting(t.Context(), a.db.DB(), setting, &secret)
@@ -50,6 +55,27 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 		require.True(t, known, "%s", setting)
 		require.NotContains(t, a.log(), secret, "%s in the log", setting)
 	}
+}
+
+// missKey has a contact say something that multis has no key for: its session was ended when it was encrypted. The key is
+// asked for, and refused to a session that nobody vouches for.
+func (a *app) missKey(t *testing.T, element *rig.Element, contact, text string) demonet.Said {
+	t.Helper()
+	require.NoError(t, a.process.Term())
+	old := a.session()
+	require.NoError(t, element.EndSession(t.Context(), old))
+	a.bridgeForgets(old)
+	said, err := a.Say(t.Context(), contact, text)
+	require.NoError(t, err)
+	a.run()
+	const refusedSQL = "select exists (select from messages where event_id = $1 and parked is not null and reason like '%refused%')"
+	a.until("the key to be refused", func(ctx context.Context) (bool, error) { return a.exists(ctx, refusedSQL, said.Event) })
+	mode := a.command("/mode " + a.chat(contact).Name)
+	require.Contains(t, mode, "🔒")
+	require.Contains(t, mode, "refused its key")
+	require.Contains(t, a.command("/status"), "refused its key")
+	require.NotContains(t, mode+a.log(), text)
+	return said
 }
 
 func TestASessionThatTheOwnerEnds(t *testing.T) {

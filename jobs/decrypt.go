@@ -10,19 +10,31 @@ import (
 // DecryptArgs asks to read an encrypted message. The process that holds the keys does it.
 type DecryptArgs struct {
 	Message int64 `json:"message"`
+	// Ask is how many times its key is to be asked for, again where it was refused; zero: as it needs.
+	Ask int `json:"ask,omitempty"`
 }
+
+// AskTimes is how often a key is asked for anew: who has it may learn a moment later that it may be given.
+const AskTimes = 3
 
 // Kind names the job.
 func (DecryptArgs) Kind() string { return "decrypt" }
 
 // InsertOpts puts it on its queue.
-func (DecryptArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueE2EE, MaxAttempts: 20}
+func (a DecryptArgs) InsertOpts() river.InsertOpts {
+	opts := river.InsertOpts{Queue: queueE2EE, MaxAttempts: 20}
+	switch a.Ask {
+	case 1:
+		opts.ScheduledAt = time.Now().Add(time.Minute)
+	case 2:
+		opts.ScheduledAt = time.Now().Add(10 * time.Second)
+	}
+	return opts
 }
 
 // Decrypter reads an encrypted message and takes in what it says. It asks to come back while the key is on its way.
 type Decrypter interface {
-	Decrypt(ctx context.Context, message int64) error
+	Decrypt(ctx context.Context, what DecryptArgs) error
 }
 
 type decryptWorker struct {
@@ -35,5 +47,5 @@ func (w *decryptWorker) Timeout(*river.Job[DecryptArgs]) time.Duration { return 
 func (w *decryptWorker) NextRetry(job *river.Job[DecryptArgs]) time.Time { return backoff(job.Attempt) }
 
 func (w *decryptWorker) Work(ctx context.Context, job *river.Job[DecryptArgs]) error {
-	return w.decrypter.Decrypt(ctx, job.Args.Message)
+	return w.decrypter.Decrypt(ctx, job.Args)
 }

@@ -55,7 +55,7 @@ func (w *work) Undelivered(context.Context, uuid.UUID) error { return w.note("un
 func (w *work) Answer(context.Context, int64, bool) error     { return w.note("ask") }
 func (w *work) MakeAdminRoom(context.Context) error           { return w.note("room") }
 func (w *work) Retract(context.Context, uuid.UUID) error      { return w.note("retract") }
-func (w *work) Decrypt(context.Context, int64) error          { return w.note("decrypt") }
+func (w *work) Decrypt(context.Context, DecryptArgs) error    { return w.note("decrypt") }
 func (w *work) Tell(context.Context, TellArgs) error          { return w.note("tell") }
 func (w *work) History(context.Context, HistoryArgs) error    { return w.note("history") }
 func (w *work) HistoryRead(context.Context, int64, int) error { return w.note("told") }

@@ -15,6 +15,9 @@ const (
 	TopicDevice Topic = "device"
 	// TopicEdit is told when the owner edits in the admin room what was carried out already.
 	TopicEdit Topic = "edit"
+	// TopicKeysGone is told when the keys cannot be opened, TopicKeysBack when they can again.
+	TopicKeysGone Topic = "keys_gone"
+	TopicKeysBack Topic = "keys_back"
 	// TopicBridge is told when another bot claims the chats of a bridge; About is the change.
 	TopicBridge Topic = "bridge"
 )

@@ -274,6 +274,30 @@ func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]int64,
 	return ids, nil
 }
 
+const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
+	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
+
+// FirstOfSession tells whether no older row waits for the same key as a message does.
+func FirstOfSession(ctx context.Context, db DB, message int64) (bool, error) {
+	return scalar[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
+}
+
+const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is not null and m.redacted_at is null
+	group by m.chat_id, m.parked->>'session_id' order by 1 desc limit $1`
+
+// ParkedSessions returns one message for each key that is waited for, the newest keys first.
+func ParkedSessions(ctx context.Context, db DB, limit int) ([]int64, error) {
+	rows, err := db.Query(ctx, parkedSessionsSQL, limit)
+	if err != nil {
+		return nil, fmt.Errorf("look for keys that did not come: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("look for keys that did not come: %w", err)
+	}
+	return ids, nil
+}
+
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
 // TakeParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.

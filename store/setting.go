@@ -15,15 +15,17 @@ type Setting string
 
 // The settings and what they hold.
 const (
-	SettingOwnerDevice Setting = "owner_device" // the owner's masqueraded device
-	SettingBotDevice   Setting = "bot_device"   // the bot's device
-	SettingBotSince    Setting = "bot_since"    // string: where the bot's sync stands
-	SettingBotRecovery Setting = "bot_recovery" // string: the recovery key of the bot's cross-signing keys
-	SettingPickle      Setting = "pickle"       // string: what the keys in schema matrix are wrapped with
-	SettingSince       Setting = "since"        // string: where the owner's sync stands
-	SettingPause       Setting = "pause"        // Pause: everything is silent
-	SettingWelcomed    Setting = "welcomed"     // bool: the first message was shown
-	SettingName        Setting = "name"         // string: what the assistant is called, instead of what config.yaml says
+	SettingOwnerDevice  Setting = "owner_device"  // the owner's masqueraded device
+	SettingBotDevice    Setting = "bot_device"    // the bot's device
+	SettingBotSince     Setting = "bot_since"     // string: where the bot's sync stands
+	SettingBotRecovery  Setting = "bot_recovery"  // string: the recovery key of the bot's cross-signing keys
+	SettingPickle       Setting = "pickle"        // string: what the keys in schema matrix are wrapped with
+	SettingSince        Setting = "since"         // string: where the owner's sync stands
+	SettingKeylessSince Setting = "keyless_since" // string: where the sync stands that goes on while the keys do not open
+	SettingKeysGone     Setting = "keys_gone"     // bool: the owner was told that the keys do not open
+	SettingPause        Setting = "pause"         // Pause: everything is silent
+	SettingWelcomed     Setting = "welcomed"      // bool: the first message was shown
+	SettingName         Setting = "name"          // string: what the assistant is called, instead of what config.yaml says
 )
 
 // Pause says since when nothing is sent to anybody.

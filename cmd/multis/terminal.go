@@ -72,7 +72,7 @@ func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, erro
 func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 
 // Decrypt does nothing: nothing is encrypted here.
-func (terminal) Decrypt(context.Context, int64) error { return nil }
+func (terminal) Decrypt(context.Context, jobs.DecryptArgs) error { return nil }
 
 // MakeAdminRoom does nothing: the terminal is the room.
 func (terminal) MakeAdminRoom(context.Context) error { return nil }

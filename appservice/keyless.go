@@ -1,0 +1,92 @@
+package appservice
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// keylessTime is how long the sync goes on without keys before they are tried again.
+const keylessTime = time.Minute
+
+// withoutKeys keeps the second door open while the keys cannot be: all but encrypted messages is taken in. It polls without
+// a device and keeps a position of its own, so that the keys which come meanwhile wait at the homeserver for the device.
+func (s *OwnerSync) withoutKeys(ctx context.Context, lock *store.Lock, cause error) {
+	log := zerolog.Ctx(ctx)
+	if isLostDevice(cause) {
+		if err := s.hs.ensureDevices(ctx); err != nil {
+			log.Warn().Err(err).Msg("Cannot make another device")
+			sleep(ctx, lockTime)
+		}
+		return
+	}
+	if err := s.keysAreGone(ctx); err != nil {
+		log.Warn().Err(err).Msg("Cannot note that the keys do not open")
+	}
+	ctx, cancel := context.WithTimeout(ctx, keylessTime)
+	defer cancel()
+	s.loop(ctx, lock, "owner, without keys", s.stepWithoutKeys)
+}
+
+func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
+	db := s.inbox.store.DB()
+	var since string
+	known, err := store.GetSetting(ctx, db, store.SettingKeylessSince, &since)
+	if err == nil && !known {
+		known, err = store.GetSetting(ctx, db, store.SettingSince, &since)
+	}
+	if err != nil {
+		return err
+	}
+	as, err := s.hs.dial(s.hs.access.Owner, device{})
+	if err != nil {
+		return err
+	}
+	resp, err := s.poll(ctx, as, since)
+	if err != nil {
+		return explain("sync without keys", err)
+	}
+	if !known {
+		if err := store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch); err != nil {
+			return err
+		}
+		return s.describer.Survey(ctx)
+	}
+	if err := s.takeIn(ctx, resp, since); err != nil {
+		return err
+	}
+	return store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch)
+}
+
+// keysAreGone has the owner told, once.
+func (s *OwnerSync) keysAreGone(ctx context.Context) error {
+	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		first, err := store.ClaimSetting(ctx, tx, store.SettingKeysGone)
+		if err != nil || !first {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicKeysGone})
+	})
+}
+
+// keysAreBack ends what keysAreGone began. What came meanwhile comes once more with its keys, from the device's own position.
+func (s *OwnerSync) keysAreBack(ctx context.Context) error {
+	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.DropSetting(ctx, tx, store.SettingKeylessSince); err != nil {
+			return err
+		}
+		var gone bool
+		known, err := store.GetSetting(ctx, tx, store.SettingKeysGone, &gone)
+		if err != nil || !known {
+			return err
+		}
+		if err := store.DropSetting(ctx, tx, store.SettingKeysGone); err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicKeysBack})
+	})
+}
