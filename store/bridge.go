@@ -34,7 +34,7 @@ const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_
 // NoteBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
 // replaced still claims what it had is no news.
 func NoteBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
-	change, err = scalar[int64](ctx, tx, "note a bridge's change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
+	change, err = scalar[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}

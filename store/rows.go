@@ -22,19 +22,6 @@ func one[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, e
 	return row, nil
 }
 
-// scalar reads the one value of a query's one row; no row is ErrNotFound.
-func scalar[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return *new(T), fmt.Errorf("%s: %w", what, err)
-	}
-	value, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
-	if err != nil {
-		return *new(T), fmt.Errorf("%s: %w", what, notFound(err))
-	}
-	return value, nil
-}
-
 // collect reads all rows of a query as Ts. what names them in errors.
 func collect[T any](ctx context.Context, db DB, what, sql string, args ...any) ([]T, error) {
 	rows, err := db.Query(ctx, sql, args...)
