@@ -161,6 +161,15 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.reacted(ctx, r)
 	}
+	switch r.message.Code {
+	case policy.CodeHeard: // what is said aloud is a question, whatever it sounds like
+		if !r.byOwner() {
+			return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+		}
+		return a.ask(ctx, r, r.message.Body)
+	case policy.CodeUnheard:
+		return answer{text: "⚠️ " + esc(r.message.Reason), why: r.message.Reason}, nil
+	}
 	text := words(r.message)
 	name, rest := parse(text)
 	if name != "" {
@@ -234,7 +243,7 @@ const untrusted = "⚠️ I did not do that: it did not come encrypted from a ve
 func unreadable(kind string) string {
 	switch bridgebridge.MessageKind(kind) {
 	case bridgebridge.Voice, bridgebridge.Audio:
-		return "I cannot listen yet. Please type it."
+		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
 	default:
 		return "I can read text and documents so far."
 	}

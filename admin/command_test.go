@@ -189,11 +189,27 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	require.Empty(t, r.flush())
 }
 
+func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
+		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeHeard})
+		require.NoError(t, r.admin.Command(r.ctx, message, false))
+		require.NoError(t, r.admin.Answer(r.ctx, message, false))
+		require.Equal(t, "You asked **"+words+"** in chat "+itoa(r.room.ID)+".", said(r.flush()), "whatever it sounds like")
+	}
+	paused, err := store.PausedAll(r.ctx, r.st.DB())
+	require.NoError(t, err)
+	require.False(t, paused)
+	require.Equal(t, "⚠️ It is a voice note, and I could not listen to it: nobody speaks in it.",
+		said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeUnheard, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
+}
+
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
-	require.Equal(t, "I cannot listen yet. Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
+	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
 	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
 	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
 	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"multis/bridgebridge"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -45,6 +46,9 @@ func words(m store.Message) string {
 
 // isQuestion tells whether a message asks something that may take a model's time, and changes nothing.
 func isQuestion(m store.Message) bool {
+	if m.Code == policy.CodeHeard {
+		return true
+	}
 	if m.Kind != string(bridgebridge.Text) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -189,7 +190,7 @@ func (r *rig) event() id.EventID {
 // write stores a message in the admin room, as the inbox does.
 func (r *rig) write(m store.Message) int64 {
 	r.t.Helper()
-	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, policy.CodeCommand
+	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, cmp.Or(m.Code, policy.CodeCommand)
 	if m.EventID == "" {
 		m.EventID = r.event()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 )
@@ -101,6 +102,9 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 	if m.RedactedAt != nil {
 		said = "a message that was deleted"
 	}
+	if m.Kind == string(bridgebridge.Voice) && !strings.HasPrefix(m.Body, "[") && m.RedactedAt == nil {
+		said = "🎤 " + said
+	}
 	if late := m.ReceivedAt.Sub(m.At); late >= time.Minute {
 		said += " · arrived after " + short(late)
 	}
@@ -124,7 +128,7 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 // verdict is what became of a message, in three words.
 func verdict(m store.Message, out *store.Out) string {
 	switch {
-	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionHandoff):
+	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionHandoff || m.Action == policy.ActionListen):
 		return "I am still at it"
 	case out == nil || out.State == store.OutDropped:
 		return "Why I was silent"

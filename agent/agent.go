@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -86,6 +87,9 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 	}
 	if wait := a.wait(chat, waiting); wait > 0 {
 		return jobs.Later(wait)
+	}
+	if wait, err := a.listening(ctx, chatID, waiting); err != nil || wait {
+		return cmp.Or(err, jobs.Later(pollTime))
 	}
 	working, stop := a.renew(ctx, chatID, job)
 	result, err := a.reply(working, chat, waiting, last)

@@ -28,8 +28,10 @@ type Rules struct {
 	MaxAge     time.Duration
 	OwnerPause time.Duration
 	Keywords   []string
-	StoreCap   policy.Rate
-	SendCap    policy.Rate
+	// Listens: recordings can be turned into words.
+	Listens  bool
+	StoreCap policy.Rate
+	SendCap  policy.Rate
 }
 
 // Inbox takes events in, whichever door they came through: each once, in one transaction, with the job it asks for.
@@ -235,10 +237,7 @@ func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 	if len(ids) == 0 {
 		return nil
 	}
-	if b.name, err = store.AssistantName(ctx, b.tx, b.in.rules.Name); err != nil {
-		return err
-	}
-	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
+	if err := b.lookUp(ctx); err != nil {
 		return err
 	}
 	if b.fresh, err = store.MarkSeen(ctx, b.tx, ids); err != nil {
@@ -247,6 +246,15 @@ func (b *batch) look(ctx context.Context, events []*event.Event) (err error) {
 	if len(seen) > 0 {
 		b.own, err = store.OwnEvents(ctx, b.tx, seen)
 	}
+	return err
+}
+
+// lookUp reads what every judgement needs.
+func (b *batch) lookUp(ctx context.Context) (err error) {
+	if b.name, err = store.AssistantName(ctx, b.tx, b.in.rules.Name); err != nil {
+		return err
+	}
+	b.paused, err = store.PausedAll(ctx, b.tx)
 	return err
 }
 

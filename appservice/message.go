@@ -169,6 +169,8 @@ func (b *batch) follow(ctx context.Context, chat store.Chat, message int64, deci
 		b.enqueue(jobs.TurnArgs{Chat: chat.ID})
 	case policy.ActionCommand:
 		b.enqueue(jobs.CommandArgs{Message: message})
+	case policy.ActionListen:
+		b.enqueue(jobs.TranscribeArgs{Message: message})
 	default: // it is kept, and nothing follows
 	}
 	if decision.Code == policy.CodeStale {
@@ -228,6 +230,7 @@ type said struct {
 	msg    bridgebridge.Message
 	at     time.Time
 	edits  bool // it only changes an earlier message
+	heard  bool // it is what a voice note says, which was judged when it came
 }
 
 // admit asks the policy what to do with a message.
@@ -235,6 +238,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admi
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: s.author, Name: b.name, Text: s.msg.Words(), Notice: s.msg.Notice,
+		Voice: b.in.rules.Listens && s.msg.Kind == bridgebridge.Voice && s.msg.File != nil, Fresh: s.heard,
 		SentAt: s.at, Now: now, Backfill: b.history, Edited: s.edits, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}
@@ -247,7 +251,10 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admi
 		if err != nil {
 			return policy.Admission{}, err
 		}
-		input.Stored, input.Sent = rates.stored, rates.sent
+		input.Sent = rates.sent
+		if !s.heard { // what it says makes no second message of it
+			input.Stored = rates.stored
+		}
 		rates.stored.Minute++
 		rates.stored.Day++
 	}

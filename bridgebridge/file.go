@@ -66,6 +66,12 @@ func (s sealedFile) key() *FileKey {
 	}
 }
 
+// Spoken is a message that says in words what its recording does.
+func (m Message) Spoken(words string) Message {
+	m.Text, m.words, m.File = words, words, nil
+	return m
+}
+
 func (c messageContent) fileName() string { return cleanName(cmp.Or(c.FileName, c.Body)) }
 
 func (c messageContent) file() *File {

@@ -10,6 +10,7 @@ func (c *Config) check(r *reader) {
 	c.checkTokens(r)
 	c.checkModel(r)
 	c.checkEmbeddings(r)
+	c.checkSpeech(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
@@ -90,5 +91,18 @@ func (c *Config) checkEmbeddings(r *reader) {
 	}
 	if c.Embeddings.BaseURL == "" && c.Embeddings.APIKey == "" {
 		r.complain("embeddings.api_key", "is missing; write the key, or embeddings.base_url if you run a server that wants none")
+	}
+}
+
+// checkSpeech refuses a paid model without its price, because then no budget could hold.
+func (c *Config) checkSpeech(r *reader) {
+	if c.Speech.Model == NoModel || c.Speech.Local {
+		return
+	}
+	if c.Speech.PricePerMinute == 0 {
+		r.complain("speech.price_per_minute", "is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing")
+	}
+	if c.Speech.BaseURL == "" && c.Speech.APIKey == "" {
+		r.complain("speech.api_key", "is missing; write the key, or speech.base_url if you run a server that wants none")
 	}
 }

@@ -51,6 +51,7 @@ type Config struct {
 	Database   Database
 	LLM        LLM
 	Embeddings Embeddings
+	Speech     Speech
 	Budget     Budget
 	Chats      Chats
 	Business   Business
@@ -115,6 +116,16 @@ type Embeddings struct {
 	Dimensions   int    // of the vectors; zero leaves it to the model
 	PricePerMTok Money  // in Budget.Currency
 	Local        bool   // the model costs nothing; only then may its price be zero. Always true for Ollama's.
+}
+
+// Speech is the model that turns voice notes into words.
+type Speech struct {
+	Model          string        // NoModel, or "openai/" and the model's name at BaseURL
+	BaseURL        string        // of an API with /audio/transcriptions, without a slash at the end; empty means OpenAI's own
+	APIKey         Secret        // empty for servers that want none
+	Timeout        time.Duration // of one call
+	PricePerMinute Money         // of a recording, in Budget.Currency
+	Local          bool          // the model costs nothing; only then may the price be zero
 }
 
 // Budget is the ceiling on money. Zero means that no paid call is made.
@@ -227,6 +238,7 @@ func defaults() *Config {
 		Database:   Database{DataDir: "data"},
 		LLM:        LLM{Model: NoModel, Timeout: time.Minute},
 		Embeddings: Embeddings{Model: NoModel},
+		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, Currency: "EUR"},
 		Chats: Chats{
 			Profile:     ProfilePersonal,

@@ -85,6 +85,7 @@ llm:
   local: true
   prices: {input_per_mtok: 0.15, output_per_mtok: 0.000001}
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
+speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
 budget: {per_day: 0, per_chat_day: 12, currency: USD}
 chats:
   profile: business
@@ -133,6 +134,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 		LLM: LLM{
 			Model: "openai/meta-llama/llama-4", BaseURL: "http://localhost:11434/v1", APIKey: "key", Timeout: 90 * time.Second,
 			Prices: Prices{InputPerMTok: 150_000, OutputPerMTok: 1}, Local: true,
+		},
+		Speech: Speech{
+			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
 		Budget: Budget{PerDay: 0, PerChatDay: 12_000_000, Currency: "USD"},
 		Chats: Chats{

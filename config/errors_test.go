@@ -299,6 +299,10 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: 1}\n",
 			want: `config.yaml:13: llm.prices.output_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
 		},
+		"a paid transcriber without its price": {
+			add:  "speech: {model: openai/whisper-1, api_key: k}\n",
+			want: `config.yaml:10: speech.price_per_minute: is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing`,
+		},
 		"a price that is none": {
 			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: cheap, output_per_mtok: 2}\n",
 			want: `config.yaml:13: llm.prices.input_per_mtok: "cheap" is not an amount of money; write it like 2.50, with at most 6 decimals`,
@@ -309,7 +313,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, budget, chats, business, documents, memory, watches, logging, hooks`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, budget, chats, business, documents, memory, watches, logging, hooks`,
 		},
 		"OpenAI without a key": {
 			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",

@@ -76,6 +76,7 @@ func (c *Config) fields(dir string) []field {
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
 	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
+	speechKey := secret("speech.api_key", &c.Speech.APIKey, dir, optional(token))
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).needed(exampleAddress),
@@ -113,6 +114,12 @@ func (c *Config) fields(dir string) []field {
 		value("embeddings.dimensions", &c.Embeddings.Dimensions, between(0, 4000)),
 		value("embeddings.price_per_mtok", &c.Embeddings.PricePerMTok, ParseMoney),
 		value("embeddings.local", &c.Embeddings.Local, boolean),
+		value("speech.model", &c.Speech.Model, modelName),
+		value("speech.base_url", &c.Speech.BaseURL, optional(webAddress("http://localhost:8000/v1"))),
+		speechKey[0], speechKey[1],
+		value("speech.timeout", &c.Speech.Timeout, positive),
+		value("speech.price_per_minute", &c.Speech.PricePerMinute, ParseMoney),
+		value("speech.local", &c.Speech.Local, boolean),
 
 		value("budget.per_day", &c.Budget.PerDay, ParseMoney),
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),

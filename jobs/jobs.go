@@ -109,6 +109,7 @@ type Handlers struct {
 	Hook     Deliverer
 	Capture  Capturer
 	Watch    Watcher
+	Listen   Listener
 }
 
 // Runner works the jobs off.
@@ -136,6 +137,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
 	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
+	river.AddWorker(workers, &transcribeWorker{listener: h.Listen})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &watchWorker{watcher: h.Watch})
 	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
@@ -154,7 +156,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueDescribe: queue(4),
 			queueE2EE:     queue(4),
 			queueIndex:    queue(2),
-			queueModel:    queue(2),
+			queueModel:    queue(4),
 			queueUpkeep:   queue(1),
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),

@@ -23,6 +23,9 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	select 'command', m.id::text from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
 	union all
+	select 'transcribe', m.id::text from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'transcribe' and l.args->>'message' = m.id::text)
+	union all
 	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
 	union all
@@ -72,6 +75,10 @@ func argsFor(kind, id string) (args Args, err error) {
 		var watch int64
 		_, err = fmt.Sscan(id, &watch)
 		args = WatchArgs{Watch: watch}
+	case "transcribe":
+		var message int64
+		_, err = fmt.Sscan(id, &message)
+		args = TranscribeArgs{Message: message}
 	default:
 		args = DigestArgs{}
 	}

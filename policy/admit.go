@@ -14,6 +14,7 @@ type Action string
 const (
 	ActionIgnore  Action = "ignore"  // nothing is stored
 	ActionArchive Action = "archive" // stored, and that is all
+	ActionListen  Action = "listen"  // stored, and judged again when what the recording says is known
 	ActionAnswer  Action = "answer"  // stored, and a turn is asked for
 	ActionHandoff Action = "handoff" // stored, and a person is asked for
 	ActionCommand Action = "command" // carried out as the owner's or an operator's command
@@ -53,10 +54,12 @@ type AdmitInput struct {
 	Name   string // the assistant's name
 	Text   string // the words the author wrote: empty for a sticker, a voice note, a picture without a caption
 	Notice bool   // an m.notice, which is how bots speak
+	Voice  bool   // a recording that can be turned into words
 
 	SentAt   time.Time     // when it was written, by the event's own time
 	Now      time.Time     // when it is judged
 	MaxAge   time.Duration // what is older is stored but not answered; zero answers nothing
+	Fresh    bool          // it was judged before, and was young enough then
 	Backfill bool          // history that a bridge or a door brought in afterwards
 	Edited   bool          // a change of an earlier message
 
@@ -107,7 +110,14 @@ func Admit(in AdmitInput) Admission {
 
 // stale reports whether the message is too old to be answered. Such messages are kept without a cap: they are what a bridge
 // brings after an outage or from before its time, and start nothing.
-func (in AdmitInput) stale() bool { return in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge }
+func (in AdmitInput) stale() bool {
+	return !in.Fresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
+}
+
+// unheard reports whether the words are still to be had. Only where an answer needs no call by name is it worth listening.
+func (in AdmitInput) unheard() bool {
+	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
+}
 
 // silence gives the reason why a contact's message gets no answer; empty when it may get one.
 func (in AdmitInput) silence() Code {
@@ -120,7 +130,7 @@ func (in AdmitInput) silence() Code {
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
-	case !hasWords(in.Text):
+	case !hasWords(in.Text) && !in.unheard():
 		return CodeNoText
 	case mustBeAddressed(in.Mode, in.Kind) && !Addressed(in.Name, in.Text):
 		return CodeNotAddressed
@@ -143,6 +153,8 @@ func (in AdmitInput) silence() Code {
 func admitQuestion(in AdmitInput) Admission {
 	keyword, found := FindKeyword(in.Keywords, in.Text)
 	switch {
+	case in.unheard():
+		return in.because(ActionListen, CodeListening)
 	case found && in.Mode == ModeBusiness:
 		return Admission{ActionHandoff, CodeKeyword, fmt.Sprintf("The word %q hands over to a person.", keyword)}
 	case WantsHuman(in.Text):
@@ -170,6 +182,8 @@ func admitCommand(in AdmitInput) Admission {
 		return in.because(ActionIgnore, CodeBackfill)
 	case in.Edited:
 		return in.because(ActionIgnore, CodeEdited)
+	case in.Voice && in.Author.IsOwner() && !hasWords(in.Text):
+		return in.because(ActionListen, CodeListening)
 	default:
 		return in.because(ActionCommand, CodeCommand)
 	}

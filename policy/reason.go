@@ -10,12 +10,15 @@ const (
 	CodeCommand    Code = "command"
 	CodeKeyword    Code = "keyword"
 	CodeWantsHuman Code = "wants_human"
+	CodeListening  Code = "listening"
+	CodeHeard      Code = "heard"
 
 	// Admit: stored or ignored without an answer.
 	CodeStale         Code = "stale"
 	CodeBackfill      Code = "backfill"
 	CodeEdited        Code = "edited"
 	CodeNoText        Code = "no_text"
+	CodeUnheard       Code = "unheard"
 	CodeAskedToStop   Code = "asked_to_stop"
 	CodeAcknowledged  Code = "acknowledged"
 	CodeFlood         Code = "flood"
@@ -78,6 +81,12 @@ func (c Code) Sentence() string {
 		return "A keyword hands over to a person."
 	case CodeWantsHuman:
 		return "It asks for a person."
+	case CodeListening:
+		return "It is a voice note; I am writing down what it says."
+	case CodeHeard:
+		return "It is a voice note, and I wrote down what it says."
+	case CodeUnheard:
+		return "It is a voice note, and I could not listen to it."
 	case CodeStale:
 		return "It was too old when it arrived."
 	case CodeBackfill:

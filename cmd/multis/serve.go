@@ -169,6 +169,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
+	ears, err := openSpeech(cfg, st)
+	if err != nil {
+		return nil, err
+	}
 	disclose := func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure }
 	box := outbox.New(st, outbox.Rules{
 		Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap, Name: cfg.Name,
@@ -177,6 +181,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	inbox := p.inbox(appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
+		Listens: cfg.Speech.Model != config.NoModel,
 	})
 	vectors, err := openEmbedders(ctx, cfg, st)
 	if err != nil {
@@ -211,7 +216,8 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
-		Hook: hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
+		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages),
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
@@ -227,11 +233,17 @@ var storeCap = policy.Rate{Minute: 60, Day: 2000}
 type parts struct {
 	sender    outbox.Sender
 	rooms     jobs.RoomMaker
-	files     admin.Files
+	files     files
 	inbox     func(appservice.Rules) *appservice.Inbox
 	describer func(*appservice.Inbox) jobs.Describer
 	decrypter func(*appservice.Inbox) jobs.Decrypter
 	historian func(*appservice.Inbox) jobs.Historian
+}
+
+// files fetches what was sent: whole, or as it comes.
+type files interface {
+	admin.Files
+	agent.Recordings
 }
 
 // serve runs multis beside a homeserver until ctx ends.
@@ -374,6 +386,16 @@ func openModel(cfg *config.Config, st *store.Store) (llm.Model, error) {
 	return llm.Open(llm.Config{Model: cfg.LLM.Model, BaseURL: cfg.LLM.BaseURL, APIKey: cfg.LLM.APIKey.Value(), Timeout: cfg.LLM.Timeout}, llm.Budget{
 		Ledger: ledger{st}, Price: llm.Price{In: int64(cfg.LLM.Prices.InputPerMTok), Out: int64(cfg.LLM.Prices.OutputPerMTok)}, Local: cfg.LLM.Local,
 		DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
+		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
+	})
+}
+
+// openSpeech opens what turns voice notes into words, behind the same budget.
+func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
+	return llm.OpenSpeech(llm.SpeechConfig{
+		Model: cfg.Speech.Model, BaseURL: cfg.Speech.BaseURL, APIKey: cfg.Speech.APIKey.Value(), Timeout: cfg.Speech.Timeout, PerMinute: int64(cfg.Speech.PricePerMinute),
+	}, llm.Budget{
+		Ledger: ledger{st}, Local: cfg.Speech.Local, DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
 		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
 	})
 }

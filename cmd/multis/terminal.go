@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -66,6 +67,12 @@ func (terminal) Retract(context.Context, store.Out) error { return nil }
 // Download fails: there are no files to fetch without a homeserver.
 func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
+}
+
+// Fetch fails for the same reason.
+func (t terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachment, limit int64, _ io.Writer) error {
+	_, err := t.Download(ctx, file, limit)
+	return err
 }
 
 // History does nothing: a terminal has none.

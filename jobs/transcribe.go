@@ -1,0 +1,41 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// TranscribeArgs asks for the words of a voice note.
+type TranscribeArgs struct {
+	Message int64 `json:"message"`
+}
+
+// Kind names the job.
+func (TranscribeArgs) Kind() string { return "transcribe" }
+
+// InsertOpts puts it on its queue. Each attempt may cost money, and who speaks does not wait for long.
+func (TranscribeArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3}
+}
+
+// Listener turns a voice note into words. last says that no other attempt follows.
+type Listener interface {
+	Transcribe(ctx context.Context, message int64, last bool) error
+}
+
+type transcribeWorker struct {
+	river.WorkerDefaults[TranscribeArgs]
+	listener Listener
+}
+
+func (w *transcribeWorker) Timeout(*river.Job[TranscribeArgs]) time.Duration { return 5 * time.Minute }
+
+func (w *transcribeWorker) NextRetry(job *river.Job[TranscribeArgs]) time.Time {
+	return backoff(job.Attempt)
+}
+
+func (w *transcribeWorker) Work(ctx context.Context, job *river.Job[TranscribeArgs]) error {
+	return w.listener.Transcribe(ctx, job.Args.Message, job.Attempt >= job.MaxAttempts)
+}

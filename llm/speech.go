@@ -1,0 +1,228 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/rs/zerolog"
+)
+
+// ErrNoSpeech is returned by every call of NoSpeech: voice notes stay what they are.
+var ErrNoSpeech = errors.New("no speech-to-text is configured")
+
+// MaxAudio is the size of the biggest recording that is written down, in bytes.
+const MaxAudio = 20 << 20
+
+// maxTranscript is the longest transcript that is kept, in bytes: an hour of fast talk.
+const maxTranscript = 60_000
+
+// Audio is a recording to be written down.
+type Audio struct {
+	Data    []byte
+	MIME    string
+	Length  time.Duration // as its sender said; 0 when unknown
+	Purpose string        // what it is for, as usage is shown: "speech"
+	Chat    int64         // the chat whose daily cap applies as well as the day's. Zero: none.
+}
+
+// Transcriber writes down what recordings say.
+type Transcriber interface {
+	// Name is "provider/model", as people read it and as usage is booked.
+	Name() string
+	// Transcribe makes one call. Its errors are an *Error, an *OverBudgetError, ErrNoSpeech, or the context's.
+	Transcribe(ctx context.Context, a Audio) (string, error)
+}
+
+// NoSpeech is the transcriber of an installation without one.
+type NoSpeech struct{}
+
+// Name is "none".
+func (NoSpeech) Name() string { return "none" }
+
+// Transcribe returns ErrNoSpeech.
+func (NoSpeech) Transcribe(context.Context, Audio) (string, error) { return "", ErrNoSpeech }
+
+// SpeechConfig says which model writes recordings down, and where it is served.
+type SpeechConfig struct {
+	Model     string        // "none" or "" for none, else "openai/" and the name at BaseURL
+	BaseURL   string        // of a server with /audio/transcriptions. Defaults to DefaultBaseURL.
+	APIKey    string        // may be empty where the server asks for none
+	Timeout   time.Duration // how long one call may take. Defaults to DefaultTimeout.
+	PerMinute int64         // what a minute of a recording costs, in millionths of the currency
+}
+
+// OpenSpeech returns the transcriber to use, budgeted; the Price of the budget is not looked at. It makes one attempt a
+// call: whoever asks has a job that comes back. It returns ErrConfig or ErrNoPrice.
+func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
+	if c.Model == "" || c.Model == (NoSpeech{}).Name() {
+		return NoSpeech{}, nil
+	}
+	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, DefaultTimeout)
+	if name, ok := strings.CutPrefix(c.Model, provider); !ok || name == "" {
+		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, provider, c.Model)
+	}
+	if address, err := url.Parse(c.BaseURL); err != nil || address.Host == "" {
+		return nil, fmt.Errorf("%w: the address for speech must look like %s", ErrConfig, DefaultBaseURL)
+	}
+	if c.PerMinute < 0 || (c.PerMinute == 0 && !b.Local) {
+		return nil, fmt.Errorf("%s: %w", c.Model, ErrNoPrice)
+	}
+	return paidSpeech{newSpeech(c), b, c.PerMinute}, nil
+}
+
+// heard is what a server made of a recording.
+type heard struct {
+	text   string
+	length time.Duration // of what it listened to; 0 when it did not say
+}
+
+// speech speaks the audio transcriptions protocol, as OpenAI and most others serve it.
+type speech struct {
+	name    string
+	model   string
+	audio   openai.AudioTranscriptionService
+	timeout time.Duration
+}
+
+func newSpeech(c SpeechConfig) *speech {
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
+	client := &http.Client{
+		Transport: bounded{transport},
+		// A recording goes to the address that was configured and to no other.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return &speech{
+		name: c.Model, model: strings.TrimPrefix(c.Model, provider), timeout: c.Timeout,
+		audio: openai.NewAudioTranscriptionService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey),
+			option.WithHTTPClient(client), option.WithMaxRetries(0)),
+	}
+}
+
+// call makes one call. Its errors are *Error, or the caller's context's.
+func (s *speech) call(ctx context.Context, a Audio) (heard, error) {
+	call, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
+	defer cancel()
+	var res *http.Response
+	got, err := s.audio.New(call, openai.AudioTranscriptionNewParams{
+		// The sender's own name for the file is none of the provider's business.
+		File: openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), plainType(a.MIME)), Model: s.model,
+		ResponseFormat: openai.AudioResponseFormatJSON,
+	}, option.WithResponseInto(&res))
+	switch {
+	case ctx.Err() != nil:
+		return heard{}, fmt.Errorf("%s: %w", s.name, ctx.Err())
+	case errors.Is(context.Cause(call), errTimeout):
+		return heard{}, s.failed(ReasonTimeout)
+	case err != nil && unreachable(err):
+		return heard{}, s.failed(ReasonUnreachable)
+	case res == nil:
+		return heard{}, s.failed(ReasonCut)
+	case res.StatusCode >= http.StatusMultipleChoices:
+		refused := readRefusal(s.name, res)
+		return heard{}, &refused.Error
+	case err != nil || !got.JSON.Text.Valid():
+		return heard{}, s.failed(ReasonReply)
+	}
+	text := strings.ToValidUTF8(strings.TrimSpace(got.Text), "\uFFFD")
+	if len(text) > maxTranscript {
+		text = strings.ToValidUTF8(text[:maxTranscript], "") + "…"
+	}
+	return heard{text, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
+}
+
+func (s *speech) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }
+
+// seconds is a length that a server names, where it can be one.
+func seconds(n float64) time.Duration {
+	if n > 0 && n <= (24*time.Hour).Seconds() {
+		return time.Duration(n * float64(time.Second))
+	}
+	return 0
+}
+
+// extensions are those of the formats that servers know; they go by the name.
+var extensions = map[string]string{
+	"audio/ogg": ".ogg", "audio/opus": ".ogg", "audio/mpeg": ".mp3", "audio/mp3": ".mp3", "audio/mp4": ".m4a", "audio/m4a": ".m4a",
+	"audio/x-m4a": ".m4a", "audio/aac": ".m4a", "audio/wav": ".wav", "audio/x-wav": ".wav", "audio/webm": ".webm", "audio/flac": ".flac",
+}
+
+// plainType is a MIME type without its parameters: "audio/ogg" of "audio/ogg; codecs=opus".
+func plainType(declared string) string {
+	kind, _, err := mime.ParseMediaType(declared)
+	if err != nil || path.Base(kind) == kind {
+		return "audio/ogg" // what voice notes are on most networks
+	}
+	return kind
+}
+
+func extension(declared string) string { return cmp.Or(extensions[plainType(declared)], ".ogg") }
+
+// slowest is the fewest bytes a second that a recording of speech takes: it bounds how long one of a given size can be,
+// whatever its sender says.
+const slowest = 500
+
+// longest is the most that a recording can last.
+func longest(a Audio) time.Duration {
+	return max(a.Length, time.Duration(len(a.Data)/slowest+1)*time.Second)
+}
+
+// paidSpeech has the worst case of each call set aside before it and settled after it.
+type paidSpeech struct {
+	*speech
+	Budget
+
+	perMinute int64
+}
+
+// Name is "provider/model".
+func (p paidSpeech) Name() string { return p.name }
+
+// cost is what so much of a recording costs, rounded up.
+func (p paidSpeech) cost(length time.Duration) int64 {
+	return int64(math.Ceil(length.Minutes() * float64(p.perMinute)))
+}
+
+// Transcribe calls the server, or returns an *OverBudgetError and calls nobody.
+func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
+	worst := p.cost(longest(a))
+	res, err := p.Ledger.Reserve(ctx, Spend{
+		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
+	})
+	if err != nil {
+		return "", fmt.Errorf("reserve the cost of a call of %s: %w", p.name, err)
+	}
+	if res.Refused != "" {
+		return "", &OverBudgetError{Model: p.name, Cap: res.Refused, First: res.First}
+	}
+	bill := Settlement{Amount: worst} // unless it is certain that it was less
+	defer func() { p.settle(ctx, res.ID, bill) }()
+	got, err := p.call(ctx, a)
+	var failed *Error
+	switch {
+	case errors.As(err, &failed) && failed.unpaid():
+		bill = Settlement{}
+	case err == nil && got.length > 0:
+		bill = Settlement{Amount: p.cost(got.length)}
+	}
+	return got.text, err
+}
+
+func (p paidSpeech) settle(ctx context.Context, id int64, s Settlement) {
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if err := p.Ledger.Settle(done, id, s); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation", id).Msg("Transcription left unsettled, it counts in full")
+	}
+}
