@@ -22,9 +22,9 @@ import (
 	"multis/store"
 )
 
-// Asker answers a question of the owner as finished Markdown. chat is where it was asked.
+// Asker answers a question of the owner in the room where it was asked, and settles the message that asked it.
 type Asker interface {
-	Ask(ctx context.Context, chat store.Chat, question string) (string, error)
+	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
 }
 
 // Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
@@ -109,6 +109,8 @@ type answer struct {
 	// do is what changes, in the transaction that says so; nil for nothing.
 	do  func(ctx context.Context, tx store.Tx) error
 	why string // for the record, where it is not plain
+	// said: it was answered and settled already.
+	said bool
 }
 
 // errSettled rolls back what another attempt at the same message has already done.
@@ -152,7 +154,7 @@ func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
 
 func (a *Admin) carryOut(ctx context.Context, r request, last bool) error {
 	ans, err := a.handle(ctx, r)
-	if err == nil {
+	if err == nil && !ans.said {
 		err = a.commit(ctx, r, ans)
 	}
 	if err == nil || !last || jobs.IsLater(err) {

@@ -29,8 +29,7 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 			return answer{text: noDocuments}, err
 		}
 	}
-	text, err := a.Asker.Ask(ctx, r.room, question)
-	return answer{text: text}, err
+	return answer{said: true}, a.Asker.Ask(ctx, r.room, r.message, question)
 }
 
 // noModel is what the configuration says for no language model at all.

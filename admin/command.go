@@ -81,6 +81,11 @@ func (a *Admin) askCommands() []command {
 func (a *Admin) chatCommands() []command {
 	return []command{
 		{
+			name: "cancel-task", args: "[number]", group: groupAsk, run: a.cancelTask,
+			summary: "stop what I am working on",
+			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
+		},
+		{
 			name: "chats", args: "[name]", group: groupChats, run: a.chats, operators: true,
 			summary: "find chats",
 		},
@@ -197,6 +202,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 
 func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
 	silent := answer{why: "A reaction that answers no question."}
+	if ans, done, err := a.stopped(ctx, r); err != nil || done {
+		return ans, err
+	}
 	c, ok := parseReaction(r.message.Body)
 	if !ok {
 		return silent, nil

@@ -45,6 +45,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickRole{}
 	case pickBridge{}.kind():
 		q = &pickBridge{}
+	case allowCall{}.kind():
+		q = &allowCall{}
 	default:
 		return nil, fmt.Errorf("read question %d: kind %q is unknown", d.ID, d.Kind)
 	}

@@ -88,10 +88,24 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 }
 
 // asker answers every question with the question.
-type asker struct{ err error }
+type asker struct {
+	err error
+	st  *store.Store
+	box *outbox.Box
+}
 
-func (a *asker) Ask(_ context.Context, chat store.Chat, question string) (string, error) {
-	return fmt.Sprintf("You asked **%s** in chat %d.", question, chat.ID), a.err
+func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+	if a.err != nil {
+		return a.err
+	}
+	return a.st.InTx(ctx, func(tx store.Tx) error {
+		out, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), false))
+		if err != nil {
+			return err
+		}
+		_, err = store.Settle(ctx, tx, []int64{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
+		return err
+	})
 }
 
 // rig is an admin room on a database of its own, with the owner and an operator in it.
@@ -120,6 +134,7 @@ func newRig(t *testing.T) *rig {
 	r.box = outbox.New(r.st, outbox.Rules{
 		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: disclose,
 	}, r.hs)
+	r.asker.st, r.asker.box = r.st, r.box
 	r.rules = admin.Rules{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),

@@ -16,6 +16,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/tools"
 )
 
 // Options are what an agent works with.
@@ -25,6 +26,12 @@ type Options struct {
 	Search *search.Searcher
 	// Model answers from passages; llm.None quotes them.
 	Model llm.Model
+	// Limits are what the model can hold.
+	Limits Limits
+	// Tools are what the model may call. Defaults to none.
+	Tools *tools.Registry
+	// Currency is that of the budget.
+	Currency string
 	// Name is what the assistant is called unless the owner renamed it.
 	Name string
 	// Greeting answers a greeting; Handover is said once when a person has to take over.
@@ -39,11 +46,17 @@ type Options struct {
 // Agent answers.
 type Agent struct {
 	Options
-	now func() time.Time
+	now   func() time.Time
+	fence func() string
 }
 
 // New makes an agent.
-func New(o Options) *Agent { return &Agent{Options: o, now: time.Now} }
+func New(o Options) *Agent {
+	if o.Tools == nil {
+		o.Tools = tools.NewRegistry(tools.Tiers{})
+	}
+	return &Agent{Options: o, now: time.Now, fence: newFence}
+}
 
 const (
 	busyWait  = time.Second           // before another try when a turn of the same chat runs
@@ -169,6 +182,8 @@ type result struct {
 	handover string
 	// notices go to the admin room.
 	notices []string
+	// task ends with the result; nil for none.
+	task *store.Task
 }
 
 // resultOf is what becomes of messages that could not be answered because something is broken: a person is asked for.
@@ -191,6 +206,11 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		}
 		if changed(waiting, now) {
 			return jobs.Later(pollSlack)
+		}
+		if r.task != nil {
+			if err := store.EndTask(ctx, tx, *r.task); err != nil {
+				return err
+			}
 		}
 		for _, text := range r.notices {
 			if err := a.tell(ctx, tx, text, false, nil); err != nil {

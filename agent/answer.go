@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/tools"
 )
 
 // How many passages go to a model, how many the owner is shown without one, and how much conversation goes along.
@@ -34,10 +36,12 @@ type answer struct {
 	spans   []store.Span
 	why     string
 	notices []string
+	used    []search.Hit
+	task    *store.Task // that the answer ends; nil when no model was asked
 }
 
 // answerContact looks for a quoted answer in what the contact may see.
-func (a *Agent) answerContact(ctx context.Context, chat store.Chat, question string, last bool) (answer, error) {
+func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (answer, error) {
 	scope := policy.ContactScope(chat.ID)
 	found, err := a.Search.AsContact(ctx, scope, search.Query{Text: question, Limit: modelPassages})
 	if err != nil {
@@ -46,7 +50,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, question str
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return answer{why: "Nothing in the public documents is about it."}, nil
 	}
-	result, err := a.write(ctx, chat, question, found)
+	result, err := a.write(ctx, chat, waiting, question, found)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
@@ -63,7 +67,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, question str
 	if err != nil || result.text == "" {
 		return result, err
 	}
-	return result, a.Search.RecordAccess(ctx, scope, spanned(found.Hits, result.spans))
+	return result, a.Search.RecordAccess(ctx, scope, result.used)
 }
 
 // quote answers with a passage's own words, when they carry enough of what the question is about.
@@ -75,6 +79,7 @@ func (a *Agent) quote(ctx context.Context, found search.Result) (answer, error) 
 	source := knowledge.CiteQuote(q)
 	return answer{
 		text:  spoken(q.Text) + from([]search.Hit{q.Hit}),
+		used:  []search.Hit{q.Hit},
 		spans: []store.Span{{ChunkID: q.Hit.ChunkID, Source: source, Quote: q.Text}},
 		why:   fmt.Sprintf("%s carries %.0f %% of what was asked.", source, 100*q.Coverage),
 	}, nil
@@ -112,28 +117,111 @@ func spoken(quote string) string {
 	return strings.Join(lines, "\n")
 }
 
-// write has the model answer a contact from passages. Sentences without a quote that stands in their passage are left out.
-func (a *Agent) write(ctx context.Context, chat store.Chat, question string, found search.Result) (answer, error) {
-	var window []store.Message
-	err := a.Store.AsContact(ctx, policy.ContactScope(chat.ID), func(tx store.Tx) (err error) {
-		window, err = store.Window(ctx, tx, chat.ID, windowLength)
-		return err
+// kindTurn is the kind of a task that answers a contact.
+const kindTurn = "turn"
+
+// write has the model answer a contact from passages, with the tools that a contact's turn has. Sentences without a quote that
+// stands in their passage are left out.
+func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (answer, error) {
+	if a.Model.Name() == (llm.None{}).Name() {
+		return answer{}, llm.ErrNoModel
+	}
+	task, err := a.turnTask(ctx, chat, waiting, question)
+	if err != nil {
+		return answer{}, err
+	}
+	r := &run{Agent: a, rounds: contactRounds, persona: a.route(chat), shown: func(string) {}}
+	r.caller = tools.Caller{Chat: chat, Scope: policy.ContactScope(chat.ID), Agent: r.persona.ID}
+	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) {
+		return r.contactAsked(ctx, chat, waiting, question, found.Hits)
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Name)
+	working, release := r.within(ctx)
+	defer release()
+	out, err := r.loop(working)
+	if _, why, ended := stopped(working, err); ended {
+		out, err = outcome{why: why}, nil
+	}
 	if err != nil {
 		return answer{}, err
 	}
-	drafted, err := a.draft(ctx, contactPrompt(name, question, found.Hits, window), "reply", chat.ID)
-	if err != nil {
+	result := r.checked(out)
+	done := r.end(store.TaskCompleted, result.text, "")
+	if out.why != "" {
+		done.State, done.Error = store.TaskFailed, out.why
+	}
+	if done.Cost, err = r.cost(ctx); err != nil {
 		return answer{}, err
+	}
+	result.task = &done
+	return result, nil
+}
+
+// turnTask opens the task of what waits in a chat. What was said since, or otherwise, is another task.
+func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.Message, question string) (store.Task, error) {
+	newest := waiting[len(waiting)-1].ID
+	key := sha256.New()
+	for _, m := range waiting {
+		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
+	}
+	task := store.Task{
+		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: a.route(chat).ID, Model: a.Model.Name(), Input: policy.Redact(question),
+	}
+	for again := range maxTries {
+		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], again)
+		opened, err := store.OpenTask(ctx, a.Store.DB(), task)
+		if err != nil {
+			return store.Task{}, err
+		}
+		if !opened.Forgotten && !opened.State.Over() {
+			return opened, store.SupersedeTasks(ctx, a.Store.DB(), chat.ID, kindTurn, task.Key)
+		}
+	}
+	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxTries)
+}
+
+// maxTries is how often an answer is begun anew because something that it read was deleted.
+const maxTries = 10
+
+// contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chat alone.
+func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (asked, error) {
+	var window []store.Message
+	err := r.Store.AsContact(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
+		window, err = store.Window(ctx, tx, chat.ID, windowLength)
+		return err
+	})
+	if err != nil {
+		return asked{}, err
+	}
+	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
+	if err != nil {
+		return asked{}, err
+	}
+	m := material{rules: fmt.Sprintf(contactRules, name), asks: question}
+	first, err := r.asks(ctx, m, hits, window, llm.Request{Purpose: "reply", Chat: chat.ID})
+	first.About = append(first.About, idsOf(waiting)...)
+	return first, err
+}
+
+// checked is what of a model's answer may go to a contact.
+func (r *run) checked(out outcome) answer {
+	switch {
+	case out.handover != "":
+		return answer{why: out.handover}
+	case out.why != "":
+		return answer{why: out.why}
+	}
+	drafted, err := readDraft(out.text)
+	if err != nil {
+		// An answer that cannot be read is an answer without sentences: it costs, it is not tried again.
+		return answer{why: "The model's answer cannot be read."}
 	}
 	var sentences []string
 	var result answer
 	for _, s := range drafted.Sentences[:min(len(drafted.Sentences), maxSentences)] {
-		span, ok := check(s, found.Hits)
+		span, ok := check(s, r.passages)
 		if !ok {
 			continue
 		}
@@ -141,27 +229,12 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, question string, fou
 		result.spans = append(result.spans, span)
 	}
 	if len(sentences) == 0 {
-		result.why = "The model found no answer in the public documents that it could quote."
-		return result, nil
+		return answer{why: "The model found no answer in the public documents that it could quote."}
 	}
-	result.text = strings.Join(sentences, " ") + from(spanned(found.Hits, result.spans))
-	result.why = fmt.Sprintf("%s answered from %s.", a.Model.Name(), strings.Join(sources(result.spans), "; "))
-	return result, nil
-}
-
-// draft calls the model and reads its answer.
-func (a *Agent) draft(ctx context.Context, r llm.Request, purpose string, chat int64) (draft, error) {
-	r.Purpose, r.Chat, r.JSON = purpose, chat, true
-	resp, err := llm.Complete(ctx, a.Model, r)
-	if err != nil {
-		return draft{}, err
-	}
-	d, err := readDraft(resp.Text)
-	if err != nil {
-		// An answer that cannot be read is an answer without sentences: it costs, it is not tried again.
-		zerolog.Ctx(ctx).Warn().Err(err).Str("model", a.Model.Name()).Msg("The model's answer cannot be read")
-	}
-	return d, nil
+	result.used = spanned(r.passages, result.spans)
+	result.text = strings.Join(sentences, " ") + from(result.used)
+	result.why = fmt.Sprintf("%s answered from %s.", r.Model.Name(), strings.Join(sources(result.spans), "; "))
+	return result
 }
 
 // check holds a sentence's quote against the passage it names.

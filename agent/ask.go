@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"multis/knowledge"
@@ -15,58 +16,308 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/tools"
 )
 
-// Ask answers a question of the owner from his documents and the public ones, as Markdown with its sources. chat is where he
-// asked.
-func (a *Agent) Ask(ctx context.Context, chat store.Chat, question string) (string, error) {
-	found, err := a.Search.AsOwner(ctx, policy.OwnerScope(), search.Query{Text: question, Limit: modelPassages})
-	if err != nil {
-		return "", err
+// kindAsk is the kind of a task that is a question of the owner's.
+const kindAsk = "ask"
+
+// Ask answers a question of the owner from his documents and the public ones, with the tools he has, and settles the message that
+// asked it. room is where he asked. What it cannot answer yet, because a person has to allow something, goes on by itself.
+func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+	if a.Model.Name() == (llm.None{}).Name() {
+		found, err := a.lookUp(ctx, question)
+		if err != nil {
+			return err
+		}
+		text, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
+		if err != nil {
+			return err
+		}
+		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used})
 	}
-	if len(found.Terms) == 0 {
+	asks := message.ID
+	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
+		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: a.route(room).ID, Model: a.Model.Name(), Input: question,
+	})
+	if err != nil {
+		return err
+	}
+	if task.State.Over() {
+		return nil // its answer was said in the transaction that ended it
+	}
+	return a.work(ctx, task, room)
+}
+
+// Resume goes on with a task that was put aside. last says that no other attempt follows.
+func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
+	task, err := store.TaskByID(ctx, a.Store.DB(), id)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	room, err := store.ChatByID(ctx, a.Store.DB(), task.ChatID)
+	if err != nil {
+		return err
+	}
+	err = a.work(ctx, task, room)
+	if err == nil || !last || ctx.Err() != nil {
+		return err
+	}
+	zerolog.Ctx(ctx).Err(err).Int64("task", id).Msg("A task failed for good")
+	task.State, task.Error = store.TaskFailed, policy.Redact(err.Error())
+	if claimed, claimErr := store.ClaimTask(ctx, a.Store.DB(), id); claimErr == nil {
+		task.Attempt = claimed.Attempt
+	}
+	return a.say(ctx, &reply{room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", id)})
+}
+
+// work makes an attempt at a question of the owner's.
+func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
+	r := &run{Agent: a, rounds: ownerRounds, persona: a.route(room)}
+	r.caller = tools.Caller{Owner: true, Chat: room, Scope: policy.OwnerScope(), Agent: r.persona.ID, Asked: task.Input}
+	if task.MessageID != nil {
+		r.caller.Message = *task.MessageID
+	}
+	live := a.Box.Live(room, task.LiveEvent)
+	err := r.claim(ctx, task, func(ctx context.Context) (asked, error) { return r.ownerAsked(ctx, room, task) })
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil // somebody else is at it, or done
+	}
+	if err != nil && !errors.Is(err, errForgotten) {
+		return err
+	}
+	working, release := r.within(ctx)
+	defer release()
+	r.shown = func(text string) {
+		if live.Show(working, progressText(r.task.ID, text)) {
+			if err := store.SetTaskLive(working, a.Store.DB(), r.task, live.Event()); err != nil {
+				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a task")
+			}
+		}
+	}
+	var out outcome
+	if err == nil {
+		out, err = r.loop(working)
+	}
+	return a.conclude(ctx, r, room, live, out, errors.Join(err, nil), working)
+}
+
+// conclude says what an attempt came to. An error that another attempt may mend is passed on.
+func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error, working context.Context) error {
+	say := &reply{room: room, message: r.caller.Message, live: live}
+	var over *llm.OverBudgetError
+	state, why, ended := stopped(working, err)
+	switch {
+	case errors.Is(err, store.ErrTaskLost):
+		return nil
+	case errors.Is(err, errParked):
+		return a.settleParked(ctx, r)
+	case ended:
+		say.markdown = outbox.Escape(why) + unknownText(r.open(context.WithoutCancel(ctx)))
+		ended := r.end(state, "", why)
+		say.task = &ended
+		return a.say(context.WithoutCancel(ctx), say)
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &over):
+		return a.instead(ctx, r, say, a.overBudgetText(over)+" Here is what I found:", err)
+	case isModels(err):
+		zerolog.Ctx(ctx).Err(err).Msg("The model failed; answering from passages")
+		return a.instead(ctx, r, say, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+"), so here is what I found:", err)
+	case err != nil:
+		return err
+	}
+	done := r.end(store.TaskCompleted, out.text, "")
+	switch {
+	case out.text == "" && out.why != "":
+		done.State, done.Error = store.TaskFailed, out.why
+		say.markdown = outbox.Escape(out.why)
+	default:
+		say.markdown, say.used = r.cited(out.text)
+	}
+	for _, line := range r.used {
+		if strings.HasPrefix(line, "⚠️") {
+			say.markdown += "\n\n" + outbox.Escape(line)
+		}
+	}
+	if say.markdown += r.footer(ctx, &done); say.markdown == "" {
+		say.markdown = "I found nothing about that in your documents."
+	}
+	say.task = &done
+	return a.say(ctx, say)
+}
+
+// isModels tells whether an error is the model's doing and not our own.
+func isModels(err error) bool {
+	var failed *llm.Error
+	return errors.As(err, &failed)
+}
+
+// instead answers from passages where the model cannot.
+func (a *Agent) instead(ctx context.Context, r *run, say *reply, opening string, cause error) error {
+	found, err := a.lookUp(ctx, r.task.Input)
+	if err != nil {
+		return err
+	}
+	if say.markdown, say.used, err = a.listPassages(ctx, opening, found); err != nil {
+		return err
+	}
+	failed := r.end(store.TaskFailed, "", cause.Error())
+	say.task = &failed
+	return a.say(ctx, say)
+}
+
+// ownerAsked builds what the model is asked for the owner.
+func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) (asked, error) {
+	found, err := r.lookUp(ctx, task.Input)
+	if err != nil {
+		return asked{}, err
+	}
+	window, err := store.Window(ctx, r.Store.DB(), room.ID, windowLength)
+	if err != nil {
+		return asked{}, err
+	}
+	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
+	if err != nil {
+		return asked{}, err
+	}
+	m := material{rules: fmt.Sprintf(ownerRules, name), asks: task.Input}
+	return r.asks(ctx, m, found.Hits, withoutMessage(window, r.caller.Message), llm.Request{Purpose: kindAsk, Chat: room.ID})
+}
+
+// asks puts a prompt together within the model's limits, with the tools that the caller has.
+func (r *run) asks(ctx context.Context, m material, hits []search.Hit, window []store.Message, base llm.Request) (asked, error) {
+	offered, err := r.Tools.Offered(ctx, r.caller)
+	if err != nil {
+		return asked{}, err
+	}
+	fixed := tokens(m.system(), m.asks, m.notes)
+	for _, s := range offered {
+		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
+		fixed += tokens(s.Description, string(s.Schema))
+	}
+	m.hits, m.window = r.Limits.choose(fixed, hits, window)
+	request := m.compose(r.fence())
+	request.Tools, request.Purpose, request.Chat, request.JSON = base.Tools, base.Purpose, base.Chat, len(base.Tools) == 0
+	about := idsOf(m.window)
+	if r.caller.Message != 0 {
+		about = append(about, r.caller.Message)
+	}
+	return asked{Request: request, Passages: m.hits, About: about}, nil
+}
+
+// withoutMessage takes the message that is answered out of the conversation before it.
+func withoutMessage(window []store.Message, message int64) []store.Message {
+	return slices.DeleteFunc(window, func(m store.Message) bool { return m.ID == message })
+}
+
+// lookUp searches what the owner may see.
+func (a *Agent) lookUp(ctx context.Context, question string) (search.Result, error) {
+	found, err := a.Search.AsOwner(ctx, policy.OwnerScope(), search.Query{Text: question, Limit: modelPassages})
+	if err == nil && len(found.Terms) == 0 {
 		found.Hits = nil // nothing but stop words: the newest passages are no answer
 	}
-	text, used, err := a.ask(ctx, chat, question, found)
-	if err != nil || len(used) == 0 {
-		return text, err
-	}
-	return text, a.Search.RecordAccess(ctx, policy.OwnerScope(), used)
+	return found, err
 }
 
-// ask writes the answer and names the passages it shows.
-func (a *Agent) ask(ctx context.Context, chat store.Chat, question string, found search.Result) (string, []search.Hit, error) {
-	drafted, err := a.draftForOwner(ctx, chat, question, found)
-	var over *llm.OverBudgetError
+// reply is what is said to the owner.
+type reply struct {
+	room     store.Chat
+	message  int64 // that it answers; zero for none
+	task     *store.Task
+	live     *outbox.Live
+	markdown string
+	used     []search.Hit
+}
+
+// errSettled rolls back what another attempt at the same message has already said.
+var errSettled = errors.New("the message was settled before")
+
+// say puts an answer into the admin room and settles what asked for it, in one transaction.
+func (a *Agent) say(ctx context.Context, r *reply) error {
+	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+		if r.task != nil {
+			if err := store.EndTask(ctx, tx, *r.task); err != nil {
+				return err
+			}
+		}
+		letter := outbox.Notice(r.room, r.markdown, false)
+		letter.Replace = r.live.Event()
+		out, _, err := a.Box.Queue(ctx, tx, letter)
+		if err != nil {
+			return err
+		}
+		return a.settleAsked(ctx, tx, r, &out)
+	})
 	switch {
-	case errors.Is(err, llm.ErrNoModel):
-		return a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
-	case errors.As(err, &over):
-		return a.listPassages(ctx, a.overBudgetText(over)+" Here is what I found:", found)
-	case ctx.Err() != nil:
-		return "", nil, err
+	case errors.Is(err, errSettled), errors.Is(err, store.ErrTaskLost):
+		return nil
 	case err != nil:
-		zerolog.Ctx(ctx).Err(err).Msg("The model failed; answering from passages")
-		return a.listPassages(ctx, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+"), so here is what I found:", found)
+		return err
 	}
-	text, shown := cited(drafted, found.Hits)
-	return text, shown, nil
+	return a.Search.RecordAccess(ctx, policy.OwnerScope(), r.used)
 }
 
-func (a *Agent) draftForOwner(ctx context.Context, chat store.Chat, question string, found search.Result) (draft, error) {
-	window, err := store.Window(ctx, a.Store.DB(), chat.ID, windowLength)
-	if err != nil {
-		return draft{}, err
+// settleAsked settles the message that asked. One that was settled when its task was put aside stays so.
+func (a *Agent) settleAsked(ctx context.Context, tx store.Tx, r *reply, out *uuid.UUID) error {
+	if r.message == 0 {
+		return nil
 	}
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Name)
-	if err != nil {
-		return draft{}, err
+	settled, err := store.Settle(ctx, tx, []int64{r.message}, out, policy.CodeCommand, policy.CodeCommand.Sentence())
+	if err == nil && settled == 0 && r.task == nil {
+		return errSettled
 	}
-	return a.draft(ctx, ownerPrompt(name, question, found.Hits, window), "ask", chat.ID)
+	return err
 }
 
-// cited renders a drafted answer. A quote that does not stand in its passage loses its mark; an answer without any says so.
-func cited(d draft, hits []search.Hit) (string, []search.Hit) {
+// settleParked settles the message whose task waits for a person: it is answered when that one has decided.
+func (a *Agent) settleParked(ctx context.Context, r *run) error {
+	if r.caller.Message == 0 {
+		return nil
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.Settle(ctx, tx, []int64{r.caller.Message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d waits for you to allow something.", r.task.ID))
+		return err
+	})
+}
+
+// progressText is what is shown while a task runs.
+func progressText(task int64, text string) string {
+	return fmt.Sprintf("%s\n\n_task %d · ❌ or_ `/cancel-task %d` _stops it_", outbox.Escape(clip(text, 3000)), task, task)
+}
+
+// footer says what an answer took, when it took more than one look.
+func (r *run) footer(ctx context.Context, done *store.Task) string {
+	var parts []string
+	if n := len(r.used); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, "tool", "tools")))
+	}
+	cost, err := r.cost(ctx)
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot tell what a task cost")
+	}
+	done.Cost = cost
+	if cost > 0 {
+		parts = append(parts, money(cost, r.Currency))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n\n_task %d · %s_", r.task.ID, strings.Join(parts, " · "))
+}
+
+// cited renders what a model answered the owner. A quote that does not stand in its passage loses its mark; an answer without any says so.
+func (r *run) cited(answer string) (string, []search.Hit) {
+	d, err := readDraft(answer)
+	if err != nil {
+		if answer = strings.TrimSpace(answer); answer == "" {
+			return "The model gave no answer.", nil
+		}
+		return escapeLines(answer) + noSource, nil // it did not keep to the form; the owner reads it, a contact never would
+	}
 	var text, list strings.Builder
 	var spans []store.Span
 	for _, s := range d.Sentences {
@@ -74,7 +325,7 @@ func cited(d draft, hits []search.Hit) (string, []search.Hit) {
 			text.WriteByte(' ')
 		}
 		text.WriteString(outbox.Escape(strings.TrimSpace(s.Text)))
-		span, ok := check(s, hits)
+		span, ok := check(s, r.passages)
 		if !ok {
 			continue
 		}
@@ -88,9 +339,20 @@ func cited(d draft, hits []search.Hit) (string, []search.Hit) {
 	case text.Len() == 0:
 		return "I found nothing about that in your documents.", nil
 	case len(spans) == 0:
-		return text.String() + "\n\n(No source: nothing in your documents says this.)", nil
+		return text.String() + noSource, nil
 	}
-	return text.String() + "\n" + list.String() + "\n\nLooked in: your documents.", spanned(hits, spans)
+	return text.String() + "\n" + list.String() + "\n\nLooked in: your documents.", spanned(r.passages, spans)
+}
+
+const noSource = "\n\n(No source: nothing in your documents says this.)"
+
+// escapeLines makes a model's own lines stand as they are.
+func escapeLines(s string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		lines = append(lines, outbox.Escape(strings.TrimSpace(line)))
+	}
+	return strings.Join(lines, "  \n")
 }
 
 // listPassages shows what was found when no model read it.

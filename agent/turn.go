@@ -56,16 +56,16 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return a.greet(ctx, chat, addressed(name, waiting))
 	}
 	question := strings.Join(questions, "\n")
-	found, err := a.answerContact(ctx, chat, question, last)
+	found, err := a.answerContact(ctx, chat, waiting, question, last)
 	if err != nil {
 		return result{}, err
 	}
 	if found.text == "" {
-		return result{handover: found.why, notices: found.notices}, nil
+		return result{handover: found.why, notices: found.notices, task: found.task}, nil
 	}
 	return result{
 		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting)},
-		code:   codeQuoted, reason: found.why, notices: found.notices,
+		code:   codeQuoted, reason: found.why, notices: found.notices, task: found.task,
 	}, nil
 }
 

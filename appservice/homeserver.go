@@ -148,6 +148,11 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	}
 }
 
+// Show puts an event into a room that nothing rests on: it is neither looked for nor tried again.
+func (h *Homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+	return h.Send(ctx, o, room)
+}
+
 // seal encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
 // become encrypted at any moment, and what cannot be known is not sent.
 func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {

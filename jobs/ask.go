@@ -31,7 +31,7 @@ type askWorker struct {
 	answerer Answerer
 }
 
-func (w *askWorker) Timeout(*river.Job[AskArgs]) time.Duration { return 5 * time.Minute }
+func (w *askWorker) Timeout(*river.Job[AskArgs]) time.Duration { return turnTimeout }
 
 func (w *askWorker) NextRetry(job *river.Job[AskArgs]) time.Time { return backoff(job.Attempt) }
 

@@ -33,6 +33,9 @@ const (
 	queueHooks    = "hooks"
 )
 
+// turnTimeout is how long a worker may take over a model's work: its own limit, which is 5 minutes, and time to end well.
+const turnTimeout = 6 * time.Minute
+
 // Args is what a job carries: ids, never text.
 type Args interface{ river.JobArgs }
 
@@ -106,6 +109,8 @@ type Handlers struct {
 	Told     HistoryTeller
 	Retract  Retracter
 	Room     RoomMaker
+	Task     Resumer
+	Approve  Approver
 	Hook     Deliverer
 	Capture  Capturer
 	Watch    Watcher
@@ -144,6 +149,8 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
 	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
+	river.AddWorker(workers, &taskWorker{resumer: h.Task})
+	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
@@ -163,7 +170,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		},
 		PeriodicJobs:  append(lookForBare(), lookForTalk()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
-		JobTimeout: 5 * time.Minute, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+		JobTimeout: turnTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})
 	if err != nil {
 		slot.lock.Release(ctx)

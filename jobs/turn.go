@@ -31,7 +31,7 @@ type turnWorker struct {
 	turner Turner
 }
 
-func (w *turnWorker) Timeout(*river.Job[TurnArgs]) time.Duration { return 5 * time.Minute }
+func (w *turnWorker) Timeout(*river.Job[TurnArgs]) time.Duration { return turnTimeout }
 
 func (w *turnWorker) NextRetry(job *river.Job[TurnArgs]) time.Time { return backoff(job.Attempt) }
 

@@ -6,6 +6,7 @@ create table approvals (
     task_id    bigint not null references tasks on delete cascade,
     call_id    text not null,
     tool       text not null,
+    arguments  text not null default '',
     expires_at timestamptz not null,
     allowed    boolean,               -- null: nobody said anything yet
     decided_at timestamptz,

@@ -64,6 +64,8 @@ type Letter struct {
 	About []int64
 	// React makes it a reaction with the text as its key.
 	React id.EventID
+	// Replace makes a notice the last word of a message that was shown by Live.
+	Replace id.EventID
 }
 
 // content is the event's content as Matrix has it. m.mentions is left empty: nobody is pinged by what a text happens to hold.
@@ -74,13 +76,13 @@ type content struct {
 	HTML      string    `json:"formatted_body,omitempty"`
 	Mentions  *struct{} `json:"m.mentions,omitempty"`
 	RelatesTo *relation `json:"m.relates_to,omitempty"`
-	Key       string    `json:"ai.multis.out"`
+	Key       string    `json:"ai.multis.out,omitempty"`
 }
 
 type relation struct {
 	Type  string     `json:"rel_type"`
 	Event id.EventID `json:"event_id"`
-	Key   string     `json:"key"`
+	Key   string     `json:"key,omitempty"`
 }
 
 // Queue writes a letter with the gate's decision and, if it may go, the job that sends it. The decision is the caller's
@@ -148,7 +150,11 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 		}
 		c.MsgType, c.Body, c.Mentions = "m.text", text, &struct{}{}
 	}
-	o.Content, err = json.Marshal(c)
+	if l.Replace != "" {
+		o.Content, err = replacing(c, l.Replace)
+	} else {
+		o.Content, err = json.Marshal(c)
+	}
 	if err != nil {
 		return store.Out{}, content{}, fmt.Errorf("write event: %w", err)
 	}
@@ -183,7 +189,7 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 	}
-	if c.RelatesTo != nil {
+	if c.RelatesTo != nil && c.RelatesTo.Key != "" {
 		in.Body = c.RelatesTo.Key
 	}
 	if in.Sent.Minute, in.Sent.Day, err = store.CountOut(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), o.ID); err != nil {

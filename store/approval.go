@@ -12,19 +12,20 @@ type Approval struct {
 	TaskID    int64
 	CallID    string
 	Tool      string
+	Arguments string
 	ExpiresAt time.Time
 	Allowed   *bool // nil: nobody said anything
 }
 
-const approvalColumns = "a.id, a.task_id, a.call_id, a.tool, a.expires_at, a.allowed"
+const approvalColumns = "a.id, a.task_id, a.call_id, a.tool, a.arguments, a.expires_at, a.allowed"
 
-const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_id, tool, expires_at) values ($1, $2, $3, $4)
+const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_id, tool, arguments, expires_at) values ($1, $2, $3, $4, $5)
 		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = $1 and a.call_id = $2 limit 1`
 
 // OpenApproval stores that a call waits for a person, or returns what is there of it.
 func OpenApproval(ctx context.Context, db DB, a Approval) (Approval, error) {
-	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, a.ExpiresAt)
+	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, clean(a.Arguments), a.ExpiresAt)
 }
 
 const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
@@ -32,6 +33,13 @@ const approvalSQL = "select " + approvalColumns + " from approvals a where a.tas
 // ApprovalOf returns what a person said to a call, or ErrNotFound when nobody was asked.
 func ApprovalOf(ctx context.Context, db DB, task int64, call string) (Approval, error) {
 	return one[Approval](ctx, db, "approval", approvalSQL, task, call)
+}
+
+const approvalByIDSQL = "select " + approvalColumns + " from approvals a where a.id = $1"
+
+// ApprovalByID returns one approval, or ErrNotFound.
+func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) {
+	return one[Approval](ctx, db, "approval", approvalByIDSQL, approval)
 }
 
 const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"

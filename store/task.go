@@ -252,7 +252,8 @@ func ours(ctx context.Context, db DB, what, sql string, args pgx.NamedArgs) erro
 const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, input = '', request = null, answer = ''
 		from gone where gone.id = any(t.about) or gone.id = t.message_id returning t.id),
 	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = ''
-		from tasks_gone g where s.task_id = g.id)`
+		from tasks_gone g where s.task_id = g.id),
+	approvals_gone as (update approvals a set arguments = '' from tasks_gone g where a.task_id = g.id)`
 
 const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`

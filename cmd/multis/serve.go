@@ -37,6 +37,7 @@ import (
 	"multis/search"
 	"multis/store"
 	"multis/store/pgserver"
+	"multis/tools"
 )
 
 // runCmd serves until it is told to stop.
@@ -188,10 +189,6 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	searcher := search.Open(st, search.Options{Embedder: vectors.queries})
-	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
-		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
-	})
 	library, err := openLibrary(cfg, st)
 	if err != nil {
 		return nil, err
@@ -201,6 +198,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
+	ag := agent.New(agent.Options{
+		Store: st, Box: box, Search: searcher, Model: model, Tools: newTools(cfg, searcher, library), Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+	})
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Rules: admin.Rules{
@@ -219,11 +220,21 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages),
+		Task:  ag, Approve: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
 	}
 	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box)}, nil
+}
+
+// newTools are all that a model may call. Which of them a turn has is decided there.
+func newTools(_ *config.Config, searcher *search.Searcher, library *knowledge.Library) *tools.Registry {
+	return tools.NewRegistry(tools.Tiers{},
+		tools.SearchDocs{Search: searcher}, tools.Escalate{},
+		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
+		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{},
+	)
 }
 
 // storeCap bounds what is kept of one contact.

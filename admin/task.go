@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"multis/store"
+)
+
+// cancelTask ends a task that is under way.
+func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer, error) {
+	number, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(args), "#"), 10, 64)
+	if err != nil || number <= 0 {
+		return a.openTasks(ctx)
+	}
+	return answer{do: func(ctx context.Context, tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, number, stopByOwner)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}, text: fmt.Sprintf("Stopping task %d, if it still runs. What it did so far stays done.", number)}, nil
+}
+
+// stopByOwner is why a task ends that the owner wants to end.
+const stopByOwner = "you asked me to"
+
+// openTasks lists what can be stopped.
+func (a *Admin) openTasks(ctx context.Context) (answer, error) {
+	tasks, err := store.OpenTasks(ctx, a.Store.DB())
+	if err != nil || len(tasks) == 0 {
+		return answer{text: "Nothing runs that could be stopped."}, err
+	}
+	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(tasks[0].ID, 10) + "`"}
+	for _, t := range tasks {
+		state := "runs since " + a.ago(t.CreatedAt)
+		if t.State == store.TaskMonitoring {
+			state = "waits for you"
+		}
+		lines = append(lines, fmt.Sprintf("%d %s — %s", t.ID, quote(t.Input, 80), state))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// stopReaction on a question, or on what shows its answer being made, ends its task.
+const stopReaction = "❌"
+
+// stopped ends the task that a reaction points at. False: it points at none that runs.
+func (a *Admin) stopped(ctx context.Context, r request) (answer, bool, error) {
+	if strings.ReplaceAll(r.message.Body, variation, "") != stopReaction || !r.byOwner() {
+		return answer{}, false, nil
+	}
+	task, err := store.TaskByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
+		return answer{}, false, nil
+	}
+	if err != nil {
+		return answer{}, false, err
+	}
+	return answer{why: "It stopped a task.", do: func(ctx context.Context, tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, task.ID, stopByOwner)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}}, true, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

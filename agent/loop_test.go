@@ -1,0 +1,356 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/llm/llmtest"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/tools"
+)
+
+// lamp is a tool with a side effect that is counted.
+type lamp struct {
+	tier tools.Tier
+	lit  atomic.Int32
+	do   func(ctx context.Context) error
+}
+
+func (l *lamp) Spec() tools.Spec {
+	return tools.Spec{Name: "lamp", Description: "Switch the lamp.", Schema: tools.Schema[struct {
+		On bool `json:"on"`
+	}](), Tier: l.tier, Effect: true}
+}
+
+func (l *lamp) Run(ctx context.Context, _ tools.Call) (tools.Result, error) {
+	l.lit.Add(1)
+	if l.do != nil {
+		if err := l.do(ctx); err != nil {
+			return tools.Result{}, err
+		}
+	}
+	return tools.Result{ForLLM: "The lamp is on.", ForUser: "switched the lamp"}, nil
+}
+
+func calls(name string, args any) llmtest.Reply {
+	return llmtest.Reply{Calls: []llmtest.Call{{Name: name, Args: string(mustJSON(args))}}}
+}
+
+func mustJSON(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// inTurn answers one request after the other; the last reply stays.
+func inTurn(replies ...llmtest.Reply) llmtest.Script {
+	var mu sync.Mutex
+	n := 0
+	return func(context.Context, llmtest.Request) llmtest.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		r := replies[min(n, len(replies)-1)]
+		n++
+		return r
+	}
+}
+
+// equip gives the bundle's agent tools.
+func (b *bundle) equip(extra ...tools.Tool) {
+	b.agent.Tools = tools.NewRegistry(tools.Tiers{}, append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
+}
+
+func (b *bundle) task() (store.Task, []store.Step) {
+	b.t.Helper()
+	var row int64
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select max(id) from tasks").Scan(&row))
+	task, err := store.TaskByID(context.Background(), b.store.DB(), row)
+	require.NoError(b.t, err)
+	steps, err := store.Steps(context.Background(), b.store.DB(), row)
+	require.NoError(b.t, err)
+	return task, steps
+}
+
+func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		last := r.Last()
+		switch {
+		case strings.Contains(last, "question to answer"):
+			return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "grand piano"}`}, {Name: "lamp", Args: `{"on": true}`}}}
+		default:
+			source := 0
+			for i := 1; i < 20; i++ {
+				if strings.Contains(r.Messages[len(r.Messages)-2].Text, fmt.Sprintf("passage %d: ", i)) {
+					source = i
+				}
+			}
+			return llmtest.Reply{Text: says("A grand piano costs 120 euro.", source, "A grand piano costs 120 euro.")}
+		}
+	})
+	b := setup(t, model)
+	l := &lamp{tier: tools.Read}
+	b.equip(l)
+	said := b.ask("what does the big one cost? and light, please")
+	require.Contains(t, said, "A grand piano costs 120 euro. [1]")
+	require.Contains(t, said, "2 tools")
+	require.EqualValues(t, 1, l.lit.Load())
+	require.Len(t, server.Requests(), 2)
+	task, steps := b.task()
+	require.Equal(t, store.TaskCompleted, task.State)
+	require.Len(t, steps, 4)
+	for i, kind := range []store.StepKind{store.StepModel, store.StepTool, store.StepTool, store.StepModel} {
+		require.Equal(t, kind, steps[i].Kind)
+		require.NotNil(t, steps[i].EndedAt)
+	}
+	require.True(t, steps[2].Effect)
+	require.Equal(t, "The lamp is on.", steps[2].Text)
+	require.NotEmpty(t, steps[1].Passages)
+	var offered []string
+	for _, tool := range server.Requests()[0].Tools {
+		offered = append(offered, tool.Name)
+	}
+	require.Equal(t, []string{"lamp", "search_docs"}, offered, "the owner is not offered to hand over to himself")
+}
+
+func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return calls("search_docs", map[string]string{"query": "piano"})
+	})
+	b := setup(t, model)
+	b.equip()
+	require.Contains(t, b.ask("what does a piano cost?"), "same arguments 3 times")
+	require.Len(t, server.Requests(), 3)
+	task, _ := b.task()
+	require.Equal(t, store.TaskFailed, task.State)
+
+	n := 0
+	model, server = scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		n++
+		return calls("search_docs", map[string]string{"query": fmt.Sprint("piano ", n)})
+	})
+	b.agent.Model = model
+	require.Contains(t, b.ask("what does a piano cost?"), "12 rounds")
+	require.Len(t, server.Requests(), 12)
+	b.says("what does a grand piano cost?", policy.ActionAnswer)
+	b.turn()
+	require.Len(t, server.Requests(), 12+5)
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+}
+
+func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on."})))
+	b := setup(t, model)
+	l := &lamp{tier: tools.Read}
+	b.equip(l)
+	b.says("what does a grand piano cost? and switch on the lamp", policy.ActionAnswer)
+	b.turn()
+	require.Zero(t, l.lit.Load())
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	require.Contains(t, b.sent(b.admin)[0], "She wants the lamp on.")
+	require.Len(t, server.Requests()[0].Tools, 2)
+	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
+}
+
+func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		decide func(b *bundle, a store.Approval)
+		lit    int32
+		code   tools.Code
+	}{
+		"allowed": {func(b *bundle, a store.Approval) { b.decide(a, true) }, 1, ""},
+		"denied":  {func(b *bundle, a store.Approval) { b.decide(a, false) }, 0, tools.CodeDenied},
+		"expired": {func(b *bundle, _ store.Approval) { b.agent.now = func() time.Time { return time.Now().Add(time.Hour) } }, 0, tools.CodeExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("Done with it.", 0, "")}))
+			b := setup(t, model)
+			l := &lamp{tier: tools.Confirm}
+			b.equip(l)
+			ctx := context.Background()
+			m := b.asks("light, please")
+			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			task, _ := b.task()
+			require.Equal(t, store.TaskMonitoring, task.State)
+			require.Zero(t, l.lit.Load())
+			require.Empty(t, b.sent(b.admin))
+			require.NotNil(t, b.message(m.ID).AnsweredAt, "no worker and no inbox waits for it")
+			require.NoError(t, b.agent.Resume(ctx, task.ID, false))
+			require.Zero(t, l.lit.Load(), "nobody has said anything")
+			require.Len(t, server.Requests(), 1, "and nothing is asked again")
+			approval, err := store.ApprovalByID(ctx, b.store.DB(), 1)
+			require.NoError(t, err)
+			require.JSONEq(t, `{"on": true}`, approval.Arguments)
+			c.decide(b, approval)
+			require.NoError(t, b.agent.Resume(ctx, task.ID, false))
+			require.NoError(t, b.agent.Resume(ctx, task.ID, false), "again is nothing")
+			require.Equal(t, c.lit, l.lit.Load())
+			require.Len(t, b.sent(b.admin), 1)
+			require.Contains(t, b.sent(b.admin)[0], "Done with it.")
+			_, steps := b.task()
+			require.Equal(t, string(c.code), steps[1].Code)
+		})
+	}
+}
+
+func (b *bundle) decide(a store.Approval, allowed bool) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		_, err := store.Decide(context.Background(), tx, a.ID, allowed, time.Now())
+		return err
+	}))
+}
+
+func TestAfterACrashAnEffectIsToldNotRepeatedAndTheModelIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I cannot tell.", 0, "")}))
+	b := setup(t, model)
+	l := &lamp{tier: tools.Read, do: func(context.Context) error { return context.Canceled }} // the process ends before it is known how it went
+	b.equip(l)
+	ctx := context.Background()
+	m := b.asks("light, please")
+	require.Error(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.EqualValues(t, 1, l.lit.Load())
+	l.do = nil
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.EqualValues(t, 1, l.lit.Load())
+	require.Len(t, server.Requests(), 2)
+	require.Contains(t, server.Requests()[1].Last(), "Nobody knows whether it was carried out")
+	require.Contains(t, b.sent(b.admin)[0], "whether it was done I don't know")
+}
+
+func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{})
+	model, _ := scripted(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
+		close(begun)
+		<-ctx.Done()
+		return llmtest.Reply{}
+	})
+	b := setup(t, model)
+	b.equip()
+	ctx := context.Background()
+	m := b.asks("what does a piano cost?")
+	done := make(chan error, 1)
+	go func() { done <- b.agent.Ask(ctx, b.admin, m, m.Body) }()
+	<-begun
+	task, _ := b.task()
+	found, err := store.TaskByEvent(ctx, b.store.DB(), b.admin.ID, m.EventID)
+	require.NoError(t, err)
+	require.Equal(t, task.ID, found.ID)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, task.ID, "you asked me to")
+		return err
+	}))
+	require.NoError(t, <-done)
+	require.Contains(t, b.sent(b.admin)[0], "Stopped: you asked me to.")
+	task, _ = b.task()
+	require.Equal(t, store.TaskKilled, task.State)
+	require.Less(t, stopLook, time.Second)
+}
+
+func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
+	t.Parallel()
+	var now, most, withLamp atomic.Int32
+	gate := make(chan struct{})
+	slow := reader{name: "slow", run: func(ctx context.Context) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		if now.Load() == 2 {
+			close(gate)
+		}
+		<-gate
+		now.Add(-1)
+	}}
+	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`}, {Name: "lamp", Args: `{"on": true}`}}}
+	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: says("Done.", 0, "")}))
+	b := setup(t, model)
+	b.equip(slow, &lamp{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
+	b.ask("do it all")
+	require.EqualValues(t, 2, most.Load())
+	require.Zero(t, withLamp.Load())
+}
+
+// reader is a tool that only reads.
+type reader struct {
+	name string
+	run  func(ctx context.Context)
+}
+
+func (r reader) Spec() tools.Spec {
+	return tools.Spec{Name: r.name, Schema: tools.Schema[struct {
+		N int `json:"n"`
+	}](), Tier: tools.Read}
+}
+
+func (r reader) Run(ctx context.Context, _ tools.Call) (tools.Result, error) {
+	r.run(ctx)
+	return tools.Result{ForLLM: "read"}, nil
+}
+
+// screen is a homeserver that keeps what is shown.
+type screen struct {
+	mu    sync.Mutex
+	shown []string
+}
+
+func (s *screen) Send(context.Context, store.Out, id.RoomID) (id.EventID, error) { return "$sent", nil }
+func (s *screen) Retract(context.Context, store.Out) error                       { return nil }
+
+func (s *screen) Show(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = append(s.shown, string(o.Content))
+	return "$live", nil
+}
+
+func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
+	t.Parallel()
+	long := says("A grand piano costs 120 euro, and that has been so for a good while now.", 1, "A grand piano costs 120 euro.")
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: long}))
+	b := setup(t, model)
+	b.equip()
+	hs := &screen{}
+	b.agent.Box = outbox.New(b.store, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, hs)
+	said := b.ask("what does a grand piano cost?")
+	require.Contains(t, said, "120 euro")
+	require.NotEmpty(t, hs.shown)
+	require.Contains(t, hs.shown[0], "cancel-task")
+	require.NotContains(t, strings.Join(hs.shown, ""), "sentences", "people see words, not the form they come in")
+	require.LessOrEqual(t, len(hs.shown), 3, "no more than one a second")
+	var content string
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select content::text from outbox where chat_id = $1", b.admin.ID).Scan(&content))
+	require.Contains(t, content, `"m.replace"`)
+	require.Contains(t, content, `$live`)
+	require.Nil(t, b.agent.Box.Live(b.chat, ""), "nothing is ever shown half done in a contact's chat")
+}
+
+func TestTheTextOfAnAnswerIsReadWhileItComes(t *testing.T) {
+	t.Parallel()
+	whole := `{"sentences": [{"text": "It is \"5\" euro.", "source": 1, "quote": "x"}, {"text": "Really.", "source": 0, "quote": ""}]}`
+	require.Equal(t, `It is "5" euro. Really.`, soFar(whole))
+	require.Equal(t, `It is "5" eu`, soFar(whole[:strings.Index(whole, "ro.")]))
+	require.Equal(t, "plain words", soFar("plain words"))
+	for i := range whole {
+		require.True(t, strings.HasPrefix(`It is "5" euro. Really.`, soFar(whole[:i])), whole[:i])
+	}
+}

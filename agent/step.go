@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"multis/knowledge"
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+	"multis/tools"
+)
+
+// stepOfResult is a step with what its call gave.
+func stepOfResult(s store.Step, res tools.Result) (store.Step, error) {
+	s.Text, s.ForUser, s.IsError, s.Code = policy.Redact(res.ForLLM), policy.Redact(res.ForUser), res.IsError, string(res.Code)
+	s.Retriable, s.Ref, s.Cost, s.Handover = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.Handover)
+	if len(res.Passages) > 0 {
+		raw, err := json.Marshal(res.Passages)
+		if err != nil {
+			return s, fmt.Errorf("write passages: %w", err)
+		}
+		s.Passages = raw
+	}
+	return s, nil
+}
+
+// resultOfStep brings back what a call gave.
+func resultOfStep(s store.Step, res *tools.Result) error {
+	*res = tools.Result{
+		ForLLM: s.Text, ForUser: s.ForUser, IsError: s.IsError, Code: tools.Code(s.Code), Retriable: s.Retriable, Ref: s.Ref, Cost: s.Cost, Handover: s.Handover,
+	}
+	if len(s.Passages) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(s.Passages, &res.Passages); err != nil {
+		return fmt.Errorf("read the passages of step %d: %w", s.Seq, err)
+	}
+	return nil
+}
+
+// resultMessage is a result as the model reads it: fenced, because nothing is known of who wrote it. Passages get their numbers.
+func (r *run) resultMessage(c llm.Call, res tools.Result) llm.Message {
+	fence := r.fence()
+	var b strings.Builder
+	if res.ForLLM != "" {
+		fmt.Fprintf(&b, "%s result of %s\n%s\n", fence, oneLine(c.Name), res.ForLLM)
+	}
+	for _, hit := range res.Passages {
+		r.passages = append(r.passages, hit)
+		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, len(r.passages), oneLine(knowledge.Cite(hit)), hit.Text)
+	}
+	fmt.Fprintf(&b, "%s end", fence)
+	return llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: b.String(), IsError: res.IsError}
+}
+
+// cost is what a task has cost so far, in millionths of the currency.
+func (r *run) cost(ctx context.Context) (int64, error) {
+	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
+	var sum int64
+	for _, s := range steps {
+		sum += s.Cost
+	}
+	return sum, err
+}
+
+// money writes an amount of millionths: small ones with as many digits as say something.
+func money(amount int64, currency string) string {
+	if amount < 10_000 {
+		return fmt.Sprintf("%.4f %s", float64(amount)/1e6, currency)
+	}
+	return fmt.Sprintf("%.2f %s", float64(amount)/1e6, currency)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

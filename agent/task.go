@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/llm"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+const (
+	// taskTime is how long one attempt at a task may take.
+	taskTime = 5 * time.Minute
+	// stopLook is how often a running task looks whether somebody wants it to end.
+	stopLook = 300 * time.Millisecond
+)
+
+// errSlow ends a task that takes too long.
+var errSlow = errors.New("it took longer than 5 minutes")
+
+// errForgotten ends a task one of whose messages was deleted: what it was about is gone.
+var errForgotten = errors.New("a message it worked from was deleted")
+
+// stopError ends a task that somebody wants to end.
+type stopError struct{ why string }
+
+func (e *stopError) Error() string { return e.why }
+
+// asked is what a model is first asked, as it is stored: an attempt after a crash asks the very same.
+type asked struct {
+	Request  llm.Request  `json:"request"`
+	Passages []search.Hit `json:"passages"`
+	About    []int64      `json:"-"`
+}
+
+// claim begins an attempt at a task and has what it is about built, unless an earlier attempt has.
+func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx context.Context) (asked, error)) error {
+	task, err := store.ClaimTask(ctx, r.Store.DB(), opened.ID)
+	if err != nil {
+		return err
+	}
+	r.task, r.caller.Task = task, task.ID
+	var first asked
+	switch {
+	case task.Forgotten:
+		return errForgotten
+	case task.Request != nil:
+		if err := json.Unmarshal(task.Request, &first); err != nil {
+			return fmt.Errorf("read the request of task %d: %w", task.ID, err)
+		}
+	default:
+		if first, err = build(ctx); err != nil {
+			return err
+		}
+		first.Request.Agent, first.Request.Run = r.persona.ID, fmt.Sprint(task.ID)
+		raw, err := json.Marshal(redactAsked(first))
+		if err != nil {
+			return fmt.Errorf("write the request of task %d: %w", task.ID, err)
+		}
+		if err := store.SetTaskRequest(ctx, r.Store.DB(), task, raw, first.About); err != nil {
+			return err
+		}
+	}
+	r.first, r.passages = first.Request, first.Passages
+	return nil
+}
+
+// redactAsked is what a model is asked, as it is stored.
+func redactAsked(a asked) asked {
+	messages := make([]llm.Message, len(a.Request.Messages))
+	for i, m := range a.Request.Messages {
+		m.Text = policy.Redact(m.Text)
+		messages[i] = m
+	}
+	a.Request.Messages, a.Request.System = messages, policy.Redact(a.Request.System)
+	return a
+}
+
+// within bounds an attempt in time, and ends it when somebody wants that. What it returns must be called.
+func (r *run) within(ctx context.Context) (context.Context, func()) {
+	timed, cancelTime := context.WithTimeoutCause(ctx, taskTime, errSlow)
+	working, cancel := context.WithCancelCause(timed)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(stopLook)
+		defer tick.Stop()
+		for {
+			select {
+			case <-working.Done():
+				return
+			case <-tick.C:
+				if why, err := store.TaskStop(working, r.Store.DB(), r.task.ID); err == nil && why != "" {
+					cancel(&stopError{why})
+					return
+				}
+			}
+		}
+	}()
+	return working, func() { cancel(nil); cancelTime(); <-done }
+}
+
+// stopped tells whether an attempt ended for a reason of its own, not because the process ends, and how that is called.
+func stopped(working context.Context, err error) (store.TaskState, string, bool) {
+	var stop *stopError
+	cause := context.Cause(working)
+	switch {
+	case errors.As(cause, &stop):
+		return store.TaskKilled, "Stopped: " + stop.why + ".", true
+	case errors.Is(cause, errSlow):
+		return store.TaskTimeout, "I stopped: " + errSlow.Error() + ".", true
+	case errors.Is(err, errForgotten):
+		return store.TaskKilled, "I stopped: " + errForgotten.Error() + ". Ask again.", true
+	case errors.Is(err, errNoRoom):
+		return store.TaskFailed, "I stopped: what I read is more than the model can hold. Ask for less at once.", true
+	default:
+		return "", "", false
+	}
+}
+
+// open lists the side effects of a task of which nobody knows whether they were carried out.
+func (r *run) open(ctx context.Context) []string {
+	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("task", r.task.ID).Msg("Cannot tell what a task left open")
+		return nil
+	}
+	var names []string
+	for _, s := range steps {
+		if s.Effect && s.EndedAt == nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// end fills in how a task ended.
+func (r *run) end(state store.TaskState, answer, failure string) store.Task {
+	t := r.task
+	t.State, t.Answer, t.Error = state, policy.Redact(answer), policy.Redact(failure)
+	return t
+}
+
+// unknownText tells of side effects with an unknown outcome.
+func unknownText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "\n\n⚠️ " + strings.Join(names, ", ") + " was under way: whether it was done I don't know. Look before you ask for it again."
+}

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// TaskArgs asks to go on with a task that was put aside: somebody decided about it, or the time to do so is over.
+type TaskArgs struct {
+	Task int64     `json:"task"`
+	At   time.Time `json:"at,omitzero"` // not before; zero: now
+}
+
+// Kind names the job.
+func (TaskArgs) Kind() string { return "task" }
+
+// InsertOpts puts it on the queue of the questions.
+func (a TaskArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, ScheduledAt: a.At}
+}
+
+// Resumer goes on with a task. last says that no other attempt follows.
+type Resumer interface {
+	Resume(ctx context.Context, task int64, last bool) error
+}
+
+type taskWorker struct {
+	river.WorkerDefaults[TaskArgs]
+	resumer Resumer
+}
+
+func (w *taskWorker) Timeout(*river.Job[TaskArgs]) time.Duration { return turnTimeout }
+
+func (w *taskWorker) NextRetry(job *river.Job[TaskArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *taskWorker) Work(ctx context.Context, job *river.Job[TaskArgs]) error {
+	return w.resumer.Resume(ctx, job.Args.Task, job.Attempt >= job.MaxAttempts)
+}
+
+// ApprovalArgs asks to ask a person whether a tool may be called.
+type ApprovalArgs struct {
+	Approval int64 `json:"approval"`
+}
+
+// Kind names the job.
+func (ApprovalArgs) Kind() string { return "approval" }
+
+// InsertOpts puts it on the queue of the commands.
+func (ApprovalArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
+}
+
+// Approver asks a person.
+type Approver interface {
+	AskApproval(ctx context.Context, approval int64) error
+}
+
+type approvalWorker struct {
+	river.WorkerDefaults[ApprovalArgs]
+	approver Approver
+}
+
+func (w *approvalWorker) NextRetry(job *river.Job[ApprovalArgs]) time.Time {
+	return backoff(job.Attempt)
+}
+
+func (w *approvalWorker) Work(ctx context.Context, job *river.Job[ApprovalArgs]) error {
+	return w.approver.AskApproval(ctx, job.Args.Approval)
+}

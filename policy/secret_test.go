@@ -1,0 +1,29 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{
+		"sk-proj-abcdefghijklmnopqrstuvwxyz0123", "sk-ant-api03-abcdefghijklmnop0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "AKIAABCDEFGHIJKLMNOP",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "Bearer abcdefghijklmnopqrstuvwxyz", "as_abcdefghijklmnopqrstuvwxyz0123456789",
+		"password: hunter2hunter2", "api_key=abcdef123456", "postgres://multis:hunter2@db/multis", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
+	} {
+		got := Redact("before " + secret + " after")
+		require.Contains(t, got, hidden, secret)
+		require.True(t, strings.HasPrefix(got, "before ") && strings.HasSuffix(got, " after"), got)
+		require.NotContains(t, got, "hunter2")
+		raw, err := json.Marshal(map[string]string{"q": "before " + secret + " after"})
+		require.NoError(t, err)
+		require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
+	}
+	for _, plain := range []string{"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday"} {
+		require.Equal(t, plain, Redact(plain))
+	}
+}
