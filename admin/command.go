@@ -62,10 +62,11 @@ func (a *Admin) askCommands() []command {
 			help:    "You search your own documents and the public ones; operators search the public ones.",
 		},
 		{
-			name: "docs", args: "[remove name]", group: groupAsk, run: a.docs, operators: true,
+			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: a.docs, operators: true,
 			summary: "which documents I know",
 			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
-				"`/docs remove prices.pdf` takes one out, for good and at once.",
+				"`/docs remove prices.pdf` takes one out, for good and at once. " +
+				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
 		{
 			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: a.index,

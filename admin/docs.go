@@ -32,14 +32,23 @@ func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error
 	switch {
 	case args == "":
 		return a.listDocs(ctx, r)
-	case strings.EqualFold(verb, "remove") && r.byOwner():
-		return a.removeDoc(ctx, strings.TrimSpace(name))
-	case strings.EqualFold(verb, "remove"):
+	case !isDocsVerb(verb):
+	case !r.byOwner():
 		cmd, _ := a.lookup("index")
 		return refusal(cmd), nil
+	case strings.EqualFold(verb, "remove"):
+		return a.removeDoc(ctx, strings.TrimSpace(name))
+	case strings.EqualFold(verb, "watch"):
+		return a.watchFolder(ctx, r, strings.TrimSpace(name))
 	default:
-		return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/search` looks into them."}, nil
+		return a.unwatchFolder(ctx, strings.TrimSpace(name))
 	}
+	return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/docs watch prices public` keeps up with a folder, `/search` looks into them."}, nil
+}
+
+// isDocsVerb tells what /docs can do besides listing.
+func isDocsVerb(word string) bool {
+	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
 func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
@@ -47,8 +56,14 @@ func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	var watched []string
+	if r.byOwner() {
+		if watched, err = a.watchedDocs(ctx); err != nil {
+			return answer{}, err
+		}
+	}
 	if len(held.Groups) == 0 {
-		return answer{text: noDocuments}, nil
+		return answer{text: strings.Join(append([]string{noDocuments}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + amounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
@@ -56,10 +71,12 @@ func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
 		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), a.moment(d.Indexed)))
 	}
 	if more := len(newest) - newestDocs; more > 0 {
-		lines = append(lines, "and "+count(more, "older one"))
+		big := held.Biggest[0]
+		lines = append(lines, "and "+count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), count(big.Chunks, "passage"), bytes(big.Size)))
 	}
 	if r.byOwner() {
 		lines = append(lines, a.staleDocs(held.Biggest)...)
+		lines = append(lines, watched...)
 		lines = append(lines, "", takeBack)
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
@@ -156,14 +173,32 @@ func amounts(groups []store.DocumentGroup) string {
 	var parts []string
 	for _, role := range []policy.Role{policy.Public, policy.Admin} {
 		documents, passages := 0, 0
+		var types []string
 		for _, g := range groups {
 			if g.Role == role && g.Kind == store.KindKnowledge {
 				documents, passages = documents+g.Documents, passages+g.Chunks
+				types = append(types, fmt.Sprintf("%d %s", g.Documents, typeName(g.Element)))
 			}
 		}
 		if documents > 0 {
-			parts = append(parts, whose(role)+": "+count(documents, "document")+", "+count(passages, "passage"))
+			parts = append(parts, whose(role)+": "+count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+count(passages, "passage"))
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// typeName is what people call a type of document.
+func typeName(element string) string {
+	switch element {
+	case "pdf", "html":
+		return strings.ToUpper(element)
+	case "docx":
+		return "Word"
+	case "md":
+		return "Markdown"
+	case "chat":
+		return "from chats"
+	default:
+		return "text"
+	}
 }

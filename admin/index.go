@@ -131,7 +131,10 @@ func (a *Admin) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 		return p.start(r, role)
 	}
 	name := "**" + esc(p.Name) + "**"
-	if p.Files > 0 {
+	switch {
+	case p.Watch:
+		name = code(p.Name) + " and what comes into it"
+	case p.Files > 0:
 		name = code(p.Name) + " (" + count(p.Files, "file") + ")"
 	}
 	return answer{
@@ -146,6 +149,7 @@ type pickRole struct {
 	Path    string `json:",omitempty"` // or where it lies in the documents folder; a folder or a pattern means many
 	Address string `json:",omitempty"` // or the page
 	Files   int    `json:",omitempty"` // how many there are, when there may be many
+	Watch   bool   `json:",omitempty"` // Path is a folder that is to be watched
 	Name    string
 }
 
@@ -167,6 +171,9 @@ func (p pickRole) answer(_ context.Context, _ *Admin, r request, c choice) (answ
 	case c.number == 2:
 		return p.start(r, policy.Admin), true, nil
 	case c.number == 3, c.word != "":
+		if p.Watch {
+			return answer{text: code(p.Name) + " is not watched."}, true, nil
+		}
 		return answer{text: "**" + esc(p.Name) + "** is not indexed."}, true, nil
 	default:
 		return answer{text: "1 to 3, please: public, only you, or skip."}, false, nil
@@ -175,6 +182,9 @@ func (p pickRole) answer(_ context.Context, _ *Admin, r request, c choice) (answ
 
 // start hands the document to the background.
 func (p pickRole) start(r request, role policy.Role) answer {
+	if p.Watch {
+		return p.startWatching(r, role)
+	}
 	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{Message: p.Message, Path: p.Path, Address: p.Address, Role: role, Chat: r.room.ID})
 	}}

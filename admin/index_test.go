@@ -290,3 +290,17 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	require.NoError(t, r.admin.Index(r.ctx, args, false))
 	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", said(r.flush()))
 }
+
+func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.learn("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.Public)
+	for i := range 11 {
+		r.learn(fmt.Sprintf("%d.md", i), "# Small\n\nSomething.\n", policy.Admin)
+	}
+	r.exec("update documents set indexed_at = $1 where name = 'big.txt'", r.now.AddDate(0, -1, 0))
+	listed := r.owner("/docs")
+	require.Contains(t, listed, "public: 1 document (1 text), 7 passages · only you: 11 documents (11 Markdown), 11 passages")
+	require.Contains(t, listed, "and 2 older ones · the biggest is **big.txt** — 7 passages, 12 KB")
+	require.NotContains(t, r.eva("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
+}

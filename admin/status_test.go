@@ -129,14 +129,14 @@ func TestDocs(t *testing.T) {
 	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)
 	require.Equal(t, text(
-		"**Documents** — public: 1 document, 2 passages · only you: 1 document, 1 passage",
+		"**Documents** — public: 1 document (1 Markdown), 2 passages · only you: 1 document (1 text), 1 passage",
 		"**prices.md** — public, 2 passages, 1 KB · 18:00",
 		"**secret.txt** — only you, 1 passage, 1 KB · 17:59",
 		"",
 		"Public by mistake? `/index` it again with `admin` makes it yours alone, `/docs remove` and its name takes it out.",
 	), r.owner("/docs"))
 	require.Equal(t, text(
-		"**Documents** — public: 1 document, 2 passages",
+		"**Documents** — public: 1 document (1 Markdown), 2 passages",
 		"**prices.md** — public, 2 passages, 1 KB · 18:00",
 	), r.eva("/docs"))
 }

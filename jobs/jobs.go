@@ -102,6 +102,7 @@ type Handlers struct {
 	Digest   Digester
 	Index    Indexer
 	Embed    Embedder
+	Folders  FolderWatcher
 	Alarm    Alarmer
 	Decrypt  Decrypter
 	Tell     Teller
@@ -138,6 +139,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &digestWorker{digester: h.Digest})
 	river.AddWorker(workers, &indexWorker{indexer: h.Index})
 	river.AddWorker(workers, &embedWorker{embedder: h.Embed})
+	river.AddWorker(workers, &foldersWorker{folders: h.Folders})
 	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
@@ -168,7 +170,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),
 		},
-		PeriodicJobs:  append(lookForBare(), lookForTalk()),
+		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookAtFolders()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: turnTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

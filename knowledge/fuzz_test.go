@@ -30,9 +30,7 @@ func checkDocument(t *testing.T, doc document) {
 			require.LessOrEqual(t, mark.Page, doc.Pages)
 			at, page = mark.At, mark.Page
 		}
-		for _, p := range cut(s.Text) {
-			require.Less(t, p.from, p.to)
-		}
+		checkPieces(t, s.Text)
 	}
 }
 

@@ -221,6 +221,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages),
 		Task:  ag, Approve: adm,
+		Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,109 @@
+package admin_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// settle makes all files of the documents folder some time old.
+func (r *rig) settle(ago time.Duration, names ...string) {
+	r.t.Helper()
+	for _, name := range names {
+		at := r.now.Add(-ago)
+		require.NoError(r.t, os.Chtimes(filepath.Join(r.rules.Documents, name), at, at))
+	}
+}
+
+// watches looks at the watched folders and returns what was told.
+func (r *rig) watches() string {
+	r.t.Helper()
+	require.NoError(r.t, r.admin.LookAtFolders(r.ctx))
+	return said(r.flush())
+}
+
+func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/prices.md", prices)
+	r.put("shop/deep/terms.txt", "Terms apply.")
+	r.put("other.md", "# Other\n\nNot watched.\n")
+	r.settle(time.Minute, "shop/prices.md", "shop/deep/terms.txt")
+
+	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/docs watch shop"))
+	require.Equal(t, "`shop` is not watched.", r.owner("3"))
+	require.Empty(t, r.watches())
+	require.Equal(t, "📂 `shop` is watched: what lies there, comes, changes or goes is public. `/docs unwatch shop` ends it.", r.owner("/docs watch shop public"))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'folders'"), "it is looked at now")
+	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.watches())
+	require.Empty(t, r.watches(), "nothing happened, nothing is told")
+	require.Contains(t, r.owner("/docs"), text("**Watched folders**", "`shop` — public"))
+	require.NotContains(t, r.eva("/docs"), "Watched")
+
+	r.put("shop/prices.md", prices+"\n# More\n\nA gate costs 90 EUR.\n")
+	r.put("shop/new.md", "# New\n\nSomething new.\n")
+	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "shop/deep/terms.txt")))
+	r.settle(30*time.Second, "shop/prices.md")
+	r.settle(time.Second, "shop/new.md")
+	require.Equal(t, "📂 `shop` — 1 changed, 1 removed: 3 passages, public.", r.watches(), "who writes is not disturbed")
+	r.now = r.now.Add(10 * time.Second)
+	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.watches())
+	require.Equal(t, 2, r.count("select count(*) from documents"))
+
+	r.settle(20*time.Second, "shop/new.md")
+	require.Empty(t, r.watches(), "a file that only looks newer is the same")
+	require.Contains(t, r.eva("/docs unwatch shop"), "is the owner's")
+	require.Equal(t, "📂 `shop` is watched: what lies there, comes, changes or goes is only you. `/docs unwatch shop` ends it.", r.owner("/docs watch shop admin"))
+	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.watches())
+	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
+	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.owner("/docs unwatch shop"))
+	require.NoError(t, os.RemoveAll(filepath.Join(r.rules.Documents, "shop")))
+	require.Empty(t, r.watches())
+	require.Equal(t, 2, r.count("select count(*) from documents"))
+}
+
+func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/prices.md", prices)
+	r.settle(time.Minute, "shop/prices.md")
+	r.owner("/docs watch shop public")
+	r.watches()
+	shop := filepath.Join(r.rules.Documents, "shop")
+	require.NoError(t, os.Rename(shop, shop+"-away"))
+	require.Equal(t, "⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.watches())
+	require.Empty(t, r.watches(), "it is told once")
+	require.Equal(t, 1, r.count("select count(*) from documents"))
+	require.NoError(t, os.Rename(shop+"-away", shop))
+	require.Empty(t, r.watches())
+	require.NotContains(t, r.owner("/docs"), "⚠️")
+}
+
+func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/broken.docx", "PK\x03\x04")
+	r.put("shop/prices.md", prices)
+	r.settle(time.Minute, "shop/broken.docx", "shop/prices.md")
+	r.owner("/docs watch shop public")
+	require.Equal(t, text("📂 `shop` — 1 new: 2 passages, public.",
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), r.watches())
+	require.Empty(t, r.watches())
+}
+
+func TestNoFileBelongsToTwoWatchedFolders(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/deep/prices.md", prices)
+	r.owner("/docs watch shop public")
+	require.Equal(t, "`shop` is watched already (public), and one file cannot belong to two: `/docs unwatch shop` ends that.", r.owner("/docs watch shop/deep admin"))
+	require.Contains(t, r.owner("/docs watch . admin"), "`shop` is watched already")
+	require.Contains(t, r.owner("/docs watch ../.. admin"), "it lies outside the documents folder")
+	require.Contains(t, r.owner("/docs watch shop/deep/prices.md admin"), "it is no folder; `/index` takes a file")
+	require.Contains(t, r.owner("/docs watch nothing admin"), "there is no such file in the documents folder")
+	require.Contains(t, r.owner("/docs watch"), "Which folder of the documents folder?")
+	require.Equal(t, "`deep` is not watched. `/docs` lists what is.", r.owner("/docs unwatch deep"))
+}

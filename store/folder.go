@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
+)
+
+// WatchedFolder is a folder whose files are indexed as they come, change and go.
+type WatchedFolder struct {
+	Path    string // below the documents folder
+	Role    policy.Role
+	ChatID  int64  // where what is done is told
+	Trouble string // why it could not be looked at, as it was told
+}
+
+// WatchedFile is a file of such a folder as it was when it was last looked at.
+type WatchedFile struct {
+	Path     string
+	Size     int64
+	Modified time.Time
+}
+
+const watchFolderSQL = `insert into watched_folders (path, role, chat_id) values ($1, $2, $3)
+	on conflict (path) do update set role = excluded.role, chat_id = excluded.chat_id, trouble = ''`
+
+// The files of a folder are looked at again when who may see them changes.
+const forgetFilesSQL = "delete from watched_files where folder = $1"
+
+// WatchFolder begins to watch a folder, or changes who may see its files.
+func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
+	if err := exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.ChatID); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "forget files of folder", forgetFilesSQL, f.Path)
+}
+
+const unwatchFolderSQL = "delete from watched_folders where path = $1"
+
+// UnwatchFolder ends it. False: the folder was not watched.
+func UnwatchFolder(ctx context.Context, tx Tx, path string) (bool, error) {
+	tag, err := tx.Exec(ctx, unwatchFolderSQL, path)
+	if err != nil {
+		return false, fmt.Errorf("watch folder no more: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+const watchedFoldersSQL = "select path, role, chat_id, trouble from watched_folders order by path"
+
+// WatchedFolders lists them by name.
+func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
+	rows, err := db.Query(ctx, watchedFoldersSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read watched folders: %w", err)
+	}
+	folders, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WatchedFolder])
+	if err != nil {
+		return nil, fmt.Errorf("read watched folders: %w", err)
+	}
+	return folders, nil
+}
+
+const watchedFilesSQL = "select path, size, modified from watched_files where folder = $1"
+
+// WatchedFiles are the files of a folder as they were when they were last looked at, by path.
+func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]WatchedFile, error) {
+	rows, err := db.Query(ctx, watchedFilesSQL, folder)
+	if err != nil {
+		return nil, fmt.Errorf("read watched files: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WatchedFile])
+	if err != nil {
+		return nil, fmt.Errorf("read watched files: %w", err)
+	}
+	files := make(map[string]WatchedFile, len(list))
+	for _, f := range list {
+		files[f.Path] = f
+	}
+	return files, nil
+}
+
+const troubleSQL = "update watched_folders set trouble = $2 where path = $1"
+
+// NoteTrouble notes why a folder cannot be looked at; empty when it can.
+func NoteTrouble(ctx context.Context, tx Tx, folder, trouble string) error {
+	return exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
+}
+
+// A folder that is not watched any more has no files.
+const putWatchedSQL = `insert into watched_files (folder, path, size, modified)
+	select $1, * from unnest($2::text[], $3::bigint[], $4::timestamptz[]) where exists (select from watched_folders where path = $1)
+	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified`
+
+const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
+
+// NoteWatched notes how files of a folder were when they were looked at, and which are gone.
+func NoteWatched(ctx context.Context, tx Tx, folder string, looked []WatchedFile, gone []string) error {
+	err := exec(ctx, tx, "note watched files", putWatchedSQL, folder, column(looked, func(f WatchedFile) string { return f.Path }),
+		column(looked, func(f WatchedFile) int64 { return f.Size }), column(looked, func(f WatchedFile) time.Time { return f.Modified }))
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	return exec(ctx, tx, "forget watched files", dropWatchedSQL, folder, gone)
+}
