@@ -253,7 +253,8 @@ func (p pickChat) hint(more bool) string {
 type view struct {
 	name      string // what the assistant is called
 	pausedAll bool
-	waiting   map[int64]bool // the chats that wait for a person
+	waiting   map[int64]bool   // the chats that wait for a person
+	locked    map[int64]string // why what is encrypted there cannot be read
 }
 
 func (a *Admin) view(ctx context.Context) (v view, err error) {
@@ -261,6 +262,9 @@ func (a *Admin) view(ctx context.Context) (v view, err error) {
 		return view{}, err
 	}
 	if v.name, err = store.AssistantName(ctx, a.Store.DB(), a.Rules.Name); err != nil {
+		return view{}, err
+	}
+	if v.locked, err = a.locked(ctx); err != nil {
 		return view{}, err
 	}
 	open, err := store.OpenEscalations(ctx, a.Store.DB())
@@ -282,10 +286,8 @@ func (a *Admin) chatLine(c store.Chat, v view) string {
 		parts = append(parts, esc(c.ClosedWhy))
 	case c.RoomID == nil:
 		parts = append(parts, "no room at the moment")
-	case c.Unreadable > 0:
-		parts = append(parts, "🔒 "+count(c.Unreadable, "message")+" whose key has not come")
-	case unsendable(c) != "":
-		parts = append(parts, "🔒 perhaps encrypted: nothing is sent")
+	case lockedNote(c, v.locked) != "":
+		parts = append(parts, lockedNote(c, v.locked))
 	}
 	switch {
 	case mode == policy.ModeOff:

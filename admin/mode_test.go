@@ -42,7 +42,7 @@ func (r *rig) town() (ana, signal, family store.Chat) {
 func (r *rig) lock(name string) {
 	r.t.Helper()
 	r.exec("insert into messages (chat_id, event_id, author, sender, kind, body, parked, ts, action, code, reason) "+
-		"select id, '$locked', 'contact', '@w:x', 'encrypted', '', '{}', now(), 'archive', 'encrypted', 'no key' from chats where name = $1", name)
+		"select id, '$locked', 'contact', '@w:x', 'encrypted', '', '{}', now(), 'archive', 'encrypted', $2 from chats where name = $1", name, policy.CodeEncrypted.Sentence())
 }
 
 const day = 24 * time.Hour
@@ -59,8 +59,8 @@ func TestModeListsTheChats(t *testing.T) {
 		"2 Family · WhatsApp group — silent · 3 h ago",
 		"3 Ana · Signal — silent · yesterday",
 		"4 Bank alerts · Telegram — **off** · nothing is stored",
-		"5 Dr. Weber · WhatsApp — silent · 🔒 1 message whose key has not come · 21 Oct",
-		"6 Maybe · Signal — silent · 🔒 perhaps encrypted: nothing is sent · 20 Oct",
+		"5 Dr. Weber · WhatsApp — silent · 🔒 1 message I cannot read: I am waiting for its key · 21 Oct",
+		"6 Maybe · Signal — silent · 🔒 I do not know whether it is encrypted, so nothing is sent · 20 Oct",
 		"7 Gone · Signal — silent · you left the room · 16 Oct 2025",
 		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
 	), r.owner("/mode"))

@@ -33,6 +33,8 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",
 		"3 chats on WhatsApp, 2 on Signal and 1 on Telegram · 1 business, 4 silent, 1 off · 🔒 2 cannot be read yet",
+		"Dr. Weber · WhatsApp — 🔒 1 message I cannot read: I am waiting for its key",
+		"Maybe · Signal — 🔒 I do not know whether it is encrypted, so nothing is sent",
 		"Documents: 1 public, 1 only yours",
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model · today 0.12 EUR of 2.00 EUR in 2 calls",

@@ -301,6 +301,21 @@ func ParkedSessions(ctx context.Context, db DB, limit int) ([]int64, error) {
 	return ids, nil
 }
 
+const unreadableSQL = `select distinct on (m.chat_id) m.chat_id, m.reason, count(*) over (partition by m.chat_id)
+	from messages m join chats c on c.id = m.chat_id where m.parked is not null and c.kind <> 'admin' order by m.chat_id, m.id desc`
+
+// Unreadable is a chat with messages that cannot be read, and why the newest of them cannot.
+type Unreadable struct {
+	ChatID   int64
+	Why      string
+	Messages int
+}
+
+// UnreadableChats returns the chats with messages that wait for a key.
+func UnreadableChats(ctx context.Context, db DB) ([]Unreadable, error) {
+	return collect[Unreadable](ctx, db, "unreadable chats", unreadableSQL)
+}
+
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
 // TakeParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
