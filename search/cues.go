@@ -1,7 +1,6 @@
 package search
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,9 +11,25 @@ const (
 	whenFactor = 1.2 // for a passage that says when, if the question asks it
 )
 
-// someTime is a date, or how people tell one from the day they speak.
-var someTime = regexp.MustCompile(`(?i)\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|(?:mon|tues|wednes|thurs|fri|satur|sun)day|` +
-	`january|february|march|april|may|june|july|august|september|october|november|december|weekend|week|month|year|(?:19|20)\d\d)\b`)
+// saysWhen tells whether a text, in lower case, holds a date, or how people tell one from the day they speak.
+func saysWhen(text string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
+		switch word {
+		case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "recently", "soon", "weekend", "week", "month", "year",
+			"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+			"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december":
+			return true
+		}
+		if len(word) == 4 && (word[:2] == "19" || word[:2] == "20") && isDigits(word) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigits(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return r < '0' || r > '9' })
+}
 
 // cues are what a question says beyond its words one by one. They are looked for in the texts of the best passages.
 type cues struct {
@@ -41,13 +56,13 @@ func newCues(terms []Term, words []string) cues {
 
 // raise adds to the score of a passage what its text shows.
 func (c cues) raise(score float64, text string) float64 {
-	if c.when && someTime.MatchString(text) {
-		score *= whenFactor
-	}
-	if len(c.pairs) == 0 {
+	if !c.when && len(c.pairs) == 0 {
 		return score
 	}
 	text = strings.ToLower(fold(text))
+	if c.when && saysWhen(text) {
+		score *= whenFactor
+	}
 	for _, p := range c.pairs {
 		if p[0].before(p[1], text) {
 			score += pairShare * (p[0].IDF + p[1].IDF)

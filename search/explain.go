@@ -20,29 +20,20 @@ type TermShare struct {
 }
 
 // explain takes the score of each ranked passage apart, by its id.
-func explain(ranked []scored, passages []store.Passage, terms []Term, words []string, corpus store.Corpus) map[int64]*Explanation {
-	at := byPlace(passages)
-	wanted := make(map[int64]float64, len(ranked))
-	for _, r := range ranked {
-		wanted[r.id] = r.score
-	}
+func explain(ranked []scored, terms []Term, words []string, corpus store.Corpus) map[int64]*Explanation {
 	list := make(map[int64]*Explanation, len(ranked))
-	for i := range passages {
-		p := &passages[i]
-		total, want := wanted[p.ID]
-		if !want {
-			continue
-		}
+	for _, r := range ranked {
+		p := r.near[neighbourReach]
 		e := &Explanation{Author: authorShare(words, p)}
 		sum := 0.0
 		for t := range p.Frequencies {
-			if x := frequency(p, t, at); x > 0 {
-				s := terms[t].rankWeight() * x / (x + lengthNorm(p, corpus))
+			if x := frequency(&r.near, t); x > 0 {
+				s := terms[t].rankWeight() * x / (x + lengthNorm(p, averageWords(corpus)))
 				e.Terms = append(e.Terms, TermShare{Lexeme: terms[t].Lexeme, Stands: int(p.Frequencies[t]), Frequency: x, Score: s})
 				sum += s
 			}
 		}
-		e.Company = total - sum*e.Author
+		e.Company = r.score - sum*e.Author
 		list[p.ID] = e
 	}
 	return list

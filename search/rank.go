@@ -32,47 +32,78 @@ const (
 // Activation breaks ties and never outranks relevance: it adds 20 % at the most.
 const activationShare, activationWeight = 0.10, 2.0
 
-type place struct {
-	doc int64
-	ord int
-}
-
 type scored struct {
 	id       int64
 	score    float64
-	coverage float64
+	coverage float64 // set by cover
 	language language.Language
 	company  int64 // the conversation; 0 for a document
+	near     neighbourhood
 }
+
+// neighbourhood is a passage, in the middle, with those around it; nil where there is none in its section.
+type neighbourhood [2*neighbourReach + 1]*store.Passage
 
 // rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
 // the others stand nowhere.
 func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []scored {
-	at := byPlace(passages)
+	slices.SortFunc(passages, func(a, b store.Passage) int { return cmp.Or(cmp.Compare(a.DocID, b.DocID), cmp.Compare(a.Ord, b.Ord)) })
+	weights := make([]float64, len(terms))
+	for t := range terms {
+		weights[t] = terms[t].rankWeight()
+	}
+	average := averageWords(corpus)
 	ranked := make([]scored, 0, len(passages))
 	for i := range passages {
 		p := &passages[i]
+		near := around(passages, i)
 		score := 0.0
-		norm := lengthNorm(p, corpus)
-		for t, term := range terms[:min(len(terms), len(p.Frequencies))] {
-			if x := frequency(p, t, at); x > 0 {
-				score += term.rankWeight() * x / (x + norm)
+		norm := lengthNorm(p, average)
+		for t := range p.Frequencies {
+			if x := frequency(&near, t); x > 0 {
+				score += weights[t] * x / (x + norm)
 			}
 		}
-		score *= authorShare(words, p)
-		if score > 0 {
-			stands := func(t int) bool { return t < len(p.Frequencies) && p.Frequencies[t] > 0 }
-			s := scored{id: p.ID, score: score, coverage: coverage(terms, corpus.StatsChunks, stands), language: p.Language}
-			if p.Kind == store.KindConversation {
-				s.company = p.DocID
-			}
-			ranked = append(ranked, s)
+		if score == 0 {
+			continue
 		}
+		s := scored{id: p.ID, score: score * authorShare(words, p), language: p.Language, near: near}
+		if p.Kind == store.KindConversation {
+			s.company = p.DocID
+		}
+		ranked = append(ranked, s)
 	}
 	slices.SortFunc(ranked, byScore)
 	addCompany(ranked)
 	slices.SortFunc(ranked, byScore)
 	return ranked
+}
+
+// around is the neighbourhood of passage i. Passages are in order of document and place.
+func around(passages []store.Passage, i int) (near neighbourhood) {
+	p := &passages[i]
+	near[neighbourReach] = p
+	for _, step := range []int{-1, 1} {
+		for j := i + step; j >= 0 && j < len(passages); j += step {
+			n := &passages[j]
+			d := n.Ord - p.Ord
+			if n.DocID != p.DocID || d < -neighbourReach || d > neighbourReach {
+				break
+			}
+			if n.Part == p.Part && d != 0 {
+				near[d+neighbourReach] = n
+			}
+		}
+	}
+	return near
+}
+
+// cover finds out how much of the question stands in each of the ranked.
+func cover(ranked []scored, terms []Term, corpus store.Corpus) {
+	for i := range ranked {
+		frequencies := ranked[i].near[neighbourReach].Frequencies
+		ranked[i].coverage = coverage(terms, corpus.StatsChunks, func(t int) bool { return t < len(frequencies) && frequencies[t] > 0 })
+	}
 }
 
 // addCompany raises what was said in a conversation by what else was said there. ranked is in order of score.
@@ -99,17 +130,9 @@ func addCompany(ranked []scored) {
 	}
 }
 
-func byPlace(passages []store.Passage) map[place]*store.Passage {
-	at := make(map[place]*store.Passage, len(passages))
-	for i := range passages {
-		at[place{passages[i].DocID, passages[i].Ord}] = &passages[i]
-	}
-	return at
-}
-
 // lengthNorm is the frequency at which a term of this passage counts half of what it can.
-func lengthNorm(p *store.Passage, corpus store.Corpus) float64 {
-	return k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/averageWords(corpus))
+func lengthNorm(p *store.Passage, average float64) float64 {
+	return k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/average)
 }
 
 // authorShare is what a passage's score is multiplied with for who said it.
@@ -134,11 +157,12 @@ func (t Term) rankWeight() float64 { return float64(t.Count) * t.IDF * (k1 + 1) 
 
 // frequency is how often a term stands in a passage, and what its neighbours add to that. What people say is understood
 // from what was said around it, and so are the pieces of one section; two sections each speak for themselves.
-func frequency(p *store.Passage, term int, at map[place]*store.Passage) float64 {
+func frequency(near *neighbourhood, term int) float64 {
+	p := near[neighbourReach]
 	borrowed := 0.0
-	for d := -neighbourReach; d <= neighbourReach; d++ {
-		n := at[place{p.DocID, p.Ord + d}]
-		if d == 0 || n == nil || n.Part != p.Part || n.Words >= reachWords || n.Frequencies[term] == 0 {
+	for i, n := range near {
+		d := i - neighbourReach
+		if d == 0 || n == nil || n.Words >= reachWords || n.Frequencies[term] == 0 {
 			continue
 		}
 		share := further

@@ -88,6 +88,7 @@ type Result struct {
 // Searcher searches. It is safe for concurrent use.
 type Searcher struct {
 	st      *store.Store
+	shelf   *shelf
 	meaning *meaning
 }
 
@@ -97,24 +98,20 @@ func New(st *store.Store) *Searcher { return Open(st, Options{}) }
 // AsContact searches with a contact's rights: the database refuses what is not public or of scope's chats, whatever this
 // package asks for.
 func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
-	var r Result
-	vector := s.meaning.of(ctx, q)
-	err := s.st.AsContact(ctx, scope, func(tx store.Tx) (err error) {
-		r, err = s.meaning.find(ctx, tx, scope, q, vector)
-		return err
-	})
-	return r, err
+	db, err := s.st.ContactReader(scope)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.findNear(ctx, db, scope, q)
 }
 
 // AsOwner searches with the owner's rights in what scope names.
 func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
-	var r Result
-	vector := s.meaning.of(ctx, q)
-	err := s.st.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
-		r, err = s.meaning.find(ctx, tx, scope, q, vector)
-		return err
-	})
-	return r, err
+	db, err := s.st.OwnerReader(scope)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.findNear(ctx, db, scope, q)
 }
 
 // RecordAccess notes that hits were used for an answer, which makes them a little more present in later searches. It is
@@ -132,51 +129,81 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	})
 }
 
-func find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query) (Result, error) {
+// question is a query's text, taken apart.
+type question struct {
+	words []string
+	of    language.Language
+}
+
+func newQuestion(text string) question {
+	of := language.Detect(text)
+	list := words(text, readsEnglish(of))
+	return question{words: list[:min(len(list), maxWords)], of: of}
+}
+
+// matches are the passages that a query speaks for, and those around them. Their frequencies are of the first terms; the
+// others stand nowhere.
+type matches struct {
+	terms    []Term
+	passages []store.Passage
+	corpus   store.Corpus
+}
+
+func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
 	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
 	if len(q.Kinds) == 0 {
 		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
-	of := language.Detect(q.Text)
-	words := words(q.Text, readsEnglish(of))
-	words = words[:min(len(words), maxWords)]
-	found, corpus, err := store.SearchTerms(ctx, tx, q.Source, words, of)
+	asked := newQuestion(q.Text)
+	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
+	if err == nil && !held {
+		m, err = match(ctx, db, q, asked)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Terms: queryTerms(found, words, corpus), chunks: corpus.StatsChunks, words: words}
+	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
 	if len(r.Terms) == 0 {
-		texts, err := newest(ctx, tx, scope, q, limit)
+		texts, err := newest(ctx, db, scope, q, limit)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, scored{}))
 		}
 		return r, err
 	}
-	searched := known(r.Terms)
-	if len(searched) == 0 {
+	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
+	ranked = ranked[:min(len(ranked), limit+spare)]
+	if len(ranked) == 0 {
 		return r, nil
 	}
-	passages, err := store.SearchPassages(ctx, tx, passageQuery(searched, corpus, q))
-	if err != nil {
-		return Result{}, err
-	}
-	ranked := rank(passages, r.Terms, words, corpus)
-	ranked = ranked[:min(len(ranked), limit+spare)]
+	cover(ranked, r.Terms, m.corpus)
 	var why map[int64]*Explanation
 	if q.Explain {
-		why = explain(ranked, passages, r.Terms, words, corpus)
+		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
-	r.Hits, err = readHits(ctx, tx, scope, q.Source, ranked, newCues(r.Terms, words), why)
+	r.Hits, err = readHits(ctx, db, scope, q.Source, ranked, newCues(r.Terms, asked.words), why)
 	r.Hits = r.Hits[:min(len(r.Hits), limit)]
 	return r, err
 }
 
-// newest is what a query without words finds.
-func newest(ctx context.Context, tx store.Tx, scope policy.Scope, q Query, limit int) ([]store.ChunkText, error) {
-	if q.Source == store.Archive {
-		return store.RecentArchived(ctx, tx, scope, limit)
+// match asks the database for the passages that can rank high.
+func match(ctx context.Context, db store.DB, q Query, asked question) (matches, error) {
+	found, corpus, err := store.SearchTerms(ctx, db, q.Source, asked.words, asked.of)
+	if err != nil {
+		return matches{}, err
 	}
-	return store.RecentChunks(ctx, tx, scope, q.Kinds, limit)
+	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
+	if searched := known(m.terms); len(searched) > 0 {
+		m.passages, err = store.SearchPassages(ctx, db, passageQuery(searched, corpus, q))
+	}
+	return m, err
+}
+
+// newest is what a query without words finds.
+func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query, limit int) ([]store.ChunkText, error) {
+	if q.Source == store.Archive {
+		return store.RecentArchived(ctx, db, scope, limit)
+	}
+	return store.RecentChunks(ctx, db, scope, q.Kinds, limit)
 }
 
 // guessShare is what a word that only looks like the one asked for counts.
@@ -251,7 +278,7 @@ func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, in store.Source, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+func readHits(ctx context.Context, db store.DB, scope policy.Scope, in store.Source, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -261,7 +288,7 @@ func readHits(ctx context.Context, tx store.Tx, scope policy.Scope, in store.Sou
 	if in == store.Archive {
 		read = store.ArchivedTexts
 	}
-	texts, err := read(ctx, tx, scope, ids)
+	texts, err := read(ctx, db, scope, ids)
 	if err != nil {
 		return nil, err
 	}

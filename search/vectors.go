@@ -45,7 +45,7 @@ type Options struct {
 
 // Open returns a Searcher on st.
 func Open(st *store.Store, o Options) *Searcher {
-	return &Searcher{st: st, meaning: &meaning{embedder: o.Embedder, now: time.Now}}
+	return &Searcher{st: st, shelf: newShelf(), meaning: &meaning{embedder: o.Embedder, now: time.Now}}
 }
 
 // meaning gives queries their vectors.
@@ -59,7 +59,7 @@ type meaning struct {
 
 // of gives a query's vector; nil when it cannot be had soon.
 func (m *meaning) of(ctx context.Context, q Query) []float32 {
-	if m == nil || m.embedder == nil || q.Exhaustive || len(words(q.Text, false)) == 0 {
+	if m == nil || m.embedder == nil || q.Exhaustive || q.Source != store.Documents || len(words(q.Text, false)) == 0 {
 		return nil
 	}
 	m.mu.Lock()
@@ -83,27 +83,28 @@ func (m *meaning) of(ctx context.Context, q Query) []float32 {
 	return nil
 }
 
-// find finds by words and, with a vector, by meaning.
-func (m *meaning) find(ctx context.Context, tx store.Tx, scope policy.Scope, q Query, vector []float32) (Result, error) {
+// findNear finds by words and, with a vector, by meaning.
+func (s *Searcher) findNear(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+	vector := s.meaning.of(ctx, q)
 	if vector == nil {
-		return find(ctx, tx, scope, q)
+		return s.find(ctx, db, scope, q)
 	}
 	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
 	if len(q.Kinds) == 0 {
 		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
 	q.Limit = min(3*limit, maxLimit)
-	r, err := find(ctx, tx, scope, q)
+	r, err := s.find(ctx, db, scope, q)
 	if err != nil || len(r.Terms) == 0 { // by date
 		r.Hits = r.Hits[:min(len(r.Hits), limit)]
 		return r, err
 	}
-	near, err := store.SearchVectors(ctx, tx, m.embedder.Name(), vector, q.Kinds, q.Limit)
+	near, err := store.SearchVectors(ctx, db, s.meaning.embedder.Name(), vector, q.Kinds, q.Limit)
 	if err != nil {
 		return Result{}, err
 	}
 	near = slices.DeleteFunc(near, func(n store.Near) bool { return !(n.Similarity >= leastSimilarity) })
-	if r.Hits, err = withNear(ctx, tx, scope, r.Hits, near); err != nil {
+	if r.Hits, err = withNear(ctx, db, scope, r.Hits, near); err != nil {
 		return Result{}, err
 	}
 	r.Hits = fuse(r.Hits, near)
@@ -112,7 +113,7 @@ func (m *meaning) find(ctx context.Context, tx store.Tx, scope policy.Scope, q Q
 }
 
 // withNear adds the passages that were only found by meaning, behind the others, and says of all how near they are.
-func withNear(ctx context.Context, tx store.Tx, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
+func withNear(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
 	var ids []int64
 	for _, n := range near {
 		i := slices.IndexFunc(hits, func(h Hit) bool { return h.ChunkID == n.ID })
@@ -125,7 +126,7 @@ func withNear(ctx context.Context, tx store.Tx, scope policy.Scope, hits []Hit, 
 	if len(ids) == 0 {
 		return hits, nil
 	}
-	texts, err := store.ChunkTexts(ctx, tx, scope, ids)
+	texts, err := store.ChunkTexts(ctx, db, scope, ids)
 	if err != nil {
 		return nil, err
 	}

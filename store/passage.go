@@ -42,12 +42,12 @@ const (
 
 // SearchTerms looks up words in the languages of what is searched, and its size. Stop words have no term; a word may have
 // several. The size is zero if there is no term. A transaction without a scope is an error.
-func SearchTerms(ctx context.Context, tx Tx, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
+func SearchTerms(ctx context.Context, db DB, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
 	sql := searchTermsSQL
 	if in == Archive {
 		sql = archiveTermsSQL
 	}
-	rows, err := tx.Query(ctx, sql, words, of)
+	rows, err := db.Query(ctx, sql, words, of)
 	if err != nil {
 		return nil, Corpus{}, fmt.Errorf("look up words: %w", err)
 	}
@@ -96,12 +96,12 @@ const (
 )
 
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.
-func SearchPassages(ctx context.Context, tx Tx, q PassageQuery) ([]Passage, error) {
+func SearchPassages(ctx context.Context, db DB, q PassageQuery) ([]Passage, error) {
 	sql := searchPassagesSQL
 	if q.Source == Archive {
 		sql = archivePassagesSQL
 	}
-	rows, err := tx.Query(ctx, sql, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
+	rows, err := db.Query(ctx, sql, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -108,8 +108,8 @@ const searchVectorsSQL = "select id, similarity from search_vectors($1, $2, $3, 
 
 // SearchVectors finds the chunks of the given kinds that are nearest to a vector in what the transaction's scope may see, the
 // nearest first. It finds nothing when another model is in use. A transaction without a scope is an error.
-func SearchVectors(ctx context.Context, tx Tx, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
-	rows, err := tx.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
+func SearchVectors(ctx context.Context, db DB, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
+	rows, err := db.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
 	if err != nil {
 		return nil, fmt.Errorf("search by meaning: %w", err)
 	}

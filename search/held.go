@@ -1,0 +1,332 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"multis/language"
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	// heldRoles and heldPassages bound the scopes that are searched in memory: every match is ranked, so a bigger one is
+	// left to the database.
+	heldRoles, heldPassages = 8, 3000
+	// mostHeld is how many passages are held in all, and mostStems how many stems.
+	mostHeld, mostStems = 20_000, 50_000
+	// mostLanguages of a scope are looked into, and guessedFrom is the length of a word that may be mistyped: the same as in
+	// the database.
+	mostLanguages, guessedFrom = 4, 5
+)
+
+// shelf holds the index entries of small scopes that are searched again and again: all that was written at one version of a
+// role, never anything of two. Texts are not among them; they are always read in the asker's scope.
+type shelf struct {
+	mu     sync.Mutex
+	roles  map[shelfKey]*heldRole
+	stems  map[stemKey][]string
+	langs  map[store.Source][]language.Language // that were met last, to ask for their stems ahead
+	clock  int64
+	loaded int // passages held
+}
+
+type shelfKey struct {
+	in   store.Source
+	role policy.Role
+}
+
+type stemKey struct {
+	language language.Language
+	word     string
+}
+
+// heldRole is what is held of a role. Asked for once, only its version is noted; most scopes are not asked again before
+// they change.
+type heldRole struct {
+	version  int64
+	used     int64
+	full     bool
+	passages []store.Passage // in order of document and place
+	stands   map[string][]posting
+}
+
+// posting says how often a word stands in a passage of heldRole.
+type posting struct {
+	at        int32
+	frequency int16
+}
+
+func newShelf() *shelf {
+	return &shelf{roles: map[shelfKey]*heldRole{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
+}
+
+// match finds all passages of a small scope that a query speaks for. False: the database has to.
+func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, bool, error) {
+	if q.Exhaustive || len(scope.Roles()) > heldRoles {
+		return matches{}, false, nil
+	}
+	unknown := s.unknownStems(s.expected(q.Source, asked.of), asked.words)
+	sizes, lexemes, err := store.RoleSizes(ctx, db, q.Source, unknown.languages, unknown.words)
+	if err != nil {
+		return matches{}, false, err
+	}
+	s.learn(unknown, lexemes)
+	corpus, languages := sum(sizes)
+	if corpus.StatsChunks == 0 || corpus.StatsChunks > heldPassages {
+		return matches{}, false, nil
+	}
+	roles, ok, err := s.held(ctx, db, q.Source, sizes)
+	if err != nil || !ok {
+		return matches{}, false, err
+	}
+	s.expect(q.Source, languages)
+	if unknown = s.unknownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words); len(unknown.words) > 0 {
+		if lexemes, err = store.Lexemes(ctx, db, unknown.languages, unknown.words); err != nil {
+			return matches{}, false, err
+		}
+		s.learn(unknown, lexemes)
+	}
+	found := s.terms(roles, languages, asked)
+	if found, err = guessed(ctx, db, q.Source, asked, found); err != nil {
+		return matches{}, false, err
+	}
+	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
+	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
+	return m, true, nil
+}
+
+// orNone is a language, if it is known, as a list.
+func orNone(l language.Language) []language.Language {
+	if l == language.Unknown {
+		return nil
+	}
+	return []language.Language{l}
+}
+
+// sum is the size of a scope, and the languages it is in, the most used first.
+func sum(sizes []store.RoleSize) (store.Corpus, []language.Language) {
+	var c store.Corpus
+	in := map[language.Language]int64{}
+	for _, r := range sizes {
+		c.StatsChunks += r.Chunks
+		c.StatsWords += r.Words
+		for i, l := range r.Languages {
+			in[l] += r.LanguageSize[i]
+		}
+	}
+	c.PlannedChunks = c.StatsChunks
+	languages := slices.SortedFunc(maps.Keys(in), func(a, b language.Language) int { return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(a, b)) })
+	return c, languages[:min(len(languages), mostLanguages)]
+}
+
+// held gives the roles as they are now, read if need be. False: some of them are asked for the first time since they changed.
+func (s *shelf) held(ctx context.Context, db store.Reader, in store.Source, sizes []store.RoleSize) ([]*heldRole, bool, error) {
+	var stale []policy.Role
+	again := true
+	s.mu.Lock()
+	s.clock++
+	for _, size := range sizes {
+		r := s.roles[shelfKey{in, size.Role}]
+		if r == nil || r.version != size.Version {
+			s.drop(shelfKey{in, size.Role})
+			r = &heldRole{version: size.Version}
+			s.roles[shelfKey{in, size.Role}] = r
+			again = false
+		}
+		if !r.full {
+			stale = append(stale, size.Role)
+		}
+		r.used = s.clock
+	}
+	s.mu.Unlock()
+	if !again {
+		return nil, false, nil
+	}
+	if len(stale) > 0 {
+		if err := s.load(ctx, db, in, stale); err != nil {
+			return nil, false, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*heldRole, len(sizes))
+	for i, size := range sizes {
+		r := s.roles[shelfKey{in, size.Role}]
+		if r == nil || !r.full || r.version != size.Version { // it changed meanwhile
+			return nil, false, nil
+		}
+		list[i] = r
+	}
+	return list, true, nil
+}
+
+func (s *shelf) drop(key shelfKey) {
+	if r := s.roles[key]; r != nil {
+		s.loaded -= len(r.passages)
+		delete(s.roles, key)
+	}
+}
+
+func (s *shelf) load(ctx context.Context, db store.Reader, in store.Source, roles []policy.Role) error {
+	rows, err := store.HeldPassages(ctx, db, in, roles)
+	if err != nil {
+		return err
+	}
+	read := map[policy.Role]*heldRole{}
+	for _, row := range rows {
+		r := read[row.Role]
+		if r == nil {
+			r = &heldRole{version: row.Version, full: true, stands: map[string][]posting{}}
+			read[row.Role] = r
+		}
+		for _, l := range row.Lexemes {
+			r.stands[l.Word] = append(r.stands[l.Word], posting{int32(len(r.passages)), l.Frequency}) //nolint:gosec // heldPassages at most
+		}
+		r.passages = append(r.passages, row.Passage)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for role, r := range read {
+		s.drop(shelfKey{in, role})
+		r.used = s.clock
+		s.roles[shelfKey{in, role}] = r
+		s.loaded += len(r.passages)
+	}
+	s.makeRoom()
+	return nil
+}
+
+// makeRoom lets go of what was not asked for the longest.
+func (s *shelf) makeRoom() {
+	for s.loaded > mostHeld || len(s.roles) > mostHeld {
+		var oldest shelfKey
+		for key, r := range s.roles {
+			if o := s.roles[oldest]; o == nil || r.used < o.used {
+				oldest = key
+			}
+		}
+		s.drop(oldest)
+	}
+}
+
+// wordsIn are words to be cut to stems, each in a language.
+type wordsIn struct {
+	languages []language.Language
+	words     []string
+}
+
+// expected are the languages that a source was in last, and that of a question.
+func (s *shelf) expected(in store.Source, of language.Language) []language.Language {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(slices.Clone(s.langs[in]), orNone(of)...)
+}
+
+func (s *shelf) expect(in store.Source, languages []language.Language) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.langs[in] = languages
+}
+
+func (s *shelf) unknownStems(languages []language.Language, words []string) (list wordsIn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, l := range languages {
+		if slices.Contains(languages[:i], l) {
+			continue
+		}
+		for _, w := range words {
+			if _, known := s.stems[stemKey{l, w}]; !known {
+				list.languages, list.words = append(list.languages, l), append(list.words, w)
+			}
+		}
+	}
+	return list
+}
+
+func (s *shelf) learn(list wordsIn, lexemes [][]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.stems)+len(lexemes) > mostStems {
+		clear(s.stems)
+	}
+	for i, l := range lexemes {
+		s.stems[stemKey{list.languages[i], list.words[i]}] = l
+	}
+}
+
+// terms are the stems of the question's words in the languages of what is searched, each with the number of passages it
+// stands in; none for a stop word of the question's own language.
+func (s *shelf) terms(roles []*heldRole, languages []language.Language, asked question) []store.Term {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []store.Term
+	for i, w := range asked.words {
+		if slices.Contains(asked.words[:i], w) || asked.of != language.Unknown && len(s.stems[stemKey{asked.of, w}]) == 0 {
+			continue
+		}
+		var lexemes []string
+		for _, l := range languages {
+			lexemes = append(lexemes, s.stems[stemKey{l, w}]...)
+		}
+		slices.Sort(lexemes)
+		for _, lexeme := range slices.Compact(lexemes) {
+			t := store.Term{Word: w, Lexeme: lexeme}
+			for _, r := range roles {
+				t.Chunks += int64(len(r.stands[lexeme]))
+			}
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// guessed adds the words that look like those which stand nowhere.
+func guessed(ctx context.Context, db store.Reader, in store.Source, asked question, found []store.Term) ([]store.Term, error) {
+	var nowhere []string
+	for _, t := range found {
+		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
+		if !stands && len([]rune(t.Word)) >= guessedFrom && !slices.Contains(nowhere, t.Word) {
+			nowhere = append(nowhere, t.Word)
+		}
+	}
+	if len(nowhere) == 0 {
+		return found, nil
+	}
+	terms, _, err := store.SearchTerms(ctx, db, in, nowhere, asked.of)
+	for _, t := range terms {
+		if t.Guess {
+			found = append(found, t)
+		}
+	}
+	return found, err
+}
+
+// passagesOf are the passages that one of terms stands in, with the two before and after each, in order.
+func passagesOf(roles []*heldRole, terms []Term, kinds []store.Kind) []store.Passage {
+	var list []store.Passage
+	for _, r := range roles {
+		frequencies := make([]int16, len(r.passages)*len(terms))
+		wanted := make([]bool, len(r.passages))
+		for t, term := range terms {
+			for _, p := range r.stands[term.Lexeme] {
+				at := int(p.at)
+				frequencies[at*len(terms)+t] = p.frequency
+				for near := max(at-neighbourReach, 0); near <= min(at+neighbourReach, len(wanted)-1); near++ {
+					wanted[near] = true
+				}
+			}
+		}
+		for at, p := range r.passages {
+			if wanted[at] && slices.Contains(kinds, p.Kind) {
+				p.Frequencies = frequencies[at*len(terms) : (at+1)*len(terms)]
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"multis/policy"
+)
+
+// Reader reads what a scope names, like the transactions of AsContact and AsOwner, with the same two walls. Each read is a
+// transaction of its own, which begins, reads and ends in one round trip.
+type Reader struct {
+	pool    *pgxpool.Pool
+	enter   string
+	setting string
+}
+
+// These reads are small and alike, so a plan that is kept serves them better than a new one.
+const (
+	enterOwnerSQL   = "select set_config('multis.scope', $1, true), set_config('plan_cache_mode', 'auto', true)"
+	enterContactSQL = enterOwnerSQL + ", set_config('role', '" + contactRole + "', true)"
+)
+
+// ContactReader reads with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
+	if scope.Allows(policy.Admin) {
+		return Reader{}, ErrOwnerScope
+	}
+	setting, err := scope.Setting()
+	return Reader{s.pool, enterContactSQL, setting}, err
+}
+
+// OwnerReader reads with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
+	setting, err := scope.Setting()
+	return Reader{s.pool, enterOwnerSQL, setting}, err
+}
+
+// statement is one of several that are sent together.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// send runs statements in one transaction and one round trip. Their results are read in order and closed after.
+func (r Reader) send(ctx context.Context, list ...statement) (pgx.BatchResults, error) {
+	if r.setting == "" {
+		return nil, policy.ErrNoScope
+	}
+	var batch pgx.Batch
+	batch.Queue(r.enter, r.setting)
+	for _, s := range list {
+		batch.Queue(s.sql, s.args...)
+	}
+	results := r.pool.SendBatch(ctx, &batch)
+	if _, err := results.Exec(); err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return results, nil
+}
+
+// Query reads rows, which the caller closes.
+func (r Reader) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	results, err := r.send(ctx, statement{sql, args})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return readerRows{rows, results}, nil
+}
+
+// QueryRow reads one row.
+func (r Reader) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := r.Query(ctx, sql, args...)
+	return readerRow{rows, err}
+}
+
+// Exec runs a statement.
+func (r Reader) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	results, err := r.send(ctx, statement{sql, args})
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	return tag, errors.Join(err, results.Close())
+}
+
+// readerRows give the connection back when they are closed.
+type readerRows struct {
+	pgx.Rows
+
+	results pgx.BatchResults
+}
+
+func (r readerRows) Close() {
+	r.Rows.Close()
+	_ = r.results.Close() // what went wrong with the rows is in Err
+}
+
+type readerRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+func (r readerRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	r.rows.Close()
+	return r.rows.Err()
+}
