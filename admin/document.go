@@ -14,27 +14,22 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
 
 // Index reads documents into the library and tells the outcome. last says that no other attempt follows.
 func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
-	var told []outcome
-	var sent *store.Message
-	var err error
-	switch {
-	case args.Address != "":
-		report, failed := a.Library.IndexAddress(ctx, args.Address, args.Role, nil)
-		told = []outcome{{knowledge.AddressName(args.Address), report, unnamed(failed)}}
-	case args.Path != "":
-		if told, err = a.indexFiles(ctx, args); err != nil {
-			return err
-		}
-	default:
-		var file knowledge.File
-		file, sent, err = a.sentDocument(ctx, args)
-		told = []outcome{a.indexOne(ctx, file, err)}
+	progress, err := a.beginIndexing(ctx, args)
+	if err != nil {
+		return err
+	}
+	defer progress.end()
+	told, sent, err := a.indexAll(ctx, args, progress)
+	shown := progress.end()
+	if err != nil {
+		return err
 	}
 	for _, o := range told {
 		if !last && o.err != nil && (ctx.Err() != nil || !forGood(o.err)) {
@@ -52,16 +47,43 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 				return err
 			}
 		}
-		text := told[0].sentence()
-		if len(told) > 1 {
-			text = summary(args.Path, told)
+		if err := store.DropSetting(ctx, tx, progress.key); err != nil {
+			return err
 		}
-		if args.Role == policy.Public && slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil }) {
-			text += madePublic(args)
-		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		letter := outbox.Notice(room, fit(toldOf(args, told)), false)
+		letter.Replace = shown
+		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err
 	})
+}
+
+// toldOf says what became of the documents.
+func toldOf(args jobs.IndexArgs, told []outcome) string {
+	text := told[0].sentence()
+	if len(told) > 1 {
+		text = summary(args.Path, told)
+	}
+	if args.Role == policy.Public && slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil }) {
+		text += madePublic(args)
+	}
+	return text
+}
+
+// indexAll reads the documents that are meant. sent is the message with the file, if one was sent.
+func (a *Admin) indexAll(ctx context.Context, args jobs.IndexArgs, progress *indexing) (told []outcome, sent *store.Message, err error) {
+	switch {
+	case args.Address != "":
+		name := knowledge.AddressName(args.Address)
+		report, failed := a.Library.IndexAddress(ctx, args.Address, args.Role, progress.pages("", name))
+		return []outcome{{name, report, unnamed(failed)}}, nil, nil
+	case args.Path != "":
+		told, err = a.indexFiles(ctx, args, progress)
+		return told, nil, err
+	default:
+		file, sent, err := a.sentDocument(ctx, args)
+		file.Progress = progress.pages("", file.Name)
+		return []outcome{a.indexOne(ctx, file, err)}, sent, nil
+	}
 }
 
 // madePublic says how to take back that customers get answers from a document.
@@ -73,7 +95,7 @@ func madePublic(args jobs.IndexArgs) string {
 }
 
 // indexFiles reads what a path means. Those that were read before an interruption are no work the next time.
-func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs) ([]outcome, error) {
+func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *indexing) ([]outcome, error) {
 	files, _, err := a.findDocuments(args.Path)
 	if err != nil {
 		return []outcome{{name: path.Base(args.Path), err: err}}, nil
@@ -84,8 +106,11 @@ func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs) ([]outcome,
 	}
 	defer root.Close()
 	var told []outcome
-	for _, name := range files {
+	for i, name := range files {
 		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role}
+		if file.Progress = progress.pages("", file.Name); len(files) > 1 {
+			file.Progress = progress.file(args.Path, file.Name, i+1, len(files))
+		}
 		file.Data, err = knowledge.ReadFile(root.FS(), name)
 		told = append(told, a.indexOne(ctx, file, err))
 		if ctx.Err() != nil {

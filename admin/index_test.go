@@ -304,3 +304,44 @@ func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
 	require.Contains(t, listed, "and 2 older ones · the biggest is **big.txt** — 7 passages, 12 KB")
 	require.NotContains(t, r.eva("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
 }
+
+func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i := range 3 {
+		r.put(fmt.Sprintf("shop/%d.md", i), prices)
+	}
+	require.Equal(t, "[👀]", r.owner("/index shop admin"))
+	r.admin.Now = func() time.Time { // each look at the clock takes a second
+		r.now = r.now.Add(time.Second)
+		return r.now
+	}
+	before := len(r.hs.heard)
+	outcome := r.work()
+	shown := r.hs.heard[before : len(r.hs.heard)-len(outcome)]
+	require.NotEmpty(t, shown)
+	for i, s := range shown {
+		require.Contains(t, s.Body, "`shop` ▸ ")
+		require.Contains(t, s.Body, " of 3 ▸ ")
+		if i > 0 {
+			require.Equal(t, shown[0].Event, s.On, "one message, changed")
+		}
+	}
+	require.Equal(t, "* 📄 `shop` — done: 3 documents, 6 passages, only you.", said(outcome))
+	require.Equal(t, shown[0].Event, outcome[0].On, "the outcome takes its place")
+	require.Equal(t, 1, len(outcome))
+	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
+}
+
+func TestAnInterruptedReadingGoesOnInItsMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("prices.md", prices)
+	r.tx(func(tx store.Tx) error {
+		return store.PutSetting(r.ctx, tx, store.Setting(fmt.Sprintf("indexing:%d:0:prices.md", r.room.ID)), "$shown-before")
+	})
+	require.Equal(t, "[👀]", r.owner("/index prices.md admin"))
+	outcome := r.work()
+	require.Equal(t, "* 📄 **prices.md** — done: 2 passages, only you.", said(outcome))
+	require.EqualValues(t, "$shown-before", outcome[0].On)
+}

@@ -77,6 +77,11 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	return event, nil
 }
 
+// Show takes what is shown while something goes on.
+func (h *homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+	return h.Send(ctx, o, room)
+}
+
 func (h *homeserver) Retract(context.Context, store.Out) error { return nil }
 
 func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64) ([]byte, error) {
