@@ -188,8 +188,12 @@ const maxTries = 10
 // contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chat alone.
 func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (asked, error) {
 	var window []store.Message
+	var notes []store.Note
 	err := r.Store.AsContact(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
-		window, err = store.Window(ctx, tx, chat.ID, windowLength)
+		if window, err = store.Window(ctx, tx, chat.ID, windowLength); err != nil {
+			return err
+		}
+		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
 		return err
 	})
 	if err != nil {
@@ -199,9 +203,9 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(contactRules, name), asks: question}
-	first, err := r.asks(ctx, m, hits, window, llm.Request{Purpose: "reply", Chat: chat.ID})
-	first.About = append(first.About, idsOf(waiting)...)
+	m := material{rules: fmt.Sprintf(contactRules, name), asks: question, notes: notesText(notes)}
+	first, err := r.asks(ctx, m, hits, without(window, idsOf(waiting)...), llm.Request{Purpose: "reply", Chat: chat.ID})
+	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
 	return first, err
 }
 

@@ -184,8 +184,18 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(ownerRules, name), asks: task.Input}
-	return r.asks(ctx, m, found.Hits, withoutMessage(window, r.caller.Message), llm.Request{Purpose: kindAsk, Chat: room.ID})
+	var notes []store.Note
+	err = r.Store.AsOwner(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
+		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
+		return err
+	})
+	if err != nil {
+		return asked{}, err
+	}
+	m := material{rules: fmt.Sprintf(ownerRules, name), asks: task.Input, notes: notesText(notes)}
+	first, err := r.asks(ctx, m, found.Hits, without(window, r.caller.Message), llm.Request{Purpose: kindAsk, Chat: room.ID})
+	first.About = append(first.About, sourcesOf(notes)...)
+	return first, err
 }
 
 // asks puts a prompt together within the model's limits, with the tools that the caller has.
@@ -209,9 +219,9 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, window []
 	return asked{Request: request, Passages: m.hits, About: about}, nil
 }
 
-// withoutMessage takes the message that is answered out of the conversation before it.
-func withoutMessage(window []store.Message, message int64) []store.Message {
-	return slices.DeleteFunc(window, func(m store.Message) bool { return m.ID == message })
+// without takes the messages that are answered out of the conversation before them.
+func without(window []store.Message, messages ...int64) []store.Message {
+	return slices.DeleteFunc(window, func(m store.Message) bool { return slices.Contains(messages, m.ID) })
 }
 
 // lookUp searches what the owner may see.

@@ -81,6 +81,31 @@ func (m material) system() string {
 // newFence is a line that whoever wrote the material cannot have guessed, so that it cannot be closed from inside.
 func newFence() string { return "=== " + rand.Text() }
 
+// notesInPrompt is how many notes stand in a prompt, the newest first.
+const notesInPrompt = 60
+
+// notesText is what is remembered, a note a line.
+func notesText(notes []store.Note) string {
+	var lines []string
+	for _, n := range notes {
+		line := "- " + oneLine(n.Body)
+		if n.Was != "" {
+			line += " (was: " + oneLine(n.Was) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sourcesOf are the messages that notes were learned from.
+func sourcesOf(notes []store.Note) []int64 {
+	var ids []int64
+	for _, n := range notes {
+		ids = append(ids, n.Sources...)
+	}
+	return ids
+}
+
 // speaker says who wrote a line, as the model knows them.
 func speaker(a policy.Author) string {
 	switch a {

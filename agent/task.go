@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,17 @@ func redactAsked(a asked) asked {
 		messages[i] = m
 	}
 	a.Request.Messages, a.Request.System = messages, policy.Redact(a.Request.System)
+	a.Passages = redactPassages(a.Passages)
 	return a
+}
+
+// redactPassages is passages as they are stored.
+func redactPassages(hits []search.Hit) []search.Hit {
+	stored := slices.Clone(hits)
+	for i := range stored {
+		stored[i].Text = policy.Redact(stored[i].Text)
+	}
+	return stored
 }
 
 // within bounds an attempt in time, and ends it when somebody wants that. What it returns must be called.

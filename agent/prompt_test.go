@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/tools"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden holds a text against the file of its name in testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test ./agent -run Prompt -update writes it")
+	require.Equal(t, string(want), text)
+}
+
+// spelled is a request as people can read it.
+func spelled(r llmtest.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "SYSTEM\n%s\n", r.System)
+	for _, m := range r.Messages {
+		fmt.Fprintf(&b, "\n%s\n%s", strings.ToUpper(m.Role), m.Text)
+		for _, c := range m.Calls {
+			fmt.Fprintf(&b, "CALL %s %s\n", c.Name, c.Args)
+		}
+	}
+	b.WriteString("\nTOOLS\n")
+	for _, tool := range r.Tools {
+		fmt.Fprintf(&b, "%s: %s\n", tool.Name, tool.Description)
+	}
+	return b.String()
+}
+
+func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
+	t.Parallel()
+	replies := []llmtest.Reply{
+		calls("search_docs", map[string]string{"query": "grand piano"}),
+		{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
+	}
+	model, server := scripted(t, inTurn(replies[0], replies[1], replies[1]))
+	b := setup(t, model)
+	b.equip(&lamp{tier: tools.Confirm})
+	b.agent.fence = func() string { return "=== FENCE" }
+	b.note(policy.Admin, b.admin.ID, "The grand piano tuner is called Ben.")
+	b.note(policy.UserRole(b.chat.ID), b.chat.ID, "Ana plays a grand piano.")
+	b.asks("good morning")
+	b.ask("what does tuning a grand piano cost?")
+	b.says("Is a grand piano more than an upright one?", policy.ActionAnswer)
+	b.turn()
+	requests := server.Requests()
+	require.Len(t, requests, 3)
+	golden(t, "owner.txt", spelled(requests[0]))
+	golden(t, "owner_after_a_tool.txt", spelled(requests[1]))
+	golden(t, "contact.txt", spelled(requests[2]))
+	require.NotContains(t, spelled(requests[2]), "Ben", "a contact's turn never sees the owner's notes")
+	require.Contains(t, spelled(requests[2]), "Ana plays a grand piano.")
+	require.True(t, strings.HasPrefix(spelled(requests[1]), requests0(requests[0])), "what was sent before is sent again to the letter, so that it can be kept")
+}
+
+func requests0(r llmtest.Request) string { return spelled(r)[:strings.Index(spelled(r), "\nTOOLS")] }
+
+// note stores something remembered.
+func (b *bundle) note(role policy.Role, chat int64, text string) {
+	b.t.Helper()
+	ctx := context.Background()
+	scope := policy.OwnerScope()
+	if role != policy.Admin {
+		scope = policy.OwnerScope(chat)
+	}
+	require.NoError(b.t, b.store.AsOwner(ctx, scope, func(tx store.Tx) error {
+		_, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: chat, Kind: store.NoteByHand, Body: text, ValidFrom: time.Now()})
+		return err
+	}))
+}
+
+func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 200) // about 340 tokens
+	var hits []search.Hit
+	var window []store.Message
+	for i := range 10 {
+		hits = append(hits, search.Hit{ChunkID: int64(i), Text: long})
+		author := policy.AuthorContact
+		if i%2 == 1 {
+			author = policy.AuthorMultisOwner
+		}
+		window = append(window, store.Message{ID: int64(i), Author: author, Body: long})
+	}
+	l := Limits{Context: 4000, Reserve: 1000}
+	kept, turns := l.choose(500, hits, window)
+	require.Len(t, kept, 4, "two thirds of 2500")
+	require.Equal(t, int64(0), kept[0].ChunkID, "the best ones")
+	require.NotEmpty(t, turns)
+	require.Equal(t, policy.AuthorContact, turns[0].Author, "it begins with a question, not in the middle of an answer")
+	require.Equal(t, int64(9), turns[len(turns)-1].ID, "the newest stay")
+	kept, turns = l.choose(5000, hits, window)
+	require.Empty(t, kept)
+	require.Empty(t, turns)
+}
+
+func TestOldResultsMakeRoomForNewOnesAndARequestThatIsTooBigIsNotMade(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 2000)
+	r := llm.Request{System: "s", Messages: []llm.Message{
+		{Role: llm.RoleUser, Text: "question"},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}}, {Role: llm.RoleTool, CallID: "1", Text: long},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}}, {Role: llm.RoleTool, CallID: "2", Text: long},
+	}}
+	before := r.Messages
+	require.NoError(t, Limits{Context: 6000}.fit(&r))
+	require.Equal(t, leftOut, r.Messages[2].Text)
+	require.Equal(t, long, r.Messages[4].Text)
+	require.Equal(t, long, before[2].Text, "what is stored stays whole")
+	require.ErrorIs(t, Limits{Context: 500}.fit(&r), errNoRoom)
+}
+
+func TestASecretIsNotStoredWithATask(t *testing.T) {
+	t.Parallel()
+	const canary = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano " + canary}), llmtest.Reply{Text: says("The key is "+canary+".", 0, "")}))
+	b := setup(t, model)
+	b.equip()
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "keys.md", Data: []byte("# Piano keys\n\nThe piano key is " + canary + " today.\n"), Role: policy.Admin})
+	require.NoError(t, err)
+	b.ask("what is the piano key?")
+	var stored string
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(t::text || s::text, ' ') from tasks t join task_steps s on s.task_id = t.id").Scan(&stored))
+	require.Contains(t, stored, "[secret]")
+	require.NotContains(t, stored, canary)
+}
