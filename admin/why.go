@@ -119,6 +119,11 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 		}
 	} else {
 		lines = append(lines, a.sentLines(*out)...)
+		parts, err := a.partLines(ctx, *out)
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, parts...)
 	}
 	// The mode decided when the message came; what it was then stands in the reason.
 	now := "The chat is **" + string(chat.ModeIn(a.Rules.Defaults)) + "** now, " + a.modeOrigin(chat) + "."
@@ -176,6 +181,24 @@ func (a *Admin) sentLines(o store.Out) []string {
 		way = append(way, "waits to be sent")
 	}
 	return append(lines, esc(o.Reason)+" · "+strings.Join(way, ", "))
+}
+
+// partLines tells what became of the other parts of a long answer.
+func (a *Admin) partLines(ctx context.Context, first store.Out) ([]string, error) {
+	if first.PartOf == nil {
+		return nil, nil
+	}
+	parts, err := store.Parts(ctx, a.Store.DB(), *first.PartOf)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for i, part := range parts {
+		if part.ID != first.ID {
+			lines = append(lines, fmt.Sprintf("Part %d of %d: %s", i+1, len(parts), strings.Join(a.sentLines(part), " · ")))
+		}
+	}
+	return lines, nil
 }
 
 // bodyOf is the text of an outgoing event.

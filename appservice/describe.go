@@ -108,6 +108,7 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name,
 			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
+			Features: portal.Features,
 		}, true, nil
 	}
 	join, ok := adminRoom(state, rules)

@@ -160,10 +160,14 @@ func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.
 	if err != nil {
 		return "", nil, err
 	}
-	if !encrypted || o.EventType == event.EventReaction.Type { // reactions are never encrypted
-		return o.EventType, o.Content, nil
+	content, err := h.attach(ctx, o, c, encrypted)
+	if err != nil {
+		return "", nil, err
 	}
-	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, o.Content)
+	if !encrypted || o.EventType == event.EventReaction.Type { // reactions are never encrypted
+		return o.EventType, content, nil
+	}
+	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, content)
 	if errors.Is(err, errElsewhere) {
 		return "", nil, jobs.Later(elsewhereWait)
 	}

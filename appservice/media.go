@@ -3,6 +3,7 @@ package appservice
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto/attachment"
+	"maunium.net/go/mautrix/event"
 
 	"multis/jobs"
 	"multis/policy"
@@ -116,4 +118,51 @@ func sealedBy(file store.Attachment) (*attachment.EncryptedFile, error) {
 
 func tooLarge(limit int64) error {
 	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
+}
+
+// attach uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
+// uploads again, and the event stays the first one: its transaction id is the same.
+func (h *Homeserver) attach(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
+	var carries struct {
+		FileName string `json:"filename"`
+		Info     struct {
+			MIME string `json:"mimetype"`
+		} `json:"info"`
+	}
+	if err := json.Unmarshal(o.Content, &carries); err != nil || carries.FileName == "" {
+		return o.Content, nil //nolint:nilerr // what is no event with a file goes as it is
+	}
+	data, err := store.OutFile(ctx, h.store.DB(), o.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, jobs.Final(errors.New("the file to send is gone"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sealed *attachment.EncryptedFile
+	mime := carries.Info.MIME
+	if encrypted {
+		sealed, mime = attachment.NewEncryptedFile(), "application/octet-stream"
+		sealed.EncryptInPlace(data)
+	}
+	uploaded, err := c.UploadBytes(ctx, data, mime)
+	switch {
+	case err == nil:
+	case isFinal(err):
+		return nil, jobs.Final(explain("upload the file", err))
+	default:
+		return nil, explain("upload the file", err)
+	}
+	var content map[string]json.RawMessage
+	if err := json.Unmarshal(o.Content, &content); err != nil {
+		return nil, fmt.Errorf("read event: %w", err)
+	}
+	key, where := "url", any(uploaded.ContentURI.CUString())
+	if sealed != nil {
+		key, where = "file", event.EncryptedFileInfo{EncryptedFile: *sealed, URL: uploaded.ContentURI.CUString()}
+	}
+	if content[key], err = json.Marshal(where); err != nil {
+		return nil, fmt.Errorf("write event: %w", err)
+	}
+	return json.Marshal(content)
 }

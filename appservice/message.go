@@ -334,7 +334,8 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 			return nil
 		}
 		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
-	case event.StateBridge.Type, event.StateHalfShotBridge.Type, event.StateRoomName.Type, event.StatePowerLevels.Type:
+	case event.StateBridge.Type, event.StateHalfShotBridge.Type, event.StateRoomName.Type, event.StatePowerLevels.Type,
+		event.StateBeeperRoomFeatures.Type:
 		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
 	}
 	return nil

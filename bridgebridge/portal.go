@@ -37,6 +37,7 @@ type Portal struct {
 	Members    []Member  // the people on the network, without the owner and without bots
 	Encryption policy.Encryption
 	Tombstoned bool // the room was replaced by another
+	Features   policy.Features
 	// ClaimedAt is when the bridge last said that the chat lives here. Of two rooms that it said so of, the later is the chat's.
 	ClaimedAt time.Time
 }
@@ -61,7 +62,8 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	}
 	portal := Portal{
 		Protocol: claim.Protocol.ID, Network: NetworkName(claim.Protocol.ID), ChannelID: claim.Channel.ID, Receiver: claim.Channel.Receiver,
-		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone), ClaimedAt: claimedAt,
+		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone),
+		Features: room.features(claim.BridgeBot), ClaimedAt: claimedAt,
 	}
 	people := room.people(owner, bot, claim.BridgeBot)
 	portal.SelfGhost = selfGhost(people, portal)

@@ -62,6 +62,8 @@ type Letter struct {
 	Addressed bool
 	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
 	About []int64
+	// File goes along, with the text as its caption.
+	File *File
 	// React makes it a reaction with the text as its key.
 	React id.EventID
 	// Replace makes a notice the last word of a message that was shown by Live.
@@ -74,9 +76,16 @@ type content struct {
 	Body      string    `json:"body,omitempty"`
 	Format    string    `json:"format,omitempty"`
 	HTML      string    `json:"formatted_body,omitempty"`
+	FileName  string    `json:"filename,omitempty"`
+	Info      *fileInfo `json:"info,omitempty"`
 	Mentions  *struct{} `json:"m.mentions,omitempty"`
 	RelatesTo *relation `json:"m.relates_to,omitempty"`
 	Key       string    `json:"ai.multis.out,omitempty"`
+}
+
+type fileInfo struct {
+	MIME string `json:"mimetype"`
+	Size int    `json:"size"`
 }
 
 type relation struct {
@@ -92,25 +101,48 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	o, c, err := b.write(ctx, tx, l)
+	rows, err := b.rows(ctx, tx, chat, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	decision, err := b.ask(ctx, tx, chat, o, c)
-	if err != nil {
-		return uuid.Nil, policy.Decision{}, err
+	var decision policy.Decision
+	for _, r := range rows { // all of them go, or none
+		if decision, err = b.ask(ctx, tx, chat, r.out, r.c); err != nil {
+			return uuid.Nil, policy.Decision{}, err
+		}
+		if !decision.Allow {
+			break
+		}
 	}
-	o.Code, o.Reason, o.State = decision.Code, decision.Why, store.OutQueued
-	if !decision.Allow {
-		o.State = store.OutDropped
+	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision)
+}
+
+// insert writes the rows of a letter with the gate's decision, and the jobs that send them.
+func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision) error {
+	for _, r := range rows {
+		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, store.OutQueued
+		if !decision.Allow {
+			r.out.State = store.OutDropped
+		}
+		if len(rows) > 1 {
+			r.out.PartOf = &rows[0].out.ID
+		}
+		if err := store.InsertOut(ctx, tx, r.out); err != nil {
+			return err
+		}
+		if !decision.Allow {
+			continue
+		}
+		if r.data != nil {
+			if err := store.AddFile(ctx, tx, r.out.ID, r.data); err != nil {
+				return err
+			}
+		}
+		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: r.out.ID}); err != nil {
+			return err
+		}
 	}
-	if err := store.InsertOut(ctx, tx, o); err != nil {
-		return uuid.Nil, policy.Decision{}, err
-	}
-	if decision.Allow {
-		err = jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: o.ID})
-	}
-	return o.ID, decision, err
+	return nil
 }
 
 // current is the chat as it is now: it may have changed while the letter was thought out. The admin room's row is not held,
@@ -132,7 +164,10 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About}
 	switch {
 	case l.React != "":
-		o.SendAs, o.EventType = policy.AsBot, "m.reaction"
+		o.EventType = "m.reaction"
+		if l.Purpose == policy.PurposeNotice {
+			o.SendAs = policy.AsBot
+		}
 		c.RelatesTo = &relation{Type: "m.annotation", Event: l.React, Key: l.Text}
 	case l.Purpose == policy.PurposeNotice:
 		o.SendAs = policy.AsBot
@@ -164,15 +199,24 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 // disclosed marks what the assistant says in the owner's name. What a person wrote or approved is left as it is.
 func (b *Box) disclosed(ctx context.Context, db store.DB, l Letter) (string, error) {
 	text := strings.TrimSpace(l.Text)
+	if text == "" {
+		return "", nil
+	}
+	mark, err := b.mark(ctx, db, l)
+	return mark + text, err
+}
+
+// mark is what stands before each text that the assistant says in the owner's name; empty for what a person wrote.
+func (b *Box) mark(ctx context.Context, db store.DB, l Letter) (string, error) {
 	switch l.Purpose {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
-		if text == "" || !b.rules.Disclose(l.Chat.Protocol) {
-			return text, nil
+		if !b.rules.Disclose(l.Chat.Protocol) {
+			return "", nil
 		}
 		name, err := store.AssistantName(ctx, db, b.rules.Name)
-		return "[" + name + "] " + text, err
+		return "[" + name + "] ", err
 	default:
-		return text, nil
+		return "", nil
 	}
 }
 
@@ -188,9 +232,13 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable(),
 		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
+		Features: chat.Features, File: c.spec(),
 	}
-	if c.RelatesTo != nil && c.RelatesTo.Key != "" {
-		in.Body = c.RelatesTo.Key
+	if to := c.RelatesTo; to != nil {
+		in.Edits = to.Type == "m.replace"
+		if to.Key != "" {
+			in.Body, in.Reacts = to.Key, true
+		}
 	}
 	if in.Sent.Minute, in.Sent.Day, err = store.CountOut(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), o.ID); err != nil {
 		return policy.Decision{}, err
@@ -253,6 +301,11 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		}
 		if o.Emptied() {
 			return store.DropOut(ctx, tx, o.ID, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
+		}
+		if broken, err := store.BrokenParts(ctx, tx, o); err != nil {
+			return err
+		} else if broken {
+			return store.DropOut(ctx, tx, o.ID, policy.CodePartMissing, policy.CodePartMissing.Sentence())
 		}
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err

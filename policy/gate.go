@@ -62,6 +62,11 @@ type GateInput struct {
 
 	Sent, SendCap Rate // texts sent to the contact so far, and how many are sent
 
+	Features Features  // of the network
+	File     *FileSpec // the file that it is; nil for none
+	Edits    bool      // it changes an earlier text of ours
+	Reacts   bool      // it is a reaction
+
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
 }
@@ -77,7 +82,7 @@ type Decision struct {
 // Gate decides whether a text may be sent. It is the one gate for everything that goes out, asked when a text is queued and
 // again right before it is sent. What it does not understand it denies.
 func Gate(in GateInput) Decision {
-	for _, check := range []func(GateInput) Code{checkPlace, checkRoom, checkMode, checkPresence, checkCaps, checkBody} {
+	for _, check := range []func(GateInput) Code{checkPlace, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
 		if code := check(in); code != "" {
 			return Decision{Code: code, Why: in.sentence(code)}
 		}
@@ -184,7 +189,7 @@ func checkBody(in GateInput) Code {
 		return CodeControl
 	case in.Kind == KindAdmin:
 		return ""
-	case in.MsgType != "m.text":
+	case in.MsgType != "m.text" && in.File == nil && !in.Reacts:
 		return CodeNotice
 	case IsCommand(in.Body):
 		return CodeBridgeCommand
@@ -219,6 +224,8 @@ func (in GateInput) sentence(code Code) string {
 		return fmt.Sprintf("I already sent %d texts to this chat within a minute; %d are allowed.", in.Sent.Minute, in.SendCap.Minute)
 	case CodeCapDay:
 		return fmt.Sprintf("I already sent %d texts to this chat within a day; %d are allowed.", in.Sent.Day, in.SendCap.Day)
+	case CodeNetworkLimit:
+		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body), in.Features.MaxText)
 	case CodeTooLong:
 		return fmt.Sprintf("The text has %d bytes; %d go into one message.", len(in.Body), MaxBody)
 	default:

@@ -58,12 +58,20 @@ const (
 	CodeControl           Code = "control_characters"
 	CodeBridgeCommand     Code = "bridge_command"
 	CodeTakenBack         Code = "taken_back"
+	CodeNetworkLimit      Code = "network_limit"
+	CodeNoFiles           Code = "no_files"
+	CodeFileTooBig        Code = "file_too_big"
+	CodeNoCaptions        Code = "no_captions"
+	CodeNoEdits           Code = "no_edits"
+	CodeNoReactions       Code = "no_reactions"
+	CodePartMissing       Code = "part_missing"
 )
 
 // AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
 func (c Code) AboutText() bool {
 	switch c {
-	case CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand:
+	case CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
+		CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions:
 		return true
 	default:
 		return false
@@ -172,6 +180,27 @@ func (c Code) gateSentence() string {
 		return "It quoted a message that was deleted."
 	case CodeBridgeCommand:
 		return "The bridge would take the text for a command."
+	default:
+		return c.networkSentence()
+	}
+}
+
+func (c Code) networkSentence() string {
+	switch c {
+	case CodeNetworkLimit:
+		return "The text is longer than the network takes in one message."
+	case CodeNoFiles:
+		return "The network takes no files of this kind."
+	case CodeFileTooBig:
+		return "The file is larger than the network takes."
+	case CodeNoCaptions:
+		return "The network takes no such text beside a file."
+	case CodeNoEdits:
+		return "The network does not let messages be changed."
+	case CodeNoReactions:
+		return "The network takes no reactions."
+	case CodePartMissing:
+		return "An earlier part of it was not sent."
 	default:
 		return ""
 	}

@@ -46,6 +46,8 @@ type Chat struct {
 	// FormerRoom is where the chat lived until MovedAt; nil when it never moved.
 	FormerRoom *id.RoomID
 	MovedAt    *time.Time
+	// Features are what the network takes, as its bridge says.
+	Features policy.Features
 }
 
 // ModeIn is the mode in force for the chat.
@@ -61,7 +63,7 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -196,8 +198,14 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	if errors.Is(err, ErrNotFound) {
 		return Chat{}, ErrOtherRoom
 	}
-	return chat, err
+	if err != nil {
+		return Chat{}, err
+	}
+	chat.Features = c.Features
+	return chat, exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
 }
+
+const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"
 
 const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"
 

@@ -55,13 +55,15 @@ type Out struct {
 	CreatedAt   time.Time
 	SentAt      *time.Time
 	DeliveredAt *time.Time
+	// PartOf is the first row of a letter that takes several; nil for one that is whole.
+	PartOf *uuid.UUID
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, state)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @state)`
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, state, part_of)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @state, @part)`
 
 // InsertOut writes a new outgoing event with the gate's decision.
 func InsertOut(ctx context.Context, tx Tx, o Out) error {
@@ -74,7 +76,7 @@ func InsertOut(ctx context.Context, tx Tx, o Out) error {
 	}
 	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": o.About, "state": o.State,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": o.About, "state": o.State, "part": o.PartOf,
 	})
 }
 
@@ -97,8 +99,10 @@ func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
 	return oneOut(ctx, db, outByEventSQL, event)
 }
 
-const emptyQuotesSQL = `update outbox o set content = '{}'
-	from messages m where m.chat_id = $1 and m.event_id = $2 and m.id = any(o.about) and o.about <> '{}' and o.content <> '{}' returning o.id`
+const emptyQuotesSQL = `with quotes as (update outbox o set content = '{}'
+		from messages m where m.chat_id = $1 and m.event_id = $2 and m.id = any(o.about) and o.about <> '{}' and o.content <> '{}' returning o.id),
+	files as (delete from outbox_files where outbox_id in (select id from quotes))
+	select id from quotes`
 
 // EmptyQuotes empties what quoted a message that was deleted, and returns the rows: what was or is just being sent of them is
 // to be deleted too. One that still waits is dropped when its turn comes.
@@ -166,7 +170,10 @@ const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = co
 
 // MarkSent notes the event that a row became, even if it was given up meanwhile: it is out. A second call changes nothing.
 func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
-	return exec(ctx, tx, "mark sent", markSentSQL, out, event, room)
+	if err := exec(ctx, tx, "mark sent", markSentSQL, out, event, room); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
 const dropSQL = "update outbox set state = 'dropped', code = $2, reason = $3 where id = $1 and state = 'queued'"
@@ -194,10 +201,11 @@ func DeliverOut(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
 	return exec(ctx, tx, "mark delivered", deliverSQL, out, at)
 }
 
-const countOutSQL = `select count(*) filter (where created_at > $2), count(*) filter (where created_at > $3) from outbox
-	where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3) and id <> $4`
+const countOutSQL = `select count(distinct coalesce(part_of, id)) filter (where created_at > $2), count(distinct coalesce(part_of, id)) filter (where created_at > $3)
+	from outbox where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3)
+		and id <> $4 and coalesce(part_of <> (select part_of from outbox where id = $4), true)`
 
-// CountOut counts what was sent to a chat since two instants, without the row except.
+// CountOut counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
 func CountOut(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)

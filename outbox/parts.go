@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// File is a file to send. What is said with it is its caption, where the network takes captions.
+type File struct {
+	Name string
+	MIME string
+	Data []byte
+}
+
+// msgType is what Matrix calls a file of this kind.
+func (f File) msgType() string {
+	kind, _, _ := strings.Cut(f.MIME, "/")
+	switch kind {
+	case "image", "audio", "video":
+		return "m." + kind
+	default:
+		return "m.file"
+	}
+}
+
+const (
+	partLength = 1500 // characters of a message that is still read on a phone
+	maxParts   = 3
+	teaser     = 300 // characters of a text that goes as a file, said with it
+)
+
+// row is one event of a letter.
+type row struct {
+	out  store.Out
+	c    content
+	data []byte
+}
+
+// rows are the events that a letter takes: one, or for a contact's chat a few parts of a long text, or a file where they would
+// be too many.
+func (b *Box) rows(ctx context.Context, db store.DB, chat store.Chat, l Letter) ([]row, error) {
+	switch {
+	case l.File != nil:
+		return b.withFile(ctx, db, chat, l)
+	case l.Purpose == policy.PurposeNotice, l.React != "":
+		return b.whole(ctx, db, l)
+	}
+	mark, err := b.mark(ctx, db, l)
+	if err != nil {
+		return nil, err
+	}
+	limit := partLength
+	if chat.Features.MaxText > 0 {
+		limit = min(limit, chat.Features.MaxText)
+	}
+	text := strings.TrimSpace(l.Text)
+	parts := split(text, limit-len([]rune(mark)))
+	if len(parts) > maxParts {
+		file := File{Name: "message.txt", MIME: "text/plain", Data: []byte(text + "\n")}
+		short := l
+		short.File, short.Text = &file, clip(firstLine(text), min(teaser, limit-len([]rune(mark))))
+		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
+			return b.withFile(ctx, db, chat, short)
+		}
+		parts = []string{text} // the gate says why not
+	}
+	var rows []row
+	for _, part := range parts {
+		one := l
+		one.Text = part
+		r, err := b.whole(ctx, db, one)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r...)
+	}
+	return rows, nil
+}
+
+func (b *Box) whole(ctx context.Context, db store.DB, l Letter) ([]row, error) {
+	o, c, err := b.write(ctx, db, l)
+	return []row{{out: o, c: c}}, err
+}
+
+// withFile sends a file with what is said as its caption, or behind it where the network takes none.
+func (b *Box) withFile(ctx context.Context, db store.DB, chat store.Chat, l Letter) ([]row, error) {
+	o, c, err := b.write(ctx, db, l)
+	if err != nil {
+		return nil, err
+	}
+	spec := policy.FileSpec{MIME: l.File.MIME, Size: int64(len(l.File.Data)), Caption: c.Body}
+	var rows []row
+	caption := c.Body
+	if caption != "" && chat.Features.TakesFile(l.File.msgType(), spec) == policy.CodeNoCaptions {
+		rows, caption = []row{{out: o, c: c}}, ""
+		if o.ID, err = uuid.NewV7(); err != nil {
+			return nil, fmt.Errorf("make outbox id: %w", err)
+		}
+		c.Key = o.ID.String()
+	}
+	c.MsgType, c.Body, c.FileName = l.File.msgType(), caption, l.File.Name
+	if caption == "" {
+		c.Body = l.File.Name
+	}
+	c.Info = &fileInfo{MIME: l.File.MIME, Size: len(l.File.Data)}
+	if o.Content, err = json.Marshal(c); err != nil {
+		return nil, fmt.Errorf("write event: %w", err)
+	}
+	return append(rows, row{out: o, c: c, data: l.File.Data}), nil
+}
+
+// spec is the file that an event is; nil for none.
+func (c content) spec() *policy.FileSpec {
+	if c.FileName == "" || c.Info == nil {
+		return nil
+	}
+	f := &policy.FileSpec{MIME: c.Info.MIME, Size: int64(c.Info.Size)}
+	if c.Body != c.FileName {
+		f.Caption = c.Body
+	}
+	return f
+}
+
+// split cuts a text into parts of at most limit characters: between paragraphs, else between lines, sentences, words.
+func split(text string, limit int) []string {
+	var parts []string
+	for limit > 0 && len([]rune(text)) > limit {
+		head := string([]rune(text)[:limit])
+		cut := 0
+		for _, mark := range []string{"\n\n", "\n", ". ", " "} {
+			if at := strings.LastIndex(head, mark); at > 0 {
+				cut = at + len(strings.TrimRight(mark, " \n"))
+				break
+			}
+		}
+		if cut == 0 {
+			cut = len(head)
+		}
+		if part := strings.TrimSpace(text[:cut]); part != "" {
+			parts = append(parts, part)
+		}
+		text = strings.TrimSpace(text[cut:])
+	}
+	return append(parts, text)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); n > 0 && len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package policy
+
+import "strings"
+
+// Features are what the network behind a room takes. The zero value is that of a room whose bridge says nothing: only multis'
+// own limits hold there.
+type Features struct {
+	Known       bool                `json:"known,omitempty"`
+	MaxText     int                 `json:"max_text,omitempty"` // characters in one message; 0: no limit
+	NoEdits     bool                `json:"no_edits,omitempty"`
+	NoReactions bool                `json:"no_reactions,omitempty"`
+	Files       map[string]FileRule `json:"files,omitempty"` // by msgtype; one that is missing is not taken
+}
+
+// FileRule is what a network takes of one kind of file.
+type FileRule struct {
+	Types      []string `json:"types,omitempty"` // MIME types: "text/plain", "image/*", "*/*"
+	MaxSize    int64    `json:"max_size,omitempty"`
+	Captions   bool     `json:"captions,omitempty"`
+	MaxCaption int      `json:"max_caption,omitempty"` // characters
+}
+
+// FileSpec is a file that goes out.
+type FileSpec struct {
+	MIME    string
+	Size    int64
+	Caption string
+}
+
+// MaxFile is the size of the biggest file that is sent, in bytes.
+const MaxFile = 20 << 20
+
+// TakesFile tells whether the network takes a file, and if not, why.
+func (f Features) TakesFile(msgType string, file FileSpec) Code {
+	if file.Size > MaxFile {
+		return CodeFileTooBig
+	}
+	if !f.Known {
+		return ""
+	}
+	rule, taken := f.Files[msgType]
+	switch {
+	case !taken || !rule.takes(file.MIME):
+		return CodeNoFiles
+	case rule.MaxSize > 0 && file.Size > rule.MaxSize:
+		return CodeFileTooBig
+	case file.Caption == "":
+		return ""
+	case !rule.Captions, rule.MaxCaption > 0 && len([]rune(file.Caption)) > rule.MaxCaption:
+		return CodeNoCaptions
+	default:
+		return ""
+	}
+}
+
+func (r FileRule) takes(mime string) bool {
+	general, _, _ := strings.Cut(mime, "/")
+	for _, t := range r.Types {
+		if t == mime || t == general+"/*" || t == "*/*" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFeatures refuses what the network behind the room does not take.
+func checkFeatures(in GateInput) Code {
+	f := in.Features
+	switch {
+	case in.Kind == KindAdmin:
+		return ""
+	case in.Edits && f.NoEdits:
+		return CodeNoEdits
+	case in.Reacts && f.NoReactions:
+		return CodeNoReactions
+	case in.File != nil:
+		return f.TakesFile(in.MsgType, *in.File)
+	case f.MaxText > 0 && len([]rune(in.Body)) > f.MaxText:
+		return CodeNetworkLimit
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+const addFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
+
+// AddFile keeps the file that an outgoing event carries until it is sent.
+func AddFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
+	return exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
+}
+
+const outFileSQL = "select data from outbox_files where outbox_id = $1"
+
+// OutFile is the file that an outgoing event carries, or ErrNotFound.
+func OutFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
+	var data []byte
+	if err := db.QueryRow(ctx, outFileSQL, out).Scan(&data); err != nil {
+		return nil, fmt.Errorf("read a file to send: %w", notFound(err))
+	}
+	return data, nil
+}
+
+const dropFileSQL = "delete from outbox_files where outbox_id = $1"
+
+const brokenPartsSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
+
+// BrokenParts tells whether an earlier part of the same letter did not go out.
+func BrokenParts(ctx context.Context, db DB, o Out) (bool, error) {
+	if o.PartOf == nil {
+		return false, nil
+	}
+	var yes bool
+	if err := db.QueryRow(ctx, brokenPartsSQL, *o.PartOf, o.Seq).Scan(&yes); err != nil {
+		return false, fmt.Errorf("look for earlier parts: %w", err)
+	}
+	return yes, nil
+}
+
+const partsSQL = "select " + outColumns + " from outbox o where o.part_of = $1 order by o.seq"
+
+// Parts are the rows of a letter that takes several, in order; none for one that is whole.
+func Parts(ctx context.Context, db DB, first uuid.UUID) ([]Out, error) {
+	return collect[Out](ctx, db, "parts", partsSQL, first)
+}
