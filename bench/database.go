@@ -22,8 +22,8 @@ type database struct {
 
 // openDatabase starts the server with the given settings, all others at their defaults, and migrates an empty database.
 // A throwaway one does not wait for the disk.
-func openDatabase(ctx context.Context, throwaway bool, settings map[string]string) (db *database, err error) {
-	db = &database{}
+func openDatabase(ctx context.Context, throwaway bool, settings map[string]string) (_ *database, err error) {
+	db := &database{}
 	if db.dir, err = os.MkdirTemp("", "multis-bench"); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}

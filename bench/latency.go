@@ -49,7 +49,10 @@ type report struct {
 	InsertPerS       float64 `json:"insert_per_s"`
 	InsertBesidePerS float64 `json:"insert_beside_search_per_s"`
 	FTSInsertPerS    float64 `json:"fts5_insert_per_s"`
-	SizeMB           int64   `json:"size_mb"`
+	SizeMB           int64   `json:"size_mb"` // of the database, after loading
+	TextMB           int64   `json:"text_mb"`
+	IndexMB          int64   `json:"index_mb"`
+	CountsMB         int64   `json:"counts_mb"`
 }
 
 func round(f float64) float64 { return math.Round(f*1000) / 1000 }
@@ -117,10 +120,14 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 		fmt.Printf("%-8s SQLite FTS5 %s   p95 %.0f times ours   overlap@10 with a search that skips nothing %.3f\n", who.name, summary(took), *who.ftsP95 / *who.p95, *who.overlap)
 	}
 	r.Overlap = min(r.OwnerOverlap, r.ContactOverlap)
-	if err := co.besideSearch(ctx, contact, r); err != nil {
+	if r.InsertPerS, err = co.ingest(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("ingestion: %.0f passages/s alone, %.0f beside one searching client; SQLite FTS5 %.0f; database %d MB\n", r.InsertPerS, r.InsertBesidePerS, r.FTSInsertPerS, r.SizeMB)
+	if r.InsertBesidePerS, err = co.besideSearch(ctx, contact); err != nil {
+		return err
+	}
+	fmt.Printf("ingestion: %.0f passages/s alone, %.0f beside one searching client; SQLite FTS5 %.0f\n", r.InsertPerS, r.InsertBesidePerS, r.FTSInsertPerS)
+	fmt.Printf("database: %d MB, of it texts %d, index %d, word counts %d\n", r.SizeMB, r.TextMB, r.IndexMB, r.CountsMB)
 	fmt.Printf("load of the machine: %s\n", load())
 	return nil
 }
@@ -253,7 +260,7 @@ func (co *corpus) overlap(ctx context.Context, list []asked) (float64, error) {
 }
 
 // besideSearch ingests while one client searches without a pause.
-func (co *corpus) besideSearch(ctx context.Context, list []asked, r *report) error {
+func (co *corpus) besideSearch(ctx context.Context, list []asked) (float64, error) {
 	searching, stop := context.WithCancel(ctx)
 	var group errgroup.Group
 	group.Go(func() error {
@@ -264,15 +271,10 @@ func (co *corpus) besideSearch(ctx context.Context, list []asked, r *report) err
 		}
 		return nil
 	})
-	began, before := time.Now(), co.size
-	var err error
-	for err == nil && co.size < before+besideChunks {
-		err = co.writeOne(ctx)
-	}
-	r.InsertBesidePerS = round(float64(co.size-before) / time.Since(began).Seconds())
+	rate, err := co.ingest(ctx)
 	stop()
 	if waited := group.Wait(); err == nil {
 		err = waited
 	}
-	return err
+	return rate, err
 }

@@ -23,7 +23,7 @@ const (
 	publicShare   = 0.2
 	documentSize  = 50 // passages
 	ftsBatch      = 5000
-	besideChunks  = 4000 // ingested beside one searching client
+	ingested      = 5000 // passages, alone and beside a searching client
 	skew          = 1.5  // some chats are much bigger than others
 	leastPerChat  = 25   // passages, on average: a small corpus has fewer chats
 	questionEvery = 5    // of what people say, one in so many is a question
@@ -68,29 +68,41 @@ func (c searchCmd) Run(ctx context.Context) error {
 	return r.print(c.JSON)
 }
 
-// fill writes the corpus into both, and notes how fast.
+// fill puts the corpus into both, and notes how fast it grows then.
 func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	began := time.Now()
-	for co.size < chunks {
-		if err := co.writeOne(ctx); err != nil {
-			return err
-		}
-		if co.size%(chunks/10/documentSize*documentSize+documentSize) < documentSize {
-			progress("%d passages, %.0f per second", co.size, float64(co.size)/time.Since(began).Seconds())
-		}
+	if err := co.bulk(ctx, chunks); err != nil {
+		return err
 	}
-	r.InsertPerS = round(float64(co.size) / time.Since(began).Seconds())
+	progress("%d passages loaded in %s", co.size, time.Since(began).Round(time.Second))
 	for _, sql := range []string{"vacuum (analyze)", "checkpoint"} {
 		if _, err := co.db.Pool().Exec(ctx, sql); err != nil && sql != "checkpoint" { // a checkpoint needs a right that the owner may lack
 			return fmt.Errorf("%s: %w", sql, err)
 		}
+	}
+	if err := co.db.Pool().QueryRow(ctx, sizesSQL).Scan(&r.SizeMB, &r.TextMB, &r.IndexMB, &r.CountsMB); err != nil {
+		return fmt.Errorf("read sizes: %w", err)
 	}
 	began = time.Now()
 	if err := co.fillFTS(ctx); err != nil {
 		return err
 	}
 	r.FTSInsertPerS = round(float64(co.size) / time.Since(began).Seconds())
-	return co.db.Pool().QueryRow(ctx, "select pg_database_size(current_database()) / 1000000").Scan(&r.SizeMB)
+	return nil
+}
+
+const sizesSQL = `select pg_database_size(current_database()) / 1000000, pg_total_relation_size('chunks') / 1000000,
+	pg_total_relation_size('chunk_index') / 1000000, pg_total_relation_size('term_stats') / 1000000`
+
+// ingest writes passages as they are in use, document by document, and tells how many a second.
+func (co *corpus) ingest(ctx context.Context) (float64, error) {
+	began, before := time.Now(), co.size
+	for co.size < before+ingested {
+		if err := co.writeOne(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return round(float64(co.size-before) / time.Since(began).Seconds()), nil
 }
 
 func (co *corpus) writeOne(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -88,6 +89,16 @@ const (
 )
 
 func kindOf(r rune) charKind {
+	if r < utf8.RuneSelf { // most of all text, and found out faster
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+			return letter
+		case '0' <= r && r <= '9':
+			return digit
+		default:
+			return other
+		}
+	}
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == longVowel:
 		return dense
