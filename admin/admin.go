@@ -27,6 +27,11 @@ type Asker interface {
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
 }
 
+// Worker works on something without anybody waiting for it, and says in a room what came of it, once for each key.
+type Worker interface {
+	Unattended(ctx context.Context, room store.Chat, key, text string) error
+}
+
 // Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
 type Files interface {
 	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
@@ -60,9 +65,12 @@ type Options struct {
 	Search  *search.Searcher
 	Library *knowledge.Library
 	Asker   Asker
+	Worker  Worker
 	Files   Files
 	Memory  *memory.Memory
 	Rules   Rules
+	// Upkeep is the work on the house itself.
+	Upkeep []Upkeep
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 }

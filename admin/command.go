@@ -40,6 +40,7 @@ const (
 	groupAsk     = "Ask"
 	groupMemory  = "Memory"
 	groupChats   = "Chats"
+	groupTime    = "Time"
 	groupControl = "Control"
 )
 
@@ -106,6 +107,33 @@ func (a *Admin) chatCommands() []command {
 			name: "import", args: "name [since day]", group: groupChats, run: a.history,
 			summary: "read what was said before I was here",
 			help:    "`/import Ana` reads the whole chat, `/import Ana since 2026-05-01` from that day on. It is remembered like any message, and nothing of it is answered.",
+		},
+		{
+			name: "remind", args: "when what", group: groupTime, run: a.remind, operators: true,
+			summary: "say something at a time",
+			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
+				"`--agent`: I work on it at that time and tell you what came of it. `--to Ana`: your words go to that chat, as you. " +
+				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
+		},
+		{
+			name: "cron", args: "rhythm what", group: groupTime, run: a.cron, operators: true,
+			summary: "the same again and again",
+			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
+				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
+		},
+		{
+			name: "jobs", args: "[number] [change]", group: groupTime, run: a.jobs, operators: true,
+			summary: "what is to come",
+			help:    "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
+		},
+		{
+			name: "cancel", args: "number", group: groupTime, run: a.cancel, operators: true,
+			summary: "end a job",
+		},
+		{
+			name: "snooze", args: "[number] [when]", group: groupTime, run: a.snooze, operators: true,
+			summary: "put a reminder off",
+			help:    "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
 		},
 		{
 			name: "pause", args: "[all or name]", group: groupControl, run: a.pause,
@@ -203,6 +231,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 
 func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
 	silent := answer{why: "A reaction that answers no question."}
+	if ans, done, err := a.nudged(ctx, r); err != nil || done {
+		return ans, err
+	}
 	if ans, done, err := a.stopped(ctx, r); err != nil || done {
 		return ans, err
 	}

@@ -35,6 +35,13 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/why [name or event]` — why I answered, or kept silent",
 		"`/import name [since day]` — read what was said before I was here",
 		"",
+		"**Time**",
+		"`/remind when what` — say something at a time",
+		"`/cron rhythm what` — the same again and again",
+		"`/jobs [number] [change]` — what is to come",
+		"`/cancel number` — end a job",
+		"`/snooze [number] [when]` — put a reminder off",
+		"",
 		"**Control**",
 		"`/pause [all or name]` — write to nobody, or not in one chat",
 		"`/resume [all or name]` — go on",
@@ -58,6 +65,13 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/chats [name]` — find chats",
 		"`/why [name or event]` — why I answered, or kept silent",
 		"",
+		"**Time**",
+		"`/remind when what` — say something at a time",
+		"`/cron rhythm what` — the same again and again",
+		"`/jobs [number] [change]` — what is to come",
+		"`/cancel number` — end a job",
+		"`/snooze [number] [when]` — put a reminder off",
+		"",
 		"**Control**",
 		"`/status` — how things are",
 		"`/help [command]` — this list, or more about one command",
@@ -75,7 +89,7 @@ func TestUnknownCommandsSuggestTheNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.owner("!Stauts now"))
-	require.Equal(t, "I don't know `/remind`. `/help` lists what I do.", r.owner("/remind 2h tea"))
+	require.Equal(t, "I don't know `/telegram`. `/help` lists what I do.", r.owner("/telegram 2h tea"))
 	require.Equal(t, "I don't know `/mdoe`. `/help` lists what I do.", r.eva("/mdoe"), "what one may not do is not suggested")
 	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.owner("/x`**b**`"))
 }

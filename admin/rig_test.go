@@ -113,6 +113,16 @@ func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message,
 	})
 }
 
+func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string) error {
+	if a.err != nil {
+		return a.err
+	}
+	return a.st.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("I worked on **%s**.", text), false))
+		return err
+	})
+}
+
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
 	t      *testing.T
@@ -127,6 +137,7 @@ type rig struct {
 	room   store.Chat
 	events int
 	fetch  *fetch.Client
+	upkeep []admin.Upkeep
 }
 
 func newRig(t *testing.T) *rig {
@@ -153,7 +164,8 @@ func newRig(t *testing.T) *rig {
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Files: r.hs, Rules: r.rules,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Files: r.hs, Rules: r.rules,
+		Upkeep: r.upkeep,
 		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
 		Now:    func() time.Time { return r.now },
 	})

@@ -254,7 +254,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 				return err
 			}
 		}
-		letter := outbox.Notice(r.room, r.markdown, false)
+		letter := outbox.Notice(r.room, headed(r.task, r.markdown), false)
 		letter.Replace = r.live.Event()
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {

@@ -281,7 +281,7 @@ func bodyOf(t *testing.T, evt *event.Event) string {
 	return content.Body
 }
 
-const busySQL = `select exists (select from river.river_job where kind <> 'digest' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
+const busySQL = `select exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
 
 // quiet waits until multis has nothing more to do for now: what was not sent by then never is.
 func (a *app) quiet() {

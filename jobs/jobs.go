@@ -31,6 +31,8 @@ const (
 	queueModel    = "model"
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks"
+	queueTick     = "tick"
+	queueRun      = "run"
 )
 
 // turnTimeout is how long a worker may take over a model's work: its own limit, which is 5 minutes, and time to end well.
@@ -116,7 +118,12 @@ type Handlers struct {
 	Capture  Capturer
 	Watch    Watcher
 	Listen   Listener
+	Tick     Ticker
+	Run      Executor
 }
+
+// tickPoll is how often the queue looks for what became due: about as late as that are reminders.
+const tickPoll = 100 * time.Millisecond
 
 // Runner works the jobs off.
 type Runner struct {
@@ -148,6 +155,8 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &watchWorker{watcher: h.Watch})
 	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
+	river.AddWorker(workers, &tickWorker{ticker: h.Tick})
+	river.AddWorker(workers, &runWorker{executor: h.Run})
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
 	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
@@ -169,6 +178,8 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueUpkeep:   queue(1),
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),
+			queueTick:     {MaxWorkers: 8, FetchPollInterval: tickPoll},
+			queueRun:      queue(2),
 		},
 		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookAtFolders()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
@@ -186,6 +197,9 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 func (r *Runner) Run(ctx context.Context) error {
 	defer func() { r.slot.lock.Release(ctx) }()
 	if err := r.slot.adopt(ctx); err != nil {
+		return err
+	}
+	if err := Sweep(ctx, r.slot.store); err != nil {
 		return err
 	}
 	if err := r.client.Start(context.WithoutCancel(ctx)); err != nil {

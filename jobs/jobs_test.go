@@ -258,9 +258,58 @@ func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for range 2 { // a second look finds the jobs of the first
-		require.NoError(t, sweep(ctx, st))
+		require.NoError(t, Sweep(ctx, st))
 		var kinds []string
 		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind order by kind) from river.river_job").Scan(&kinds))
 		require.Equal(t, []string{"command", "digest", "send", "turn"}, kinds)
+	}
+}
+
+func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
+	t.Parallel()
+	st, ctx := storetest.New(t), t.Context()
+	mine, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	other, err := takeSlot(ctx, st)
+	require.NoError(t, err)
+	lead := func(client string) {
+		_, err := st.DB().Exec(ctx, `insert into river.river_leader (name, leader_id, elected_at, expires_at) values ('default', $1, now(), now() + interval '15 seconds')
+			on conflict (name) do update set leader_id = excluded.leader_id`, client)
+		require.NoError(t, err)
+	}
+	leader := func() (id string) {
+		require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(max(leader_id), '') from river.river_leader").Scan(&id))
+		return id
+	}
+	lead(other.id)
+	require.NoError(t, mine.keep(ctx))
+	require.Equal(t, other.id, leader(), "it lives")
+	other.lock.Release(ctx) // as the death of its process does
+	require.Eventually(t, func() bool { return mine.keep(ctx) == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
+	lead(mine.id)
+	require.NoError(t, mine.keep(ctx))
+	require.Equal(t, mine.id, leader())
+	require.LessOrEqual(t, watchTime, 3*time.Second)
+}
+
+func TestSchedulesWithoutAJobGetOne(t *testing.T) {
+	t.Parallel()
+	st, ctx := storetest.New(t), t.Context()
+	for _, sql := range []string{
+		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by) values ('at', 'UTC', now() + interval '1.000001 hour', 'say', 'a', 'once', '@o:x')",
+		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by) values ('at', 'UTC', now() - interval '1 hour', 'say', 'b', 'once', '@o:x')",
+		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by, paused_at) values ('at', 'UTC', now(), 'say', 'c', 'once', '@o:x', now())",
+		"insert into schedules (kind, zone, does, body, catch_up, created_by) values ('at', 'UTC', 'say', 'd', 'once', '@o:x')",
+		"insert into schedule_runs (schedule_id, due_at, state, started_at) values (1, now(), 'running', now() - interval '2 minutes')",
+		"insert into schedule_runs (schedule_id, due_at, state) values (2, now(), 'running')",
+	} {
+		_, err := st.DB().Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	for range 2 {
+		require.NoError(t, Sweep(ctx, st))
+		var kinds []string
+		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || state || ' ' || coalesce(args->>'schedule', args->>'run') order by 1) from river.river_job").Scan(&kinds))
+		require.Equal(t, []string{"run available 1", "tick available 2", "tick scheduled 1"}, kinds)
 	}
 }

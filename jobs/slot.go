@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +23,6 @@ const (
 	slots     = 64
 	watchTime = 3 * time.Second
 	sweepTime = time.Minute
-	tidyTime  = 6 * time.Hour
 )
 
 // takeSlot claims the first free client id.
@@ -76,8 +74,6 @@ func (s *slot) watch(ctx context.Context) {
 	defer tick.Stop()
 	look := time.NewTicker(sweepTime)
 	defer look.Stop()
-	tidy := time.NewTicker(tidyTime)
-	defer tidy.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,13 +83,8 @@ func (s *slot) watch(ctx context.Context) {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot watch over the jobs")
 			}
 		case <-look.C:
-			if err := sweep(ctx, s.store); err != nil && ctx.Err() == nil {
+			if err := Sweep(ctx, s.store); err != nil && ctx.Err() == nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look for work without a job")
-			}
-		case <-tidy.C:
-			err := errors.Join(store.DropOldEvents(ctx, s.store.DB()), store.DropOldTasks(ctx, s.store.DB()))
-			if err != nil && ctx.Err() == nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot tidy up")
 			}
 		}
 	}

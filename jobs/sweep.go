@@ -26,14 +26,17 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	select 'transcribe', m.id::text from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'transcribe' and l.args->>'message' = m.id::text)
 	union all
+	select 'run', r.id::text from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'run' and l.args->>'run' = r.id::text)
+	union all
 	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
 	union all
 	select 'watch', w.id::text from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)`
 
-// sweep gives work that waits without a job a job.
-func sweep(ctx context.Context, st *store.Store) error {
+// Sweep gives work that waits without a job a job.
+func Sweep(ctx context.Context, st *store.Store) error {
 	return st.InTx(ctx, func(tx store.Tx) error {
 		rows, err := tx.Query(ctx, unattendedSQL)
 		if err != nil {
@@ -53,7 +56,7 @@ func sweep(ctx context.Context, st *store.Store) error {
 				return err
 			}
 		}
-		return nil
+		return rearm(ctx, tx)
 	})
 }
 
@@ -79,6 +82,10 @@ func argsFor(kind, id string) (args Args, err error) {
 		var message int64
 		_, err = fmt.Sscan(id, &message)
 		args = TranscribeArgs{Message: message}
+	case "run":
+		var run int64
+		_, err = fmt.Sscan(id, &run)
+		args = RunArgs{Run: run}
 	default:
 		args = DigestArgs{}
 	}

@@ -3,6 +3,8 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -54,12 +56,14 @@ func (p *reader) fields() (Kind, string, error) {
 	return Cron, strings.Join(fields, " "), nil
 }
 
+var cronNames = strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec sun mon tue wed thu fri sat")
+
 // isName tells whether a field begins with the name of a month or a day, as cron has them.
 func isName(s string) bool {
 	if len(s) < 3 {
 		return false
 	}
-	return strings.Contains(" jan feb mar apr may jun jul aug sep oct nov dec sun mon tue wed thu fri sat ", " "+s[:3]+" ") && (len(s) == 3 || strings.ContainsAny(s[3:4], ",-"))
+	return slices.Contains(cronNames, s[:3]) && (len(s) == 3 || strings.ContainsAny(s[3:4], ",-"))
 }
 
 // every reads what follows that word: a length of time, or days with a time of day.
@@ -88,12 +92,12 @@ func (p *reader) every() (Kind, string, error) {
 	case w.text == "weekday" || w.text == "workday":
 		return p.everyDay("1-5")
 	case p.weekday(w):
-		days := fmt.Sprint(w.word.n)
+		days := []string{strconv.Itoa(w.word.n)}
 		for p.peek(1).word.role == roleAnd && p.weekday(p.peek(2)) {
 			p.pos += 2
-			days += fmt.Sprintf(",%d", p.peek(0).word.n)
+			days = append(days, strconv.Itoa(p.peek(0).word.n))
 		}
-		return p.everyDay(days)
+		return p.everyDay(strings.Join(days, ","))
 	case w.end == 0:
 		return "", "", p.refuse("Every what?")
 	default:

@@ -18,6 +18,8 @@ const (
 	LockSync   LockClass = 1_299_542_122 // the owner's sync
 	LockRoom   LockClass = 1_299_542_124 // a look at what a room is; by LockNumber of the room
 	LockSetup  LockClass = 1_299_542_123 // making devices and the admin room
+	// LockUnattended is held while the assistant works by the clock: one at a time.
+	LockUnattended LockClass = 1_299_542_125
 )
 
 // LockNumber turns a name into the number of a lock. Two names may share one: then they wait for each other.

@@ -31,12 +31,13 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 	return events, nil
 }
 
-const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days')
-	delete from pending_events where received_at < now() - interval '7 days'`
+const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
+	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1)
+	select (select count(*) from seen) + (select count(*) from pending)`
 
 // DropOldEvents forgets the ids of events that no homeserver sends again, and of those whose room could not be looked at.
-func DropOldEvents(ctx context.Context, db DB) error {
-	return exec(ctx, db, "drop old event ids", dropOldEventsSQL)
+func DropOldEvents(ctx context.Context, db DB) (int, error) {
+	return number(ctx, db, "drop old event ids", dropOldEventsSQL)
 }
 
 const dropPendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"

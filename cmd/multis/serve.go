@@ -203,13 +203,16 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Upkeep: upkeep(st),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 			Embeddings: cfg.Embeddings.Model,
 		},
 	})
+	if err := adm.Prepare(ctx); err != nil {
+		return nil, err
+	}
 	hk := openHooks(cfg, st, box, defaults)
 	if err := hk.Start(ctx); err != nil {
 		return nil, err
@@ -219,9 +222,8 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
-		Embed: knowledge.NewVectors(st, vectors.passages),
-		Task:  ag, Approve: adm,
-		Folders: adm,
+		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
+		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (r *run) push(events []*event.Event) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-const idleSQL = `select not exists (select from river.river_job where kind <> 'digest' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
 
 // idle waits until multis has taken in the whole stream and has nothing left to do.

@@ -1,0 +1,349 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"multis/jobs"
+	"multis/schedule"
+	"multis/store"
+)
+
+// maxJobs is how many jobs are listed at most.
+const maxJobs = 200
+
+// jobs lists what happens by the clock, or shows and changes one of it.
+func (a *Admin) jobs(ctx context.Context, r request, args string) (answer, error) {
+	words := strings.Fields(args)
+	switch {
+	case len(words) == 0:
+		return a.listJobs(ctx, pageSize)
+	case strings.EqualFold(words[0], "all"):
+		return a.listJobs(ctx, maxJobs)
+	case strings.EqualFold(words[0], "upkeep"):
+		if len(words) > 1 && !r.byOwner() {
+			return answer{text: "Upkeep is the owner's to start."}, nil
+		}
+		return a.showUpkeep(ctx, strings.Join(words[1:], " "))
+	}
+	number, verb, rest := jobWords(args)
+	if number == 0 {
+		return answer{text: "Which job? `/jobs` lists them; then `/jobs 14`, `/jobs 14 edit tomorrow 9am`, `pause`, `resume`, `run`, `history`, `cancel`."}, nil
+	}
+	s, err := store.ScheduleByID(ctx, a.Store.DB(), number)
+	if errors.Is(err, store.ErrNotFound) {
+		return noJob(number), nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if verb != "" && verb != "history" && !a.mayChange(r, s) {
+		return answer{text: "That job is not yours to change: operators change their own, the owner all."}, nil
+	}
+	switch verb {
+	case "":
+		return a.showJob(ctx, s)
+	case "history":
+		return a.jobHistory(ctx, s)
+	case "edit", "text":
+		return a.editJob(r, s, verb, rest)
+	case "pause":
+		return a.pauseJob(s), nil
+	case "resume":
+		return a.resumeJob(r, s)
+	case "run":
+		return a.runNow(s), nil
+	case "cancel", "delete", "remove":
+		return a.cancelJob(s), nil
+	default:
+		return answer{text: "I can `edit`, `text`, `pause`, `resume`, `run`, `cancel` a job, and show its `history`."}, nil
+	}
+}
+
+// jobWords reads a job's number and what is to be done, in either order.
+func jobWords(args string) (number int64, verb, rest string) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
+	second, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if n := jobNumber(first); n > 0 {
+		return n, strings.ToLower(second), strings.TrimSpace(after)
+	}
+	return jobNumber(second), strings.ToLower(first), strings.TrimSpace(after)
+}
+
+// jobNumber reads a job's number; zero: it is none.
+func jobNumber(s string) int64 {
+	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+func noJob(n int64) answer {
+	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
+}
+
+// mayChange tells whether the one who wrote may change a job.
+func (a *Admin) mayChange(r request, s store.Schedule) bool {
+	return r.byOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
+}
+
+func (a *Admin) listJobs(ctx context.Context, shown int) (answer, error) {
+	all, err := store.ListSchedules(ctx, a.Store.DB(), false, maxJobs)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(all) == 0 {
+		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, nil
+	}
+	lines := []string{fmt.Sprintf("**%s**, the next first", count(len(all), "job"))}
+	for _, s := range all[:min(len(all), shown)] {
+		text, err := a.jobLine(ctx, s)
+		if err != nil {
+			return answer{}, err
+		}
+		lines = append(lines, text)
+	}
+	if more := len(all) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n`/jobs 14` shows one, `/cancel 14` ends it. `/jobs upkeep` shows what I do for myself."}, nil
+}
+
+// jobLine shows a job in a line.
+func (a *Admin) jobLine(ctx context.Context, s store.Schedule) (string, error) {
+	text := fmt.Sprintf("%d · %s — %s", s.ID, a.state(s), esc(clip(s.Body, 100)))
+	if s.Does == store.DoesAsk {
+		text += " · I work on it"
+	}
+	if s.ChatID != nil {
+		chat, err := store.ChatByID(ctx, a.Store.DB(), *s.ChatID)
+		if err != nil {
+			return "", err
+		}
+		text += " · to " + esc(label(chat))
+	}
+	if s.FailingSince != nil {
+		text += " · ⚠️ failing since " + a.moment(*s.FailingSince)
+	}
+	return text, nil
+}
+
+// state says when a job comes next.
+func (a *Admin) state(s store.Schedule) string {
+	text := ""
+	if schedule.Kind(s.Kind) != schedule.At {
+		text = rhythm(s) + ", "
+	}
+	switch {
+	case s.PausedAt != nil:
+		return text + "**paused**"
+	case s.NextAt == nil:
+		return text + "over"
+	default:
+		return text + "**" + a.clock(*s.NextAt) + "**"
+	}
+}
+
+func (a *Admin) showJob(ctx context.Context, s store.Schedule) (answer, error) {
+	first, err := a.jobLine(ctx, s)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{first}
+	if schedule.Kind(s.Kind) != schedule.At && s.Waits() {
+		upcoming, err := a.upcoming(s)
+		if err != nil {
+			return answer{}, err
+		}
+		lines = append(lines, "Next: "+upcoming)
+	}
+	by := "Set by me"
+	if s.CreatedBy != "" {
+		by = "Set by " + esc(s.CreatedBy.String())
+	}
+	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, a.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
+	runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(runs) > 0 {
+		lines = append(lines, "Last: "+a.runLine(runs[0]))
+	}
+	lines = append(lines, fmt.Sprintf("`/jobs %d edit tomorrow 9am` · `text ...` · `pause` · `run` · `history` · `/cancel %d`", s.ID, s.ID))
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// lateRule says what becomes of times that are missed.
+func lateRule(c store.CatchUp) string {
+	switch c {
+	case store.CatchSkip:
+		return "A time that is missed is left out."
+	case store.CatchAll:
+		return "Every time that is missed is made up for."
+	default:
+		return "What is missed is done once, within a day."
+	}
+}
+
+func (a *Admin) jobHistory(ctx context.Context, s store.Schedule) (answer, error) {
+	runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 2*pageSize)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(runs) == 0 {
+		return answer{text: fmt.Sprintf("Job %d has not come yet.", s.ID)}, nil
+	}
+	lines := []string{fmt.Sprintf("**Job %d**, the newest first (30 days are kept)", s.ID)}
+	for _, run := range runs {
+		lines = append(lines, a.runLine(run))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// runLine shows a run in a line.
+func (a *Admin) runLine(run store.Run) string {
+	text := a.clock(run.DueAt) + ": " + string(run.State)
+	if late := run.StartedAt.Sub(run.DueAt); late >= lateNote && run.State != store.RunSkipped {
+		text += ", " + short(late) + " late"
+	}
+	if run.Note != "" {
+		text += ", " + esc(clip(run.Note, 200))
+	}
+	return text
+}
+
+// editJob gives a job another time, another text, or both.
+func (a *Admin) editJob(r request, s store.Schedule, verb, rest string) (answer, error) {
+	if s.CreatedBy == "" {
+		return answer{text: "Upkeep keeps its times; `/jobs upkeep run` does it now."}, nil
+	}
+	changed := s
+	if verb == "text" {
+		changed.Body = rest
+	} else {
+		what, ans, err := a.retime(r, &changed, rest)
+		if err != nil || ans.text != "" {
+			return ans, err
+		}
+		if what != "" {
+			changed.Body = what
+		}
+	}
+	if changed.Body == "" || utf8.RuneCountInString(changed.Body) > maxWhat {
+		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxWhat)}, nil
+	}
+	return answer{
+		text: fmt.Sprintf("Changed: %s — %s", a.state(changed), sentence(esc(clip(changed.Body, 300)))),
+		do:   a.changing(s, changed),
+	}, nil
+}
+
+// retime reads another time for a job, in the form that it has or in the other.
+func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
+	at, what, onceErr := schedule.When(text, a.written(r), schedule.English())
+	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
+		s.NextAt, s.PausedAt = &at, nil
+		return what, answer{}, nil
+	}
+	kind, spec, what, err := schedule.Repeat(text, a.Rules.Zone, schedule.English())
+	if err != nil {
+		if schedule.Kind(s.Kind) == schedule.At {
+			err = onceErr
+		}
+		ans, err = refusedTime(err)
+		return "", ans, err
+	}
+	s.Kind, s.Spec, s.Zone = string(kind), spec, a.Rules.Zone.String()
+	plan, err := a.plan(*s)
+	if err != nil {
+		return "", answer{}, err
+	}
+	next := plan.Next(r.now.Truncate(time.Second))
+	s.NextAt = &next
+	return what, answer{}, nil
+}
+
+// changing writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
+func (a *Admin) changing(was, changed store.Schedule) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error {
+		now, err := store.LockSchedule(ctx, tx, was.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(0)
+		}
+		if err != nil {
+			return err
+		}
+		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body {
+			return jobs.Later(0)
+		}
+		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.Tick(changed.ID, *changed.NextAt))
+	}
+}
+
+func sameTime(x, y *time.Time) bool {
+	return (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
+}
+
+func (a *Admin) pauseJob(s store.Schedule) answer {
+	if !s.Waits() {
+		return answer{text: fmt.Sprintf("Job %d does not wait for anything.", s.ID)}
+	}
+	changed, now := s, a.Now()
+	changed.PausedAt = &now
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` ends it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: a.changing(s, changed)}
+}
+
+// resumeJob lets a job come again. What it missed while it was paused is not made up for.
+func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
+	if s.PausedAt == nil {
+		return answer{text: fmt.Sprintf("Job %d was not paused.", s.ID)}, nil
+	}
+	changed := s
+	changed.PausedAt = nil
+	if s.NextAt != nil && !s.NextAt.After(r.now) {
+		plan, err := a.plan(s)
+		if err != nil {
+			return answer{}, err
+		}
+		next, _ := plan.Skip(*s.NextAt, r.now)
+		if next.IsZero() {
+			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", a.clock(*s.NextAt), s.ID, s.ID)}, nil
+		}
+		changed.NextAt = &next
+	}
+	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, a.state(changed)), do: a.changing(s, changed)}, nil
+}
+
+// runNow does a job once more, beside its times.
+func (a *Admin) runNow(s store.Schedule) answer {
+	return answer{text: "Done now: " + a.title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
+		return a.due(ctx, tx, s, a.Now().Truncate(time.Microsecond), 0, 0)
+	}}
+}
+
+// cancel ends a job.
+func (a *Admin) cancel(ctx context.Context, r request, args string) (answer, error) {
+	n := jobNumber(strings.TrimSpace(args))
+	if n == 0 {
+		return answer{text: "Which job? `/jobs` lists them, `/cancel 14` ends one."}, nil
+	}
+	return a.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
+}
+
+func (a *Admin) cancelJob(s store.Schedule) answer {
+	if s.CreatedBy == "" {
+		return answer{text: "Upkeep cannot be cancelled."}
+	}
+	return answer{text: "Cancelled: " + sentence(esc(clip(s.Body, 300))), do: func(ctx context.Context, tx store.Tx) error {
+		return store.DeleteSchedule(ctx, tx, s.ID)
+	}}
+}

@@ -1,0 +1,245 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+// maxWhat is the longest text of a schedule, in characters.
+const maxWhat = 2000
+
+// wish is what was asked for beside the time and the text.
+type wish struct {
+	agent, keep bool
+	to          string
+	late        store.CatchUp
+}
+
+// optionPattern finds the options of /remind and /cron. Phones make a dash of two hyphens.
+var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep)|(to|late)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
+
+// options takes the options out of a text.
+func options(text string) (wish, string) {
+	var w wish
+	for {
+		m := optionPattern.FindStringSubmatchIndex(text)
+		if m == nil {
+			return w, strings.TrimSpace(text)
+		}
+		part := func(n int) string {
+			if m[2*n] < 0 {
+				return ""
+			}
+			return text[m[2*n]:m[2*n+1]]
+		}
+		value := strings.Trim(part(4), `"“”`)
+		switch strings.ToLower(part(2) + part(3)) {
+		case "agent":
+			w.agent = true
+		case "keep":
+			w.keep = true
+		case "to":
+			w.to = value
+		case "late":
+			w.late = store.CatchUp(strings.ToLower(value))
+		}
+		text = text[:m[0]] + part(1) + text[m[10]:]
+	}
+}
+
+// remind sets what happens once.
+func (a *Admin) remind(ctx context.Context, r request, args string) (answer, error) {
+	w, args := options(args)
+	at, what, err := schedule.When(args, a.written(r), schedule.English())
+	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+		return ans, err
+	}
+	return a.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
+}
+
+// cron sets what comes again.
+func (a *Admin) cron(ctx context.Context, r request, args string) (answer, error) {
+	w, args := options(args)
+	kind, spec, what, err := schedule.Repeat(args, a.Rules.Zone, schedule.English())
+	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+		return ans, err
+	}
+	plan, err := schedule.Open(kind, spec, a.Rules.Zone)
+	if err != nil {
+		return answer{}, err
+	}
+	next := plan.Next(r.now.Truncate(time.Second))
+	return a.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
+}
+
+// written is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
+func (a *Admin) written(r request) time.Time {
+	at := r.now
+	if r.message.At.Before(at) {
+		at = r.message.At
+	}
+	return at.In(a.Rules.Zone)
+}
+
+// refusedTime turns the refusal of a time into an answer.
+func refusedTime(err error) (answer, error) {
+	var refused *schedule.RefusedError
+	if errors.As(err, &refused) {
+		return answer{text: refused.Error(), why: "I could not read the time."}, nil
+	}
+	return answer{}, err
+}
+
+// set completes a schedule with what was wished, writes it and says so.
+func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (answer, error) {
+	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, a.Rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
+	s.CreatedAt = r.now
+	if w.agent {
+		s.Does = store.DoesAsk
+	}
+	ans, err := a.aim(ctx, r, w, &s)
+	if err != nil || ans.text != "" {
+		return ans, err
+	}
+	if w.late != "" {
+		s.CatchUp = w.late
+	}
+	switch {
+	case s.Body == "":
+		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
+	case utf8.RuneCountInString(s.Body) > maxWhat:
+		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxWhat)}, nil
+	case !s.CatchUp.Valid():
+		return answer{text: "`--late` is `once` (late, within a day), `skip` or `all`."}, nil
+	}
+	if s.ID, err = store.NextScheduleID(ctx, a.Store.DB()); err != nil {
+		return answer{}, err
+	}
+	text, err := a.echo(ctx, s)
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+		if err := store.InsertSchedule(ctx, tx, s); err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.Tick(s.ID, *s.NextAt))
+	}}, err
+}
+
+// aim finds the chat that a schedule is for. An answer says why it cannot be.
+func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (answer, error) {
+	switch {
+	case (w.agent || w.to != "") && !r.byOwner():
+		return answer{text: "Only the owner has me work or write to others by the clock. A plain reminder is yours to set."}, nil
+	case w.to == "":
+		return answer{}, nil
+	case w.agent:
+		return answer{text: "What I work out by myself comes here, for you to read first: leave `--to` out."}, nil
+	}
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	found, sure := match(chats, w.to)
+	switch {
+	case len(found) == 0:
+		return answer{text: noChat(chats, w.to)}, nil
+	case len(found) > 1 || !sure:
+		var names []string
+		for _, c := range found[:min(len(found), pageSize)] {
+			names = append(names, esc(label(c)))
+		}
+		return answer{text: "Which one? " + list(names) + ". Write the name in full: `--to \"" + strings.ReplaceAll(line(label(found[0])), "`", "'") + "\"`."}, nil
+	case found[0].ModeIn(a.Rules.Defaults) == policy.ModeOff:
+		return answer{text: esc(label(found[0])) + " is off: nothing goes there."}, nil
+	}
+	s.ChatID, s.CatchUp = &found[0].ID, store.CatchSkip // what is late to somebody else may be wrong by then
+	return answer{}, nil
+}
+
+// echo says what was set, with the resolved times.
+func (a *Admin) echo(ctx context.Context, s store.Schedule) (string, error) {
+	where, err := a.where(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	what := sentence(esc(clip(s.Body, 300))) + " " + where + "Set."
+	if schedule.Kind(s.Kind) == schedule.At {
+		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", a.clock(*s.NextAt), what, s.ID), nil
+	}
+	upcoming, err := a.upcoming(s)
+	return fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID), err
+}
+
+// where says who does or gets it, when that is not plain.
+func (a *Admin) where(ctx context.Context, s store.Schedule) (string, error) {
+	switch {
+	case s.Does == store.DoesAsk:
+		return "I'll work on it and tell you here. ", nil
+	case s.ChatID == nil:
+		return "", nil
+	}
+	chat, err := store.ChatByID(ctx, a.Store.DB(), *s.ChatID)
+	return "It goes to **" + esc(label(chat)) + "** as you. ", err
+}
+
+// upcoming lists the next three times.
+func (a *Admin) upcoming(s store.Schedule) (string, error) {
+	if s.NextAt == nil {
+		return "never", nil
+	}
+	plan, err := a.plan(s)
+	if err != nil {
+		return "", err
+	}
+	times := []string{"**" + a.clock(*s.NextAt) + "**"}
+	for _, t := range plan.Upcoming(*s.NextAt, 2) {
+		times = append(times, a.clock(t))
+	}
+	return strings.Join(times, " · "), nil
+}
+
+// plan reads a stored schedule. Its own zone counts, whatever the configuration says now.
+func (a *Admin) plan(s store.Schedule) (schedule.Plan, error) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
+	}
+	plan, err := schedule.Open(schedule.Kind(s.Kind), s.Spec, zone)
+	if err != nil {
+		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
+	}
+	return plan, nil
+}
+
+// clock writes when something happens, always with its day.
+func (a *Admin) clock(t time.Time) string { return schedule.Text(t, a.Now(), a.Rules.Zone) }
+
+// rhythm says how often something comes.
+func rhythm(s store.Schedule) string {
+	if schedule.Kind(s.Kind) == schedule.Every {
+		every := strings.TrimSuffix(s.Spec, "0s")
+		if strings.Contains(every, "h") {
+			every = strings.TrimSuffix(every, "0m")
+		}
+		return "`every " + every + "`"
+	}
+	return "`" + s.Spec + "`"
+}
+
+// sentence ends a text with a full stop, unless it has its own end.
+func sentence(s string) string {
+	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		return s + "."
+	}
+	return s
+}

@@ -1,0 +1,323 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// pass lets time go by, and everything happen that becomes due meanwhile, as the queue would have it.
+func (r *rig) pass(d time.Duration) []heard {
+	r.t.Helper()
+	before, end := len(r.hs.heard), r.now.Add(d)
+	for {
+		next, ok := r.nextTick(end)
+		if !ok {
+			break
+		}
+		r.now = later(r.now, next.at)
+		require.NoError(r.t, r.admin.Tick(r.ctx, next.schedule, next.at))
+		r.exec("delete from river.river_job where id = $1", next.job)
+		r.execute()
+		r.flush()
+	}
+	r.now = end
+	return r.hs.heard[before:]
+}
+
+type tick struct {
+	job, schedule int64
+	at            time.Time
+}
+
+func (r *rig) nextTick(until time.Time) (tick, bool) {
+	r.t.Helper()
+	rows, err := r.st.DB().Query(r.ctx, `select id, (args->>'schedule')::bigint, (args->>'at')::timestamptz from river.river_job where kind = 'tick' order by 3, 1 limit 1`)
+	require.NoError(r.t, err)
+	defer rows.Close()
+	var next tick
+	found := rows.Next()
+	if found {
+		require.NoError(r.t, rows.Scan(&next.job, &next.schedule, &next.at))
+	}
+	return next, found && !next.at.After(until)
+}
+
+// execute carries out the runs that take their time, up to their last attempt.
+func (r *rig) execute() {
+	r.t.Helper()
+	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
+		var job, run int64
+		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'run')::bigint from river.river_job where kind = 'run' order by id limit 1").Scan(&job, &run))
+		if r.admin.Execute(r.ctx, run, false) != nil {
+			require.NoError(r.t, r.admin.Execute(r.ctx, run, true))
+		}
+		r.exec("delete from river.river_job where id = $1", job)
+	}
+}
+
+func later(x, y time.Time) time.Time {
+	if y.After(x) {
+		return y
+	}
+	return x
+}
+
+func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.owner("/remind tomorrow 9am call the plumber"))
+	require.Empty(t, r.pass(14*time.Hour+59*time.Minute))
+	came := r.pass(2 * time.Minute)
+	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", said(came))
+	require.Equal(t, "m.text", came[0].Type, "it wakes the phone")
+	require.Empty(t, r.pass(48*time.Hour))
+	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'done'"))
+	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.owner("/jobs"))
+}
+
+func TestWhatIsNoTimeIsRefusedWithExamples(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for line, want := range map[string]string{
+		"/remind at noonish call Ana": "I don't know _noonish_. Say it like: `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
+		"/remind":                     "There is no time in it. Say it like: `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
+		"/remind 2h":                  "What for? Write it behind the time: `/remind 2h call Ana`.",
+		"/cron 0 9 30 2 * x":          "That never happens. Say it like: `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
+		"/cron tomorrow x":            "I don't know _tomorrow_. Say it like: `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
+		"/remind 2h --late never x":   "`--late` is `once` (late, within a day), `skip` or `all`.",
+		"/jobs 7":                     "There is no job 7. `/jobs` lists them.",
+		"/cancel it":                  "Which job? `/jobs` lists them, `/cancel 14` ends one.",
+		"/snooze":                     "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come.",
+	} {
+		require.Equal(t, want, r.owner(line), line)
+	}
+	require.Zero(t, r.count("select count(*) from schedules"))
+}
+
+func TestACronShowsItsNextThreeTimesAndComesAtEach(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "🔁 `0 9 * * 1-5` — Stand up! Set. Next: **Mon 23 Nov, 09:00** · Tue 24 Nov, 09:00 · Wed 25 Nov, 09:00. (`/jobs 1` to change)",
+		r.owner("/cron 0 9 * * 1-5 Stand up!"))
+	require.Equal(t, "🔁 `every 2h` — drink. Set. Next: **Fri 20 Nov, 20:00** · Fri 20 Nov, 22:00 · Sat 21 Nov, 00:00. (`/jobs 2` to change)", r.owner("/cron every 2h drink"))
+	require.Equal(t, "Cancelled: drink.", r.owner("/cancel 2"))
+	require.Equal(t, text(
+		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
+		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
+	), said(r.pass(4*24*time.Hour)))
+}
+
+func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind tomorrow 9am call the plumber")
+	r.owner("/cron every day 18:00 close up")
+	require.Equal(t, text(
+		"**2 jobs**, the next first",
+		"1 · **Sat 21 Nov, 09:00** — call the plumber",
+		"2 · `0 18 * * *`, **Sat 21 Nov, 18:00** — close up",
+		"`/jobs 14` shows one, `/cancel 14` ends it. `/jobs upkeep` shows what I do for myself.",
+	), r.owner("/jobs"))
+	require.Contains(t, r.owner("/jobs 2"), "Next: **Sat 21 Nov, 18:00** · Sun 22 Nov, 18:00 · Mon 23 Nov, 18:00\nSet by @you:example.com")
+	require.Equal(t, "Changed: **Sun 22 Nov, 10:00** — call the plumber.", r.owner("/jobs 1 edit sun 10:00"))
+	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Ana.", r.owner("/jobs edit 1 sun 11:00 call Ana"))
+	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Bo.", r.owner("/jobs 1 text call Bo"))
+	require.Contains(t, r.owner("/jobs 1 edit noonish"), "I don't know _noonish_.")
+	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.owner("/jobs 2 edit every weekday 8:30"))
+	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` ends it.", r.owner("/jobs 2 pause"))
+	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", said(r.pass(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
+	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.owner("/jobs 2 resume"))
+	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.owner("/jobs 2 run"))
+	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.owner("/jobs 2 history"))
+	require.Equal(t, "Cancelled: close up.", r.owner("/jobs cancel 2"))
+	require.Empty(t, r.pass(7*24*time.Hour))
+}
+
+func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind 1h call the plumber")
+	event := r.pass(time.Hour)[0].Event
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:10** — call the plumber.", r.reacts(event, "➕"))
+	again := r.pass(10 * time.Minute)
+	require.Len(t, again, 1)
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 20:10** — call the plumber.", r.reacts(again[0].Event, "🕐"))
+	require.Equal(t, "⏰ Again **Sat 21 Nov, 09:00** — call the plumber.", r.reacts(again[0].Event, "🌅\ufe0f"))
+	require.Equal(t, "⏰ Again **Sat 21 Nov, 10:00** — call the plumber.", r.owner("/snooze tomorrow 10:00"))
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.", said(r.do(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
+	require.Empty(t, r.reacts(event, "✅"))
+	require.Empty(t, r.pass(48*time.Hour), "done is done")
+	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.owner("/snooze 1 1h"))
+	require.Contains(t, r.owner("/snooze 1 1h or so"), "makes me doubt it")
+	require.Empty(t, r.reacts(event, "🐈"))
+
+	r.owner("/cron every day 21:00 lock the door")
+	event = r.pass(3 * time.Hour)[1].Event
+	require.Equal(t, "⏰ Again **Sun 22 Nov, 22:20** — lock the door.", r.reacts(event, "➕"))
+	require.Len(t, r.pass(20*time.Minute), 1)
+	require.Len(t, r.pass(24*time.Hour), 1, "its own times stay")
+}
+
+func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind 1h call the plumber")
+	r.owner("/cron every hour drink")
+	r.owner("/cron --late=all every hour count")
+	r.owner("/cron every hour skip --late skip")
+	r.now = r.now.Add(3*time.Hour + 40*time.Minute) // nobody was there
+	require.Equal(t, text(
+		"⏰ **call the plumber** (set today) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
+		"⏰ **drink** (`every 1h`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00, and 2 times after that)",
+		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
+		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(100 min late: it was due Fri 20 Nov, 20:00)",
+		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(40 min late: it was due Fri 20 Nov, 21:00)",
+	), said(r.pass(0)))
+	require.Len(t, r.pass(20*time.Minute), 3, "then all go on at their times")
+
+	r.owner("/remind 1h too late")
+	r.now = r.now.Add(26 * time.Hour)
+	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
+}
+
+func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
+	r.asker.err = errors.New("the model is away")
+	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", said(r.pass(5*time.Hour)))
+	require.Contains(t, r.owner("/jobs"), "⚠️ failing since")
+	r.asker.err = nil
+	require.Contains(t, said(r.pass(time.Hour)), "I worked on **sum up the day**.")
+	require.NotContains(t, r.owner("/jobs"), "failing")
+	r.asker.err = errors.New("the model is away")
+	require.Contains(t, said(r.pass(2*time.Hour)), "did not work")
+	require.Equal(t, 7, r.count("select count(*) from schedule_runs where state = 'failed'"))
+}
+
+func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.chat("Ana", "signal")
+	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
+	require.Contains(t, r.owner("/remind 2h --to Ana are you there?"), "Which one? Ana · WhatsApp and Ana · Signal")
+	require.Contains(t, r.owner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
+	require.Contains(t, r.owner("/remind 2h --to Bo hello"), "Set.")
+	require.Contains(t, r.owner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
+	came := r.pass(2 * time.Hour)
+	require.Equal(t, "are you there?", came[0].Body, "word for word: a person wrote it")
+	require.Equal(t, *ana.RoomID, came[0].Room)
+	require.Contains(t, said(came[1:]), "⚠️ **“hello” (job 2) did not work**")
+	require.Len(t, came, 2)
+	require.Zero(t, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent'", bo.ID))
+
+	r.owner(`/remind 1h --to "Ana · WhatsApp" see you in an hour`)
+	r.now = r.now.Add(3 * time.Hour)
+	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: see you in an hour.", "what is late is not sent to somebody else")
+}
+
+func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	r.owner("/remind 2h mine")
+	require.Contains(t, r.eva("/remind 1h feed the cat"), "Set.")
+	require.Contains(t, r.eva("/remind 1h --to Ana hello"), "Only the owner")
+	require.Contains(t, r.eva("/remind 1h --agent hello"), "Only the owner")
+	require.Contains(t, r.eva("/cancel 1"), "not yours to change")
+	require.Contains(t, r.eva("/jobs upkeep run history"), "owner's to start")
+	require.Contains(t, r.eva("/jobs 2 edit 3h"), "Changed")
+	require.Contains(t, r.eva("/cancel 2"), "Cancelled")
+	require.Equal(t, 1, r.count("select count(*) from schedules"))
+}
+
+func TestAnOldTickDoesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind 1h call")
+	at := noon.Add(time.Hour)
+	require.True(t, jobs.IsLater(r.admin.Tick(r.ctx, 1, at)), "its time has not come")
+	r.now = at
+	for range 3 { // a process that died after its commit
+		require.NoError(t, r.admin.Tick(r.ctx, 1, at))
+	}
+	require.NoError(t, r.admin.Tick(r.ctx, 1, at.Add(-time.Minute)))
+	require.NoError(t, r.admin.Tick(r.ctx, 99, at))
+	require.Len(t, r.flush(), 1)
+
+	// The job was cancelled, moved or paused while it was due.
+	for _, line := range []string{"/cancel 2", "/jobs 3 edit 2h", "/jobs 4 pause"} {
+		r.owner("/remind 1h call")
+		due := r.now.Add(time.Hour)
+		r.owner(line)
+		r.now = due
+		require.NoError(t, r.admin.Tick(r.ctx, int64(line[len("/jobs ")]-'0'), due))
+		require.Empty(t, r.flush(), line)
+	}
+}
+
+func TestAClockThatJumpsLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/cron every 10m beat")
+	require.Len(t, r.pass(time.Hour), 6)
+	r.now = r.now.Add(-30 * time.Minute) // put back: what came does not come again
+	require.Empty(t, r.pass(39*time.Minute))
+	require.Len(t, r.pass(time.Minute), 1)
+	r.now = r.now.Add(65 * time.Minute) // put forward: once, and then on
+	require.Len(t, r.pass(0), 1)
+	require.Len(t, r.pass(10*time.Minute), 1)
+	require.Equal(t, r.count("select count(*) from schedule_runs"), r.count("select count(distinct due_at) from schedule_runs"))
+}
+
+func TestUpkeepIsListedAndRunAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	runs := 0
+	r.upkeep = []admin.Upkeep{{Name: "history", Summary: "forgets", Cron: "0 4 * * *", Run: func(context.Context) (string, error) {
+		runs++
+		return fmt.Sprintf("%d forgotten", runs), nil
+	}}}
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	require.Empty(t, r.pass(48*time.Hour), "it says nothing by itself")
+	require.Equal(t, 2, runs)
+	require.Contains(t, r.owner("/jobs upkeep"), "**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
+	require.Contains(t, r.owner("/jobs upkeep run history"), "Done now: Upkeep history.")
+	r.execute()
+	require.Equal(t, 3, runs)
+	require.Contains(t, r.owner("/jobs upkeep run mischief"), "no such upkeep")
+	require.Contains(t, r.owner("/cancel 1"), "cannot be cancelled")
+	require.NotContains(t, r.owner("/jobs"), "history —")
+}
+
+func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind 1h once")
+	r.owner("/remind --keep 1h kept")
+	r.owner("/cron every day 9am water")
+	r.pass(40 * 24 * time.Hour)
+	r.tx(func(tx store.Tx) error {
+		runs, schedules, err := store.PruneRuns(r.ctx, tx, r.now.Add(-30*24*time.Hour))
+		require.Equal(t, 12, runs)
+		require.Equal(t, 1, schedules)
+		return err
+	})
+	require.Contains(t, r.owner("/jobs"), "over — kept")
+	require.Equal(t, 2, strings.Count(r.owner("/jobs"), " — "))
+}

@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/schedule"
+	"multis/store"
+)
+
+// snoozeable is how long after a reminder it can be put off without naming it.
+const snoozeable = 24 * time.Hour
+
+// snooze puts a reminder off that came: the one replied to, the one named, or the last.
+func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, error) {
+	number, when := int64(0), strings.TrimSpace(args)
+	if first, rest, _ := strings.Cut(when, " "); jobNumber(first) > 0 && jobNumber(strings.TrimSpace(rest)) == 0 {
+		if _, _, err := schedule.When(when, a.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+			number, when = jobNumber(first), strings.TrimSpace(rest)
+		}
+	}
+	s, err := a.snoozed(ctx, r, number)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{text: "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come."}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if !a.mayChange(r, s) {
+		return answer{text: "That reminder is not yours."}, nil
+	}
+	if when == "" {
+		when = "10m"
+	}
+	at, rest, err := schedule.When(when, a.written(r), schedule.English())
+	if err == nil && rest != "" {
+		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
+	}
+	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+		return ans, err
+	}
+	return a.putOff(ctx, s, at)
+}
+
+// snoozed is the reminder that is meant.
+func (a *Admin) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
+	db := a.Store.DB()
+	if number > 0 {
+		return store.ScheduleByID(ctx, db, number)
+	}
+	run, err := store.RunByEvent(ctx, db, r.room.ID, r.message.RelatesTo)
+	if r.message.RelatesTo == "" {
+		run, err = store.LastSaid(ctx, db, r.room.ID, r.now.Add(-snoozeable))
+	}
+	if err != nil {
+		return store.Schedule{}, err
+	}
+	return store.ScheduleByID(ctx, db, run.ScheduleID)
+}
+
+// putOff has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
+func (a *Admin) putOff(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
+	text := fmt.Sprintf("⏰ Again **%s** — %s", a.clock(at), sentence(esc(clip(s.Body, 300))))
+	if schedule.Kind(s.Kind) == schedule.At {
+		changed := s
+		changed.NextAt, changed.PausedAt = &at, nil
+		return answer{text: text, do: a.changing(s, changed)}, nil
+	}
+	once := s
+	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
+	var err error
+	if once.ID, err = store.NextScheduleID(ctx, a.Store.DB()); err != nil {
+		return answer{}, err
+	}
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+		if err := store.InsertSchedule(ctx, tx, once); err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.Tick(once.ID, at))
+	}}, nil
+}
+
+// tomorrowHour is when a reminder that is put off until tomorrow comes.
+const tomorrowHour = 9
+
+// nudged carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
+func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
+	local := r.now.In(a.Rules.Zone)
+	tomorrow := schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), a.Rules.Zone)
+	var at time.Time
+	switch strings.ReplaceAll(r.message.Body, variation, "") {
+	case "✅", "✔", "👍", "☑":
+	case "➕", "➕️", "+":
+		at = r.now.Add(10 * time.Minute)
+	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
+		at = r.now.Add(time.Hour)
+	case "🌅", "🌄", "🌞":
+		at = tomorrow
+	default:
+		return answer{}, false, nil
+	}
+	s, err := a.reminded(ctx, r)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, false, nil
+	}
+	if err != nil || !a.mayChange(r, s) {
+		return answer{why: "That reminder is not theirs."}, true, err
+	}
+	if at.IsZero() {
+		return a.doneWith(s), true, nil
+	}
+	ans, err := a.putOff(ctx, s, at.Truncate(time.Second))
+	return ans, true, err
+}
+
+// reminded is the schedule whose reminder was reacted to.
+func (a *Admin) reminded(ctx context.Context, r request) (store.Schedule, error) {
+	run, err := store.RunByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	if err != nil {
+		return store.Schedule{}, err
+	}
+	return store.ScheduleByID(ctx, a.Store.DB(), run.ScheduleID)
+}
+
+// doneWith ends a reminder that was put off; another is over already, and what comes again goes on.
+func (a *Admin) doneWith(s store.Schedule) answer {
+	ans := answer{why: "You are done with that reminder."}
+	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
+		changed := s
+		changed.NextAt = nil
+		ans.do = a.changing(s, changed)
+	}
+	return ans
+}

@@ -1,0 +1,304 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+const (
+	// lateNote is the delay from which on a run is called late, skipLate the one from which on it may be skipped.
+	lateNote, skipLate = time.Minute, 5 * time.Minute
+	// lateMost is how late what was missed is still done once.
+	lateMost = 24 * time.Hour
+	// longestNap bounds the wait for a time that the queue thinks has come: clocks are put back as well.
+	longestNap = time.Minute
+)
+
+// Tick does what is due of a schedule at a time, and asks for its next time, all in one transaction. When the schedule has
+// another time by now, the job is an old one and does nothing: that is what makes each time come once.
+func (a *Admin) Tick(ctx context.Context, id int64, at time.Time) error {
+	if wait := at.Sub(a.Now()); wait > 0 {
+		return jobs.Later(min(wait, longestNap))
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		s, err := store.LockSchedule(ctx, tx, id)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && (!s.Waits() || !s.NextAt.Equal(at))) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		plan, err := a.plan(s)
+		if err != nil {
+			return a.broken(ctx, tx, s, err)
+		}
+		now := a.Now()
+		next, missed := plan.Skip(at, now)
+		if s.CatchUp == store.CatchAll {
+			next, missed = plan.Next(at), 0
+		}
+		if err := a.due(ctx, tx, s, at, now.Sub(at), missed); err != nil {
+			return err
+		}
+		return a.arm(ctx, tx, s.ID, next)
+	})
+}
+
+// arm sets the next time of a schedule together with its job; zero: there is none.
+func (a *Admin) arm(ctx context.Context, tx store.Tx, id int64, next time.Time) error {
+	if next.IsZero() {
+		return store.MoveSchedule(ctx, tx, id, nil)
+	}
+	if err := store.MoveSchedule(ctx, tx, id, &next); err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.Tick(id, next))
+}
+
+// due does what is due, once for each time.
+func (a *Admin) due(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, late time.Duration, missed int) error {
+	run, first, err := store.StartRun(ctx, tx, s.ID, at, a.Now())
+	if err != nil || !first {
+		return err
+	}
+	if why := tooLate(s, late); why != "" {
+		return a.skip(ctx, tx, s, run, at, why)
+	}
+	switch s.Does {
+	case store.DoesSay:
+		return a.tell(ctx, tx, s, run, lateness(a, at, late, missed))
+	default:
+		return jobs.Enqueue(ctx, tx, jobs.RunArgs{Run: run})
+	}
+}
+
+// tooLate says why a time that was missed is not made up for; empty: it is.
+func tooLate(s store.Schedule, late time.Duration) string {
+	switch {
+	case s.CatchUp == store.CatchAll:
+		return ""
+	case s.CatchUp == store.CatchSkip && late > skipLate, late > lateMost:
+		return "it was " + short(late) + " late"
+	default:
+		return ""
+	}
+}
+
+// lateness is the line below what comes late; empty when it does not.
+func lateness(a *Admin, at time.Time, late time.Duration, missed int) string {
+	if late < lateNote {
+		return ""
+	}
+	text := fmt.Sprintf("%s late: it was due %s", short(late), a.clock(at))
+	if missed > 0 {
+		text += ", and " + count(missed, "time") + " after that"
+	}
+	return "(" + text + ")"
+}
+
+// tell says what a schedule says.
+func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int64, late string) error {
+	letter := outbox.Letter{Purpose: policy.PurposeOperator, Text: s.Body}
+	if s.ChatID == nil {
+		room, err := adminRoom(ctx, tx)
+		if err != nil {
+			return err
+		}
+		letter = outbox.Notice(room, fit(a.reminder(s, late)), true)
+	} else {
+		chat, err := store.ChatByID(ctx, tx, *s.ChatID)
+		if err != nil {
+			return err
+		}
+		letter.Chat = chat
+	}
+	out, decision, err := a.Box.Queue(ctx, tx, letter)
+	if err != nil {
+		return err
+	}
+	if !decision.Allow {
+		return a.ended(ctx, tx, s, run, store.RunFailed, decision.Why, &out)
+	}
+	return a.ended(ctx, tx, s, run, store.RunDone, "", &out)
+}
+
+// reminder is what a reminder says in the admin room.
+func (a *Admin) reminder(s store.Schedule, late string) string {
+	since := "set " + a.day(s.CreatedAt)
+	if schedule.Kind(s.Kind) != schedule.At {
+		since = fmt.Sprintf("%s, `/jobs %d`", rhythm(s), s.ID)
+	}
+	text := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(clip(s.Body, maxWhat)), since)
+	if late != "" {
+		text += "\n" + late
+	}
+	return text
+}
+
+// day says on which day something was, the way one says it.
+func (a *Admin) day(t time.Time) string {
+	local, today := t.In(a.Rules.Zone), a.Now().In(a.Rules.Zone)
+	switch {
+	case local.YearDay() == today.YearDay() && local.Year() == today.Year():
+		return "today"
+	case today.Sub(local) < 6*24*time.Hour:
+		return local.Format("Mon")
+	case local.Year() == today.Year():
+		return local.Format("2 Jan")
+	default:
+		return local.Format("2 Jan 2006")
+	}
+}
+
+// skip leaves out a time that is too long ago. What happens once is told, because it will not come again.
+func (a *Admin) skip(ctx context.Context, tx store.Tx, s store.Schedule, run int64, at time.Time, why string) error {
+	if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, why, nil); err != nil {
+		return err
+	}
+	if schedule.Kind(s.Kind) != schedule.At {
+		return nil
+	}
+	return a.notice(ctx, tx, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
+		sentence(esc(clip(s.Body, 300))), a.clock(at), why, s.ID, s.ID))
+}
+
+// ended writes how a run ended. A failure is told once, until it works again.
+func (a *Admin) ended(ctx context.Context, tx store.Tx, s store.Schedule, run int64, state store.RunState, note string, out *uuid.UUID) error {
+	first, err := store.EndRun(ctx, tx, run, state, note, out)
+	if err != nil || !first {
+		return err
+	}
+	if state != store.RunFailed {
+		return store.WorkingSchedule(ctx, tx, s.ID)
+	}
+	news, err := store.FailSchedule(ctx, tx, s.ID)
+	if err != nil || !news {
+		return err
+	}
+	text := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", a.title(s), sentence(esc(clip(note, 300))), s.ID)
+	if schedule.Kind(s.Kind) == schedule.At {
+		return a.notice(ctx, tx, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
+	}
+	return a.notice(ctx, tx, text+". I go on trying at its times, and tell you no more of it until it works again.")
+}
+
+// broken ends a schedule that cannot be read any more.
+func (a *Admin) broken(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
+	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule", s.ID).Msg("Cannot read a schedule")
+	if err := store.MoveSchedule(ctx, tx, s.ID, nil); err != nil {
+		return err
+	}
+	return a.notice(ctx, tx, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", a.title(s), s.ID))
+}
+
+// title names a schedule in one short line.
+func (a *Admin) title(s store.Schedule) string {
+	if s.CreatedBy == "" {
+		return "Upkeep " + esc(s.Body)
+	}
+	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
+}
+
+// notice says something in the admin room, or comes back when there is one.
+func (a *Admin) notice(ctx context.Context, tx store.Tx, text string) error {
+	room, err := adminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	_, err = a.say(ctx, tx, room, text, nil)
+	return err
+}
+
+// adminRoom is the admin room; until there is one, the job is to come back.
+func adminRoom(ctx context.Context, tx store.Tx) (store.Chat, error) {
+	room, err := store.AdminChat(ctx, tx)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Chat{}, jobs.Later(roomWait)
+	}
+	return room, err
+}
+
+// executeTime bounds what is written after the time of a run is over.
+const executeTime = 10 * time.Second
+
+// Execute carries out a run that takes its time. last says that no other attempt follows.
+func (a *Admin) Execute(ctx context.Context, id int64, last bool) error {
+	run, err := store.RunByID(ctx, a.Store.DB(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || run.State != store.RunRunning {
+		return err
+	}
+	s, err := store.ScheduleByID(ctx, a.Store.DB(), run.ScheduleID)
+	if err != nil {
+		return err
+	}
+	note, err := a.work(ctx, s, run)
+	if err != nil && (!last || jobs.IsLater(err)) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeTime)
+	defer cancel()
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule", s.ID).Msg("A scheduled run failed")
+			return a.ended(ctx, tx, s, id, store.RunFailed, cause(err), nil)
+		}
+		return a.ended(ctx, tx, s, id, store.RunDone, note, nil)
+	})
+}
+
+// work does what a run is about, and says in a few words for its history what it did.
+func (a *Admin) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+	switch s.Does {
+	case store.DoesAsk:
+		return "", a.unattended(ctx, s, run)
+	case store.DoesUpkeep:
+		return a.upkeep(ctx, s.Body)
+	default:
+		return "", jobs.Final(fmt.Errorf("nothing is known of %q", s.Does))
+	}
+}
+
+// unattended has the assistant work on what a schedule asks for, one at a time.
+func (a *Admin) unattended(ctx context.Context, s store.Schedule, run store.Run) error {
+	lock, ok, err := a.Store.TryLock(ctx, store.LockUnattended, 0)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return jobs.Later(runWait)
+	}
+	defer lock.Release(ctx)
+	room, err := store.AdminChat(ctx, a.Store.DB())
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Later(roomWait)
+	}
+	if err != nil {
+		return err
+	}
+	return a.Worker.Unattended(ctx, room, fmt.Sprintf("run:%d", run.ID), s.Body)
+}
+
+// runWait is how long an unattended run waits for another one.
+const runWait = time.Second
+
+// cause is what of an error people are told.
+func cause(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "it took longer than " + short(jobs.RunTime)
+	}
+	return err.Error()
+}

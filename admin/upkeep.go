@@ -1,0 +1,89 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/jobs"
+	"multis/schedule"
+	"multis/store"
+)
+
+// Upkeep is work on the house itself, done by the clock and again whenever somebody wants it.
+type Upkeep struct {
+	Name    string // one word, which never changes
+	Summary string
+	Cron    string
+	// Run does it, and says in a few words what it did. Doing it again is harmless.
+	Run func(ctx context.Context) (string, error)
+}
+
+// Prepare writes multis' own schedules, before the jobs begin.
+func (a *Admin) Prepare(ctx context.Context) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		for _, u := range a.Upkeep {
+			s := store.Schedule{Kind: string(schedule.Cron), Spec: u.Cron, Zone: a.Rules.Zone.String(), Does: store.DoesUpkeep, Body: u.Name, CatchUp: store.CatchOnce}
+			if err := a.ensure(ctx, tx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ensure writes one of multis' own schedules. The jobs' start gives it its job.
+func (a *Admin) ensure(ctx context.Context, tx store.Tx, s store.Schedule) error {
+	plan, err := a.plan(s)
+	if err != nil {
+		return err
+	}
+	next := plan.Next(a.Now())
+	s.NextAt = &next
+	return store.EnsureSchedule(ctx, tx, s)
+}
+
+// upkeep does one of them.
+func (a *Admin) upkeep(ctx context.Context, name string) (string, error) {
+	i := slices.IndexFunc(a.Upkeep, func(u Upkeep) bool { return u.Name == name })
+	if i < 0 {
+		return "", jobs.Final(fmt.Errorf("there is no upkeep called %q any more", name))
+	}
+	return a.Upkeep[i].Run(ctx)
+}
+
+// showUpkeep lists the upkeep, or does one of it now.
+func (a *Admin) showUpkeep(ctx context.Context, args string) (answer, error) {
+	own, err := store.ListSchedules(ctx, a.Store.DB(), true, maxJobs)
+	if err != nil {
+		return answer{}, err
+	}
+	verb, name, _ := strings.Cut(strings.ToLower(args), " ")
+	if verb == "run" {
+		i := slices.IndexFunc(own, func(s store.Schedule) bool { return s.Body == strings.TrimSpace(name) })
+		if i < 0 {
+			return answer{text: "There is no such upkeep. `/jobs upkeep` lists it."}, nil
+		}
+		return a.runNow(own[i]), nil
+	}
+	lines := []string{"**Upkeep**, done by itself:"}
+	for _, s := range own {
+		lines = append(lines, a.upkeepLine(ctx, s))
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + own[0].Body + "` does it now."}, nil
+}
+
+func (a *Admin) upkeepLine(ctx context.Context, s store.Schedule) string {
+	text := "**" + esc(s.Body) + "**"
+	if i := slices.IndexFunc(a.Upkeep, func(u Upkeep) bool { return u.Name == s.Body }); i >= 0 {
+		text += " — " + a.Upkeep[i].Summary
+	}
+	if runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
+		text += " · last " + a.runLine(runs[0])
+	}
+	if s.NextAt != nil {
+		text += " · next " + a.clock(*s.NextAt)
+	}
+	return text
+}

@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"multis/llm"
+	"multis/outbox"
+	"multis/store"
+)
+
+// kindClock is the kind of a task that the clock asked for.
+const kindClock = "clock"
+
+// Unattended works on what the owner asked for by the clock, and says in the admin room what came of it, once for each key.
+// Nobody is there to ask back: what needs a person waits for one as an approval.
+func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text string) error {
+	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
+		Key: key, Kind: kindClock, ChatID: room.ID, Agent: a.route(room).ID, Model: a.Model.Name(), Input: text,
+	})
+	if err != nil || task.State.Over() {
+		return err
+	}
+	if a.Model.Name() != (llm.None{}).Name() {
+		return a.work(ctx, task, room)
+	}
+	found, err := a.lookUp(ctx, text)
+	if err != nil {
+		return err
+	}
+	markdown, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
+	if err != nil {
+		return err
+	}
+	task.State = store.TaskCompleted
+	return a.say(ctx, &reply{room: room, task: &task, markdown: markdown, used: used})
+}
+
+// headed puts above an answer what it is about, when nobody asked for it just now.
+func headed(task *store.Task, markdown string) string {
+	if task == nil || task.Kind != kindClock {
+		return markdown
+	}
+	title := []rune(strings.Join(strings.Fields(task.Input), " "))
+	if len(title) > titleLength {
+		title = append(title[:titleLength-1], '…')
+	}
+	return "⏰ **" + outbox.Escape(string(title)) + "**\n\n" + markdown
+}
+
+// titleLength is how much of what was asked for stands above the answer.
+const titleLength = 80

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"multis/admin"
+	"multis/jobs"
+	"multis/store"
+)
+
+const (
+	// historyTime is how long it is known when schedules ran, usageTime what a call cost.
+	historyTime = 30 * 24 * time.Hour
+	usageTime   = 400 * 24 * time.Hour
+)
+
+// upkeep is what multis does for itself, in small hours and one after the other.
+func upkeep(st *store.Store) []admin.Upkeep {
+	return []admin.Upkeep{
+		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
+			err = st.InTx(ctx, func(tx store.Tx) error {
+				runs, schedules, err := store.PruneRuns(ctx, tx, time.Now().Add(-historyTime))
+				text = fmt.Sprintf("%d runs and %d finished jobs forgotten", runs, schedules)
+				return err
+			})
+			return text, err
+		}},
+		{Name: "events", Summary: "forgets the ids of events that cannot come again", Cron: "20 */6 * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := store.DropOldEvents(ctx, st.DB())
+			return fmt.Sprintf("%d ids forgotten", n), err
+		}},
+		{Name: "tasks", Summary: "forgets what agents did long ago", Cron: "25 */6 * * *", Run: func(ctx context.Context) (string, error) {
+			return "looked", store.DropOldTasks(ctx, st.DB())
+		}},
+		{Name: "usage", Summary: "forgets what calls cost more than 13 months ago", Cron: "30 4 * * 1", Run: func(ctx context.Context) (string, error) {
+			n, err := store.PruneUsage(ctx, st.DB(), time.Now().Add(-usageTime))
+			return fmt.Sprintf("%d calls forgotten", n), err
+		}},
+		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
+			return "looked", store.Analyze(ctx, st.DB())
+		}},
+		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := store.FreeLeases(ctx, st.DB())
+			return fmt.Sprintf("%d chats freed", n), err
+		}},
+		{Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *", Run: func(ctx context.Context) (string, error) {
+			return "looked", jobs.Sweep(ctx, st)
+		}},
+	}
+}

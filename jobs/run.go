@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// RunArgs asks to carry out a run of a schedule that takes its time: a question to the assistant, or upkeep.
+type RunArgs struct {
+	Run int64 `json:"run"`
+}
+
+// Kind names the job.
+func (RunArgs) Kind() string { return "run" }
+
+// InsertOpts puts it on its queue. What asks a model costs money, so it is not tried for long.
+func (RunArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// RunTime is how long one attempt of a run may take.
+const RunTime = time.Minute
+
+// Executor carries out a run of a schedule. last says that no other attempt follows.
+type Executor interface {
+	Execute(ctx context.Context, run int64, last bool) error
+}
+
+type runWorker struct {
+	river.WorkerDefaults[RunArgs]
+	executor Executor
+}
+
+func (w *runWorker) Timeout(*river.Job[RunArgs]) time.Duration { return RunTime }
+
+func (w *runWorker) NextRetry(job *river.Job[RunArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *runWorker) Work(ctx context.Context, job *river.Job[RunArgs]) error {
+	return w.executor.Execute(ctx, job.Args.Run, job.Attempt >= job.MaxAttempts)
+}

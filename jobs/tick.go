@@ -1,0 +1,85 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"multis/store"
+)
+
+// TickArgs asks to do what is due of a schedule. One waits for each schedule and time; when the schedule has another time
+// by then, it does nothing.
+type TickArgs struct {
+	Schedule int64     `json:"schedule"`
+	At       time.Time `json:"at"`
+}
+
+// lookAhead is how far ahead the queue looks for what becomes due, every so often. What is due sooner would be late, so it is
+// taken up at once and waits in its worker's hands.
+const lookAhead = 6 * time.Second
+
+// Kind names the job.
+func (TickArgs) Kind() string { return "tick" }
+
+// InsertOpts puts it on its queue, once for each time.
+func (a TickArgs) InsertOpts() river.InsertOpts {
+	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	if time.Until(a.At) > lookAhead {
+		opts.ScheduledAt = a.At
+	}
+	return opts
+}
+
+// Tick is the job for a schedule's next time.
+func Tick(schedule int64, at time.Time) TickArgs {
+	return TickArgs{Schedule: schedule, At: at.UTC().Truncate(time.Microsecond)}
+}
+
+// Ticker does what is due of a schedule, and asks for its next time, all in one transaction.
+type Ticker interface {
+	Tick(ctx context.Context, schedule int64, at time.Time) error
+}
+
+type tickWorker struct {
+	river.WorkerDefaults[TickArgs]
+	ticker Ticker
+}
+
+func (w *tickWorker) Timeout(*river.Job[TickArgs]) time.Duration { return 30 * time.Second }
+
+func (w *tickWorker) NextRetry(job *river.Job[TickArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *tickWorker) Work(ctx context.Context, job *river.Job[TickArgs]) error {
+	return w.ticker.Tick(ctx, job.Args.Schedule, job.Args.At)
+}
+
+// unarmedSQL finds schedules whose next time has no job.
+const unarmedSQL = `with live as (select (args->>'schedule')::bigint as schedule, (args->>'at')::timestamptz as at from river.river_job
+		where kind = 'tick' and state not in ('completed', 'cancelled', 'discarded'))
+	select s.id, s.next_at from schedules s where s.next_at is not null and s.paused_at is null
+		and not exists (select from live l where l.schedule = s.id and l.at = s.next_at)`
+
+// rearm gives schedules whose job was lost, whatever became of it, a job.
+func rearm(ctx context.Context, tx store.Tx) error {
+	rows, err := tx.Query(ctx, unarmedSQL)
+	if err != nil {
+		return fmt.Errorf("look for schedules without a job: %w", err)
+	}
+	type due struct {
+		ID int64
+		At time.Time
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
+	if err != nil {
+		return fmt.Errorf("look for schedules without a job: %w", err)
+	}
+	ticks := make([]Args, len(found))
+	for i, d := range found {
+		ticks[i] = Tick(d.ID, d.At)
+	}
+	return Enqueue(ctx, tx, ticks...)
+}

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// Does is what a schedule does when its time comes.
+type Does string
+
+// What schedules do.
+const (
+	DoesSay       Does = "say"       // its body, word for word
+	DoesAsk       Does = "ask"       // its body, as a question or a task to the assistant
+	DoesUpkeep    Does = "upkeep"    // the upkeep that its body names
+	DoesHeartbeat Does = "heartbeat" // a look at whether something matters
+)
+
+// CatchUp is what becomes of times that were missed.
+type CatchUp string
+
+// The ways to catch up. Once runs the first missed time late, within a day; all runs each.
+const (
+	CatchOnce CatchUp = "once"
+	CatchSkip CatchUp = "skip"
+	CatchAll  CatchUp = "all"
+)
+
+// Valid reports whether c is one of the ways.
+func (c CatchUp) Valid() bool { return c == CatchOnce || c == CatchSkip || c == CatchAll }
+
+// Schedule is something that happens at a time. Its kind, specification and zone are those of package schedule.
+type Schedule struct {
+	ID           int64
+	Kind         string
+	Spec         string
+	Zone         string
+	NextAt       *time.Time // nil: nothing is to come
+	Does         Does
+	Body         string
+	ChatID       *int64 // nil: the admin room
+	CatchUp      CatchUp
+	Keep         bool
+	PausedAt     *time.Time
+	FailingSince *time.Time
+	CreatedBy    id.UserID // empty: multis itself
+	CreatedAt    time.Time
+}
+
+// Waits tells whether a time is to come.
+func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
+
+const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
+	s.created_by, s.created_at`
+
+const nextScheduleSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
+
+// NextScheduleID takes the number of the next schedule, so that it can be told before it is written.
+func NextScheduleID(ctx context.Context, db DB) (int64, error) {
+	var n int64
+	if err := db.QueryRow(ctx, nextScheduleSQL).Scan(&n); err != nil {
+		return 0, fmt.Errorf("number schedule: %w", err)
+	}
+	return n, nil
+}
+
+const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, does, body, chat_id, catch_up, keep, created_by, created_at)
+	values (@id, @kind, @spec, @zone, @next, @does, @body, @chat, @catch, @keep, @by, @at)`
+
+// InsertSchedule writes a new schedule under its number.
+func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
+	return exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": clean(s.Body), "chat": s.ChatID,
+		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt,
+	})
+}
+
+const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, does, body, catch_up, created_by)
+	values (@kind, @spec, @zone, @next, @does, @body, @catch, '')
+	on conflict (does, body) where created_by = '' do update set kind = excluded.kind, spec = excluded.spec, zone = excluded.zone,
+		next_at = case when (schedules.kind, schedules.spec, schedules.zone) = (excluded.kind, excluded.spec, excluded.zone)
+			then coalesce(schedules.next_at, excluded.next_at) else excluded.next_at end`
+
+// EnsureSchedule writes one of multis' own schedules, or brings it up to date.
+func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
+	return exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
+		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": s.Body, "catch": s.CatchUp,
+	})
+}
+
+const dropOwnSQL = "delete from schedules where created_by = '' and does = $1"
+
+// DropOwnSchedules removes multis' own schedules of a kind of work.
+func DropOwnSchedules(ctx context.Context, tx Tx, does Does) error {
+	return exec(ctx, tx, "drop own schedules", dropOwnSQL, does)
+}
+
+const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"
+
+// ScheduleByID returns one schedule, or ErrNotFound.
+func ScheduleByID(ctx context.Context, db DB, schedule int64) (Schedule, error) {
+	return one[Schedule](ctx, db, "schedule", scheduleByIDSQL, schedule)
+}
+
+// LockSchedule is ScheduleByID that keeps others from changing it until the transaction ends.
+func LockSchedule(ctx context.Context, tx Tx, schedule int64) (Schedule, error) {
+	return one[Schedule](ctx, tx, "schedule", scheduleByIDSQL+" for update", schedule)
+}
+
+const listSchedulesSQL = "select " + scheduleColumns + ` from schedules s
+	where (s.created_by = '') = $1 and (s.next_at is not null or s.keep or s.failing_since is not null)
+	order by s.paused_at is not null, s.next_at nulls last, s.id limit $2`
+
+// ListSchedules returns what is to come, the next first, and what is kept: of people, or of multis itself.
+func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule, error) {
+	return collect[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
+}
+
+const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused where id = @id`
+
+// UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on.
+func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
+	return exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": clean(s.Body), "paused": s.PausedAt,
+	})
+}
+
+const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
+
+// MoveSchedule sets when a schedule comes next; nil: never.
+func MoveSchedule(ctx context.Context, tx Tx, schedule int64, next *time.Time) error {
+	return exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
+}
+
+const deleteScheduleSQL = "delete from schedules where id = $1"
+
+// DeleteSchedule removes a schedule with its history.
+func DeleteSchedule(ctx context.Context, tx Tx, schedule int64) error {
+	return exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
+}
+
+const failScheduleSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
+	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
+
+// FailSchedule notes that a schedule does not work. True: it did until now, so it is news.
+func FailSchedule(ctx context.Context, tx Tx, schedule int64) (news bool, err error) {
+	if err := tx.QueryRow(ctx, failScheduleSQL, schedule).Scan(&news); err != nil {
+		return false, fmt.Errorf("mark schedule: %w", err)
+	}
+	return news, nil
+}
+
+const workingSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
+
+// WorkingSchedule notes that a schedule works.
+func WorkingSchedule(ctx context.Context, tx Tx, schedule int64) error {
+	return exec(ctx, tx, "mark schedule", workingSQL, schedule)
+}
+
+// RunState is how far a run has come.
+type RunState string
+
+// The states of a run.
+const (
+	RunRunning RunState = "running"
+	RunDone    RunState = "done"
+	RunFailed  RunState = "failed"
+	RunSkipped RunState = "skipped"
+)
+
+// Run is one time that came.
+type Run struct {
+	ID         int64
+	ScheduleID int64
+	DueAt      time.Time
+	State      RunState
+	Note       string
+	OutboxID   *uuid.UUID
+	StartedAt  time.Time
+	EndedAt    *time.Time
+}
+
+const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at"
+
+const startRunSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
+	on conflict (schedule_id, due_at) do nothing returning id`
+
+// StartRun writes that a time came. False: it came before.
+func StartRun(ctx context.Context, tx Tx, schedule int64, due, now time.Time) (run int64, first bool, err error) {
+	rows, err := tx.Query(ctx, startRunSQL, schedule, due, now)
+	if err != nil {
+		return 0, false, fmt.Errorf("start run: %w", err)
+	}
+	runs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return 0, false, fmt.Errorf("start run: %w", err)
+	}
+	if len(runs) == 0 {
+		return 0, false, nil
+	}
+	return runs[0], true, nil
+}
+
+const endRunSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
+
+// EndRun writes how a run ended. False: it had ended before.
+func EndRun(ctx context.Context, tx Tx, run int64, state RunState, note string, out *uuid.UUID) (bool, error) {
+	tag, err := tx.Exec(ctx, endRunSQL, run, state, clean(note), out)
+	if err != nil {
+		return false, fmt.Errorf("end run: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
+
+// RunByID returns one run, or ErrNotFound.
+func RunByID(ctx context.Context, db DB, run int64) (Run, error) {
+	return one[Run](ctx, db, "run", runByIDSQL, run)
+}
+
+const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
+
+// RunByEvent returns the run that said event in a chat, or ErrNotFound.
+func RunByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Run, error) {
+	return one[Run](ctx, db, "run", runByEventSQL, chat, event)
+}
+
+const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
+	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
+
+// LastSaid returns the run that said something in a chat last, since a time, or ErrNotFound.
+func LastSaid(ctx context.Context, db DB, chat int64, since time.Time) (Run, error) {
+	return one[Run](ctx, db, "run", lastSaidSQL, chat, since)
+}
+
+const runsOfSQL = "select " + runColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
+
+// RunsOf returns the last runs of a schedule, the newest first.
+func RunsOf(ctx context.Context, db DB, schedule int64, limit int) ([]Run, error) {
+	return collect[Run](ctx, db, "runs", runsOfSQL, schedule, limit)
+}
+
+const pruneRunsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),
+	gone as (delete from schedules s where s.next_at is null and not s.keep and s.created_at < $1 and not exists (
+		select from schedule_runs r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
+	select (select count(*) from old), (select count(*) from gone)`
+
+// PruneRuns deletes the history from before a time, and the schedules that are over since then.
+func PruneRuns(ctx context.Context, tx Tx, before time.Time) (runs, schedules int, err error) {
+	if err := tx.QueryRow(ctx, pruneRunsSQL, before).Scan(&runs, &schedules); err != nil {
+		return 0, 0, fmt.Errorf("prune runs: %w", err)
+	}
+	return runs, schedules, nil
+}
