@@ -76,17 +76,17 @@ func (a *Admin) askCommands() []command {
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
+		{
+			name: "cancel-task", args: "[number]", group: groupAsk, run: a.cancelTask,
+			summary: "stop what I am working on",
+			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
+		},
 	}
 }
 
 // chatCommands are those about chats, and about multis itself.
 func (a *Admin) chatCommands() []command {
 	return []command{
-		{
-			name: "cancel-task", args: "[number]", group: groupAsk, run: a.cancelTask,
-			summary: "stop what I am working on",
-			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
-		},
 		{
 			name: "chats", args: "[name]", group: groupChats, run: a.chats, operators: true,
 			summary: "find chats",
