@@ -22,7 +22,7 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(a.Rules.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		a.pauseStatus, a.chatStatus, a.lockedStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.waitingStatus, a.failedStatus,
+		a.pauseStatus, a.chatStatus, a.lockedStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.inventedStatus, a.waitingStatus, a.failedStatus,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -142,6 +142,15 @@ func (a *Admin) searchStatus(ctx context.Context, r request) (string, error) {
 		}
 	}
 	return text + ").", nil
+}
+
+// inventedStatus says how often a model cited what stands nowhere.
+func (a *Admin) inventedStatus(ctx context.Context, _ request) (string, error) {
+	n, err := store.Invented(ctx, a.Store.DB())
+	if err != nil || n == 0 {
+		return "", err
+	}
+	return count(n, "citation") + " that the model made up so far, left out.", nil
 }
 
 func (a *Admin) modelStatus(ctx context.Context, _ request) (string, error) {

@@ -43,6 +43,14 @@ func TestStatus(t *testing.T) {
 	require.Contains(t, r.eva("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
 }
 
+func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 1))
+	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 2))
+	require.Contains(t, r.owner("/status"), "3 citations that the model made up so far, left out.")
+}
+
 func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

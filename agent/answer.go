@@ -148,6 +148,7 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return answer{}, err
 	}
 	result := r.checked(out)
+	r.countInvented(ctx)
 	done := r.end(store.TaskCompleted, result.text, "")
 	if out.why != "" {
 		done.State, done.Error = store.TaskFailed, out.why
@@ -225,7 +226,7 @@ func (r *run) checked(out outcome) answer {
 	var sentences []string
 	var result answer
 	for _, s := range drafted.Sentences[:min(len(drafted.Sentences), maxSentences)] {
-		span, ok := check(s, r.passages)
+		span, ok := r.span(s)
 		if !ok {
 			continue
 		}

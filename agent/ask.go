@@ -26,15 +26,19 @@ const kindAsk = "ask"
 // asked it. room is where he asked. What it cannot answer yet, because a person has to allow something, goes on by itself.
 func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
 	if a.Model.Name() == (llm.None{}).Name() {
-		found, err := a.lookUp(ctx, question)
+		where, err := a.placesOf(ctx, question)
 		if err != nil {
 			return err
 		}
-		text, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
+		found, err := a.lookUp(ctx, where.scope, question)
 		if err != nil {
 			return err
 		}
-		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used})
+		text, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
+		if err != nil {
+			return err
+		}
+		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used, scope: where.scope})
 	}
 	asks := message.ID
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
@@ -77,10 +81,15 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 // work makes an attempt at a question of the owner's.
 func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
 	r := &run{Agent: a, rounds: ownerRounds, persona: a.route(room)}
-	r.caller = tools.Caller{Owner: true, Chat: room, Scope: policy.OwnerScope(), Agent: r.persona.ID, Asked: task.Input}
+	r.caller = tools.Caller{Owner: true, Chat: room, Agent: r.persona.ID, Asked: task.Input}
 	if task.MessageID != nil {
 		r.caller.Message = *task.MessageID
 	}
+	var errPlaces error
+	if r.places, errPlaces = a.placesOf(ctx, task.Input); errPlaces != nil {
+		return errPlaces
+	}
+	r.caller.Scope = r.places.scope
 	live := a.Box.Live(room, task.LiveEvent)
 	err := r.claim(ctx, task, func(ctx context.Context) (asked, error) { return r.ownerAsked(ctx, room, task) })
 	if errors.Is(err, store.ErrTaskLost) {
@@ -107,7 +116,7 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
 func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error, working context.Context) error {
-	say := &reply{room: room, message: r.caller.Message, live: live}
+	say := &reply{room: room, message: r.caller.Message, live: live, scope: r.places.scope}
 	var over *llm.OverBudgetError
 	state, why, ended := stopped(working, err)
 	switch {
@@ -137,6 +146,7 @@ func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *out
 		say.markdown = outbox.Escape(out.why)
 	default:
 		say.markdown, say.used = r.cited(out.text)
+		r.countInvented(ctx)
 	}
 	for _, line := range r.used {
 		if strings.HasPrefix(line, "⚠️") {
@@ -158,11 +168,11 @@ func isModels(err error) bool {
 
 // instead answers from passages where the model cannot.
 func (a *Agent) instead(ctx context.Context, r *run, say *reply, opening string, cause error) error {
-	found, err := a.lookUp(ctx, r.task.Input)
+	found, err := a.lookUp(ctx, r.places.scope, r.task.Input)
 	if err != nil {
 		return err
 	}
-	if say.markdown, say.used, err = a.listPassages(ctx, opening, found); err != nil {
+	if say.markdown, say.used, err = a.listPassages(ctx, opening, found, r.places); err != nil {
 		return err
 	}
 	failed := r.end(store.TaskFailed, "", cause.Error())
@@ -172,7 +182,7 @@ func (a *Agent) instead(ctx context.Context, r *run, say *reply, opening string,
 
 // ownerAsked builds what the model is asked for the owner.
 func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) (asked, error) {
-	found, err := r.lookUp(ctx, task.Input)
+	found, err := r.lookUp(ctx, r.places.scope, task.Input)
 	if err != nil {
 		return asked{}, err
 	}
@@ -224,9 +234,9 @@ func without(window []store.Message, messages ...int64) []store.Message {
 	return slices.DeleteFunc(window, func(m store.Message) bool { return slices.Contains(messages, m.ID) })
 }
 
-// lookUp searches what the owner may see.
-func (a *Agent) lookUp(ctx context.Context, question string) (search.Result, error) {
-	found, err := a.Search.AsOwner(ctx, policy.OwnerScope(), search.Query{Text: question, Limit: modelPassages})
+// lookUp searches what the owner asked for.
+func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string) (search.Result, error) {
+	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages})
 	if err == nil && len(found.Terms) == 0 {
 		found.Hits = nil // nothing but stop words: the newest passages are no answer
 	}
@@ -241,6 +251,7 @@ type reply struct {
 	live     *outbox.Live
 	markdown string
 	used     []search.Hit
+	scope    policy.Scope // that used was found in
 }
 
 // errSettled rolls back what another attempt at the same message has already said.
@@ -268,7 +279,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 	case err != nil:
 		return err
 	}
-	return a.Search.RecordAccess(ctx, policy.OwnerScope(), r.used)
+	return a.Search.RecordAccess(ctx, r.scope, r.used)
 }
 
 // settleAsked settles the message that asked. One that was settled when its task was put aside stays so.
@@ -335,7 +346,7 @@ func (r *run) cited(answer string) (string, []search.Hit) {
 			text.WriteByte(' ')
 		}
 		text.WriteString(outbox.Escape(strings.TrimSpace(s.Text)))
-		span, ok := check(s, r.passages)
+		span, ok := r.span(s)
 		if !ok {
 			continue
 		}
@@ -347,11 +358,11 @@ func (r *run) cited(answer string) (string, []search.Hit) {
 	}
 	switch {
 	case text.Len() == 0:
-		return "I found nothing about that in your documents.", nil
+		return "I found nothing about that in your documents." + r.places.lookedIfNamed(), nil
 	case len(spans) == 0:
-		return text.String() + noSource, nil
+		return text.String() + noSource + r.places.lookedIfNamed(), nil
 	}
-	return text.String() + "\n" + list.String() + "\n\nLooked in: your documents.", spanned(r.passages, spans)
+	return text.String() + "\n" + list.String() + "\n\n" + r.places.looked(), spanned(r.passages, spans)
 }
 
 const noSource = "\n\n(No source: nothing in your documents says this.)"
@@ -366,9 +377,9 @@ func escapeLines(s string) string {
 }
 
 // listPassages shows what was found when no model read it.
-func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result) (string, []search.Hit, error) {
+func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result, where places) (string, []search.Hit, error) {
 	if len(found.Hits) == 0 {
-		return "I found nothing about that in your documents.", nil, nil
+		return "I found nothing about that in your documents." + where.lookedIfNamed(), nil, nil
 	}
 	shown := found.Hits[:min(len(found.Hits), shownPassages)]
 	var b strings.Builder
@@ -380,5 +391,5 @@ func (a *Agent) listPassages(ctx context.Context, opening string, found search.R
 		}
 		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, outbox.Escape(knowledge.CiteQuote(q)), outbox.Escape(clip(spoken(q.Text), 400)))
 	}
-	return b.String(), shown, nil
+	return b.String() + where.lookedIfNamed(), shown, nil
 }

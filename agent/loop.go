@@ -53,6 +53,9 @@ type run struct {
 	next int          // the next step
 	ids  map[string]bool
 	used []string // lines for people about what was done
+
+	places   places // where the owner's question is answered from
+	invented int    // citations of the model that stand nowhere
 }
 
 // outcome is what a run came to. Without text and handover it was stopped, and why says so.

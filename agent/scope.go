@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// places are where a question of the owner's is answered from.
+type places struct {
+	scope   policy.Scope
+	named   []policy.ChatName // chats that he named
+	unclear []policy.ChatName // chats of a name that several have
+}
+
+// placesOf are the owner's documents and the public ones, and the chats that the question names: what was said in other chats
+// has no part in an answer unless it is asked for.
+func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
+	chats, err := store.ChatNames(ctx, a.Store.DB())
+	if err != nil {
+		return places{}, err
+	}
+	for i, c := range chats {
+		chats[i].Network = bridgebridge.NetworkName(c.Network)
+	}
+	var p places
+	p.named, p.unclear = policy.Named(question, chats)
+	ids := make([]int64, len(p.named))
+	for i, c := range p.named {
+		ids[i] = c.ID
+	}
+	p.scope = policy.OwnerScope(ids...)
+	return p, nil
+}
+
+// looked says where was looked.
+func (p places) looked() string {
+	where := []string{"your documents"}
+	for _, c := range p.named {
+		where = append(where, outbox.Escape(c.Name)+" · "+outbox.Escape(c.Network))
+	}
+	text := "Looked in: " + strings.Join(where, ", ") + "."
+	var names, networks []string
+	for _, c := range p.unclear {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+		if network := outbox.Escape(c.Network); !slices.Contains(networks, network) {
+			networks = append(networks, network)
+		}
+	}
+	if len(names) == 0 {
+		return text
+	}
+	hint := "the whole name"
+	if len(networks) > 1 {
+		hint = "the network (" + strings.Join(networks, ", ") + ")"
+	}
+	return text + " Not in the chats of " + outbox.Escape(strings.Join(names, ", ")) + ": there are several; say " + hint + ", and I look there."
+}
+
+// lookedIfNamed says it below an answer, if it is anything but the usual.
+func (p places) lookedIfNamed() string {
+	if len(p.named)+len(p.unclear) == 0 {
+		return ""
+	}
+	return "\n\n" + p.looked()
+}
+
+// span holds a sentence against the passage it names, and counts what a model made up.
+func (r *run) span(s sentence) (store.Span, bool) {
+	span, ok := check(s, r.passages)
+	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
+		r.invented++
+	}
+	return span, ok
+}
+
+// countInvented notes how many citations were made up.
+func (r *run) countInvented(ctx context.Context) {
+	if r.invented == 0 {
+		return
+	}
+	if err := store.CountInvented(context.WithoutCancel(ctx), r.Store.DB(), r.invented); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count what was made up")
+	}
+	r.invented = 0
+}

@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/knowledge"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/store"
+)
+
+// remembers puts what was captured of Ana's chat into the library.
+func (b *bundle) remembers(text string) {
+	b.t.Helper()
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "Ana", Origin: "ana", Data: []byte(text), Role: policy.UserRole(b.chat.ID)})
+	require.NoError(b.t, err)
+}
+
+// anotherAna is a second chat of that name.
+func (b *bundle) anotherAna(protocol string) {
+	b.t.Helper()
+	room := id.RoomID("!other:x")
+	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: protocol, ChannelID: "other", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		return err
+	}))
+}
+
+func TestWhatWasSaidInAChatIsOnlyLookedAtWhenItIsNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.remembers("The zeppelin lands on Friday.")
+	require.Equal(t, "I found nothing about that in your documents.", b.ask("when does the zeppelin land?"))
+
+	named := b.ask("when does Ana's zeppelin land?")
+	require.Contains(t, named, "The zeppelin lands on Friday.")
+	require.Contains(t, named, "Looked in: your documents, Ana · Demo.")
+
+	b.anotherAna("signal")
+	unclear := b.ask("when does the zeppelin of Ana land?")
+	require.NotContains(t, unclear, "Friday")
+	require.Contains(t, unclear, "Not in the chats of Ana: there are several; say the network (Demo, Signal), and I look there.")
+	require.Contains(t, b.ask("when does the zeppelin of Ana on Demo land?"), "Friday")
+}
+
+func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: says("On Friday.", 1, "The zeppelin lands on Friday.")}
+	})
+	b := setup(t, model)
+	b.remembers("The zeppelin lands on Friday.")
+	b.ask("when does the zeppelin land?")
+	require.NotContains(t, spelled(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
+	text := b.ask("when does ana's zeppelin land?")
+	require.Contains(t, text, "On Friday. [1]")
+	require.Contains(t, text, "Looked in: your documents, Ana · Demo.")
+}
+
+func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"sentences":[{"text":"It is 90 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."},
+			{"text":"It is free.","source":1,"quote":"never written"},{"text":"It is old.","source":99,"quote":"Tuning an upright piano costs 90 euro."},{"text":"I think so.","source":0,"quote":""}]}`}
+	})
+	b := setup(t, model)
+	text := b.ask("what does tuning an upright piano cost?")
+	require.NotContains(t, text, "[2]")
+	invented := func() int {
+		n, err := store.Invented(context.Background(), b.store.DB())
+		require.NoError(t, err)
+		return n
+	}
+	require.Equal(t, 2, invented(), "a sentence without a source makes nothing up")
+	b.says("What does tuning an upright piano cost?", policy.ActionAnswer)
+	b.turn()
+	require.Equal(t, 4, invented(), "a contact's answers are counted, too")
+}

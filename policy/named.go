@@ -1,0 +1,103 @@
+package policy
+
+import "slices"
+
+// ChatName is what a chat is called, and on which network it is.
+type ChatName struct {
+	ID      int64
+	Name    string
+	Network string // "WhatsApp"
+}
+
+// shortestName is how many letters of a first name are enough to mean somebody.
+const shortestName = 3
+
+// Named finds the chats that a text names: by the whole name, or by the first word of it where nobody else is called so, as
+// whole words in any case. Of several of one name, one is meant if its network is named, too; else they are unclear. A name
+// within a longer one that is named is not meant.
+func Named(text string, chats []ChatName) (named, unclear []ChatName) {
+	hay := fold(text)
+	whole := groupNames(chats, func(name string) string { return name })
+	for _, group := range whole {
+		if !group.standsIn(hay) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.holds(group) && o.standsIn(hay) }) {
+			continue
+		}
+		n, u := group.meant(hay)
+		named, unclear = append(named, n...), append(unclear, u...)
+	}
+	for _, group := range groupNames(chats, firstWord) {
+		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return o.standsIn(hay) && o.sharesWith(group) })
+		if known || len(group.folded) < shortestName || !group.standsIn(hay) {
+			continue
+		}
+		n, u := group.meant(hay)
+		named, unclear = append(named, n...), append(unclear, u...)
+	}
+	return named, unclear
+}
+
+// nameGroup are the chats of one name.
+type nameGroup struct {
+	folded []rune
+	chats  []ChatName
+}
+
+// groupNames groups chats by a part of their names, in order of their first.
+func groupNames(chats []ChatName, part func(string) string) []nameGroup {
+	var groups []nameGroup
+	for _, c := range chats {
+		folded := fold(part(c.Name))
+		if len(folded) < 2 {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g nameGroup) bool { return slices.Equal(g.folded, folded) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, nameGroup{folded: folded})
+		}
+		groups[i].chats = append(groups[i].chats, c)
+	}
+	return groups
+}
+
+// firstWord is the first of several words of a name.
+func firstWord(name string) string {
+	folded := fold(name)
+	if i := slices.Index(folded, ' '); i > 0 {
+		return string(folded[:i])
+	}
+	return ""
+}
+
+func (g nameGroup) standsIn(hay []rune) bool {
+	for range wordMatches(hay, g.folded) {
+		return true
+	}
+	return false
+}
+
+// holds tells whether o is part of this longer name.
+func (g nameGroup) holds(o nameGroup) bool {
+	return len(g.folded) > len(o.folded) && o.standsIn(g.folded)
+}
+
+// sharesWith tells whether one of the chats is in both groups, or whether one name begins the other.
+func (g nameGroup) sharesWith(o nameGroup) bool {
+	return slices.Equal(g.folded, o.folded) || slices.ContainsFunc(g.chats, func(c ChatName) bool { return slices.Contains(o.chats, c) })
+}
+
+// meant is the one chat of a group that is meant, or all of them as unclear.
+func (g nameGroup) meant(hay []rune) (named, unclear []ChatName) {
+	if len(g.chats) == 1 {
+		return g.chats, nil
+	}
+	for _, c := range g.chats {
+		if n := (nameGroup{folded: fold(c.Network)}); len(n.folded) > 0 && n.standsIn(hay) {
+			named = append(named, c)
+		}
+	}
+	if len(named) != 1 {
+		return nil, g.chats
+	}
+	return named, nil
+}

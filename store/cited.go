@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
+)
+
+const chatNamesSQL = "select id, name, protocol from chats where kind in ('dm', 'group') and name <> '' order by last_message_at desc nulls last, id"
+
+// ChatNames lists the chats that have a name, those with the newest messages first. Network is the protocol.
+func ChatNames(ctx context.Context, db DB) ([]policy.ChatName, error) {
+	rows, err := db.Query(ctx, chatNamesSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of chats: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowToStructByPos[policy.ChatName])
+	if err != nil {
+		return nil, fmt.Errorf("read the names of chats: %w", err)
+	}
+	return names, nil
+}
+
+// settingInvented is how many citations models made up: they were left out.
+const settingInvented Setting = "invented_citations"
+
+const countInventedSQL = `insert into settings (key, value) values ($1, to_jsonb($2::int))
+	on conflict (key) do update set value = to_jsonb(settings.value::int + excluded.value::int), updated_at = now()`
+
+// CountInvented adds to the number of citations that a model made up.
+func CountInvented(ctx context.Context, db DB, n int) error {
+	return exec(ctx, db, "count citations that were made up", countInventedSQL, settingInvented, n)
+}
+
+// Invented is how many citations models made up so far.
+func Invented(ctx context.Context, db DB) (int, error) {
+	n := 0
+	_, err := GetSetting(ctx, db, settingInvented, &n)
+	return n, err
+}
