@@ -24,16 +24,20 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 	if a.Model.Name() != (llm.None{}).Name() {
 		return a.work(ctx, task, room)
 	}
-	found, err := a.lookUp(ctx, text)
+	where, err := a.placesOf(ctx, text)
 	if err != nil {
 		return err
 	}
-	markdown, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found)
+	found, err := a.lookUp(ctx, where.scope, text)
+	if err != nil {
+		return err
+	}
+	markdown, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
 	if err != nil {
 		return err
 	}
 	task.State = store.TaskCompleted
-	return a.say(ctx, &reply{room: room, task: &task, markdown: markdown, used: used})
+	return a.say(ctx, &reply{room: room, task: &task, markdown: markdown, used: used, scope: where.scope})
 }
 
 // headed puts above an answer what it is about, when nobody asked for it just now.
