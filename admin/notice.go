@@ -73,8 +73,11 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 
 // Tell tells the owner something that concerns no chat.
 func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
-	if what.Topic == jobs.TopicBridge {
+	switch what.Topic {
+	case jobs.TopicBridge:
 		return a.tellBridgeChange(ctx, what.About)
+	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
+		return a.tellBridgeState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
 	}
 	texts := map[jobs.Topic]string{
 		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
@@ -114,11 +117,11 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	ref, cause := refOf(o.ID), o.Error
-	if cause == "" {
-		cause = "the bridge gave no reason"
+	text, err := a.notSent(ctx, chat, o)
+	if err != nil {
+		return err
 	}
-	zerolog.Ctx(ctx).Warn().Str("ref", ref).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
+	zerolog.Ctx(ctx).Warn().Str("ref", refOf(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.AdminChat(ctx, tx)
 		if errors.Is(err, store.ErrNotFound) {
@@ -127,8 +130,7 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, fmt.Sprintf("⚠️ **Not sent to %s**: %s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
-			esc(label(chat)), esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), esc(ref)), nil)
+		_, err = a.say(ctx, tx, room, text, nil)
 		return err
 	})
 }

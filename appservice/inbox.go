@@ -93,7 +93,7 @@ func (in *Inbox) relevant(events []*event.Event) []*event.Event {
 		if changesRoom(evt, in.rules) {
 			in.ignored.changed(evt.RoomID)
 		}
-		if !in.ignored.has(evt.RoomID) {
+		if _, says := bridgebridge.ReadConnection(evt); says || !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)
 		}
 	}
@@ -154,6 +154,11 @@ func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 		return err
 	}
 	for _, evt := range events {
+		if taken, err := b.takeConnection(ctx, evt); err != nil {
+			return fmt.Errorf("take in %s: %w", evt.ID, err)
+		} else if taken || (b.in.ignored.has(evt.RoomID) && evt.StateKey == nil) {
+			continue
+		}
 		chat, known := b.chats[evt.RoomID]
 		if !known {
 			b.park(evt)
@@ -305,6 +310,9 @@ func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Even
 	status, ok := bridgebridge.DeliveryStatus(evt, chat.BridgeBot)
 	if !ok {
 		return nil
+	}
+	if err := b.learnConnection(ctx, chat, status, b.in.timeOf(evt)); err != nil {
+		return err
 	}
 	out, err := store.OutByEvent(ctx, b.tx, status.EventID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && out.ChatID != chat.ID) {

@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -209,7 +210,10 @@ func (s *OwnerSync) takeIn(ctx context.Context, resp *mautrix.RespSync, since st
 func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since string) ([]*event.Event, error) {
 	var events []*event.Event
 	add := func(room id.RoomID, timeline mautrix.SyncTimeline) error {
-		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool { return changesRoom(e, s.inbox.rules) }) {
+		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
+			_, says := bridgebridge.ReadConnection(e)
+			return says || changesRoom(e, s.inbox.rules)
+		}) {
 			return nil
 		}
 		if timeline.Limited && timeline.PrevBatch != "" {

@@ -47,6 +47,15 @@ func Sweep(ctx context.Context, st *store.Store) error {
 		if err != nil {
 			return fmt.Errorf("look for work without a job: %w", err)
 		}
+		silent, err := store.SilentBridges(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, state := range silent {
+			if err := Enqueue(ctx, tx, TellArgs{Topic: TopicBridgeDown, About: state}); err != nil {
+				return err
+			}
+		}
 		for _, w := range found {
 			args, err := argsFor(w.Kind, w.ID)
 			if err != nil {

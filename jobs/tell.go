@@ -18,6 +18,9 @@ const (
 	// TopicKeysGone is told when the keys cannot be opened, TopicKeysBack when they can again.
 	TopicKeysGone Topic = "keys_gone"
 	TopicKeysBack Topic = "keys_back"
+	// TopicBridgeDown is told when a bridge loses its network, TopicBridgeUp when it reaches it again; About is the state.
+	TopicBridgeDown Topic = "bridge_down"
+	TopicBridgeUp   Topic = "bridge_up"
 	// TopicBridge is told when another bot claims the chats of a bridge; About is the change.
 	TopicBridge Topic = "bridge"
 )

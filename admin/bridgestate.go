@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/store"
+)
+
+// tellBridgeState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
+func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) error {
+	s, err := store.BridgeStateByID(ctx, a.Store.DB(), state)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || (s.DownSince != nil) != down {
+		return err
+	}
+	var text string
+	if down {
+		text = "⚠️ " + a.downText(s) + " What I say there does not arrive, and I may not hear what is said to you. " + mend(s)
+	} else {
+		text = "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
+		if s.WasDown != nil {
+			text += ", since " + a.moment(s.ChangedAt) + " (down from " + a.moment(*s.WasDown) + ")"
+		}
+		text += "."
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, text, nil)
+		return err
+	})
+}
+
+// downText says what is wrong with a bridge and since when.
+func (a *Admin) downText(s store.BridgeState) string {
+	network := esc(bridgebridge.NetworkName(s.Protocol))
+	if s.Why == store.SilentBridge {
+		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, a.moment(*s.DownSince))
+	}
+	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), a.moment(*s.DownSince))
+}
+
+// mend says what to do about it.
+func mend(s store.BridgeState) string {
+	if s.Why == store.SilentBridge {
+		return "Look whether it runs; what waits at the homeserver arrives when it does."
+	}
+	return "Log in again with the bridge: write `login` to " + esc(s.Bot.String()) + "."
+}
+
+// downStatus names the bridges that do not reach their network.
+func (a *Admin) downStatus(ctx context.Context, _ request) (string, error) {
+	states, err := store.BridgesDown(ctx, a.Store.DB())
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, s := range states[:min(len(states), pageSize)] {
+		lines = append(lines, "⚠️ "+a.downText(s)+" "+mend(s))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// notSent is the word about a message that did not arrive in a chat.
+func (a *Admin) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+	states, err := store.BridgesDown(ctx, a.Store.DB())
+	if err != nil {
+		return "", err
+	}
+	head, ref := "⚠️ **Not sent to "+esc(label(chat))+"**: ", esc(refOf(o.ID))
+	for _, s := range states {
+		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
+			return head + fmt.Sprintf("%s says %s (since %s). %s I don't send it again: write there yourself then. It was %s. (%s)",
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), a.moment(*s.DownSince), mend(s), quote(bodyOf(o), 200), ref), nil
+		}
+	}
+	cause := o.Error
+	if cause == "" {
+		cause = "the bridge gave no reason"
+	}
+	return head + fmt.Sprintf("%s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
+		esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
+}

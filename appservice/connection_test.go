@@ -1,0 +1,103 @@
+package appservice
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// says is a bridge's notice about a login, a second after the one before.
+func (b *bundle) says(room id.RoomID, sender id.UserID, state string) *event.Event {
+	b.t.Helper()
+	evt := b.event("m.room.message", room, sender, fmt.Sprintf(`{"msgtype":"m.notice","body":"State update","fi.mau.bridge_state":{"state_event":%q,"remote_id":"me"}}`, state))
+	evt.Timestamp += int64(b.events)*1000 - 3_600_000
+	return evt
+}
+
+func (b *bundle) told(topic string) int {
+	return b.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
+}
+
+func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	const management = id.RoomID("!bridge:x")
+	b.inbox.ignored.add(management)
+	b.receive(b.says(management, "@eve:example.com", "BAD_CREDENTIALS"))
+	require.Zero(t, b.told("bridge_down"), "anybody could write it")
+
+	down := b.says(management, bridgeBot, "BAD_CREDENTIALS")
+	b.receive(down)
+	b.receive(down, b.says(management, bridgeBot, "LOGGED_OUT"), b.says("!new:x", bridgeBot, "UNKNOWN_ERROR"))
+	require.Equal(t, 1, b.told("bridge_down"))
+	require.Zero(t, b.told("bridge_up"))
+	b.receive(b.says(management, bridgeBot, "CONNECTED"))
+	b.receive(b.says(management, bridgeBot, "CONNECTED"), down)
+	require.Equal(t, 1, b.told("bridge_up"), "what comes late changes nothing back")
+	require.Equal(t, 1, b.told("bridge_down"))
+	_, err := b.store.DB().Exec(context.Background(), "update river.river_job set state = 'completed', finalized_at = now()")
+	require.NoError(t, err)
+	b.receive(b.says(management, bridgeBot, "BAD_CREDENTIALS"))
+	require.Equal(t, 2, b.told("bridge_down"))
+	require.Zero(t, b.count("messages")+b.count("pending_events"), "nothing is kept of what bridges say")
+}
+
+func TestTheFateOfAMessageTellsWhetherTheLoginWorks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	status := func(of *event.Event, status, message string) {
+		b.receive(b.event("com.beeper.message_send_status", "!a:x", bridgeBot, fmt.Sprintf(
+			`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":%q}`, of.ID, status, message)))
+	}
+	ours := func() *event.Event {
+		evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", b.out(chat)))
+		b.receive(evt)
+		return evt
+	}
+	first := ours()
+	status(first, "FAIL_PERMANENT", "the file is too large")
+	require.Zero(t, b.told("bridge_down"))
+	status(ours(), "FAIL_RETRIABLE", "You're not logged in")
+	status(b.text("!a:x", owner, "typed by the owner"), "FAIL_RETRIABLE", "You're not logged in")
+	require.Equal(t, 1, b.told("bridge_down"))
+	require.Equal(t, 2, b.jobs("undelivered"), "each message of ours that did not arrive is told")
+	status(ours(), "SUCCESS", "")
+	require.Equal(t, 1, b.told("bridge_up"))
+}
+
+func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	ctx := context.Background()
+	silent := func() (found []int64) {
+		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
+			found, err = store.SilentBridges(ctx, tx)
+			return err
+		}))
+		return found
+	}
+	sent := func(ago string) {
+		key := b.out(chat)
+		_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
+		require.NoError(t, err)
+	}
+	sent("10 minutes")
+	require.Empty(t, silent(), "a bridge that never confirms is not silent")
+	_, err := b.store.DB().Exec(ctx, "update outbox set state = 'delivered', delivered_at = now() - interval '10 minutes'")
+	require.NoError(t, err)
+	sent("1 minute")
+	require.Empty(t, silent(), "it is given time")
+	sent("5 minutes")
+	require.Len(t, silent(), 1)
+	require.Empty(t, silent(), "once")
+}

@@ -1,0 +1,64 @@
+package bridgebridge
+
+import (
+	"cmp"
+	"strings"
+
+	"maunium.net/go/mautrix/event"
+)
+
+// Connection is a bridge's word about one of the owner's logins.
+type Connection struct {
+	Login string // its id
+	Up    bool
+	Why   string // what is wrong, for people; empty when it is up
+}
+
+// stateContent is what is read of a bridge's state notice.
+type stateContent struct {
+	State *struct {
+		Event    string `json:"state_event"`
+		Error    string `json:"error"`
+		Message  string `json:"message"`
+		RemoteID string `json:"remote_id"`
+	} `json:"fi.mau.bridge_state"`
+}
+
+// ReadConnection reads the notice that a bridge sends to its management room when a login breaks or works again. False: it
+// is none, or one of a state on the way. Who sent it is the caller's to look at.
+func ReadConnection(evt *event.Event) (Connection, bool) {
+	state := decode[stateContent](evt).State
+	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > 512 {
+		return Connection{}, false
+	}
+	c := Connection{Login: state.RemoteID}
+	switch state.Event {
+	case "CONNECTED", "BACKFILLING":
+		c.Up = true
+	case "BAD_CREDENTIALS", "LOGGED_OUT":
+		c.Why = LoggedOut
+	case "TRANSIENT_DISCONNECT":
+		c.Why = "not connected"
+	case "BRIDGE_UNREACHABLE":
+		c.Why = "the bridge is down"
+	case "UNKNOWN_ERROR":
+		c.Why = cmp.Or(cleanLine(state.Message, maxWhy), cleanLine(state.Error, maxWhy), "an error")
+	default:
+		return Connection{}, false
+	}
+	return c, true
+}
+
+// LoggedOut is why nothing arrives when the network has ended the owner's login.
+const LoggedOut = "logged out"
+
+// IsLoggedOut tells whether the reason of a failed delivery is that the login is gone.
+func IsLoggedOut(why string) bool {
+	why = strings.ToLower(why)
+	for _, words := range []string{"logged out", "not logged in", "you're not logged in", "bad credentials"} {
+		if strings.Contains(why, words) {
+			return true
+		}
+	}
+	return false
+}

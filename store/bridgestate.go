@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// BridgeState is how a bridge's connection to its network is.
+type BridgeState struct {
+	ID        int64
+	Bot       id.UserID
+	Login     string // the owner's login; empty: of none in particular
+	Protocol  string
+	Why       string // what is wrong, for people; empty while all is well
+	ChangedAt time.Time
+	DownSince *time.Time // nil while all is well
+	WasDown   *time.Time // since when it was down before
+}
+
+const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.why, s.changed_at, s.down_since, s.was_down"
+
+const protocolOfSQL = "select protocol from chats where bridge_bot = $1 order by id limit 1"
+
+// ProtocolOf is the network of a bridge bot that keeps chats, or ErrNotFound.
+func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
+	return scalar[string](ctx, db, "bridge", protocolOfSQL, bot)
+}
+
+const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
+	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since
+		where s.down_since is null and s.changed_at < excluded.changed_at
+	returning id`
+
+// BridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state.
+func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
+	state, err = scalar[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
+		"bot": s.Bot, "login": clean(s.Login), "protocol": s.Protocol, "why": clean(s.Why), "at": s.ChangedAt,
+	})
+	if errors.Is(err, ErrNotFound) {
+		return 0, false, nil
+	}
+	return state, err == nil, err
+}
+
+const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
+	where bot = $1 and ($2 = '' or login in ($2, '')) and down_since is not null and changed_at < $3 returning id`
+
+// BridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
+func BridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
+	return scalars[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, clean(login), at)
+}
+
+const bridgeStateSQL = "select " + bridgeStateColumns + " from bridge_states s where s.id = $1"
+
+// BridgeStateByID returns one state, or ErrNotFound.
+func BridgeStateByID(ctx context.Context, db DB, state int64) (BridgeState, error) {
+	return one[BridgeState](ctx, db, "bridge state", bridgeStateSQL, state)
+}
+
+const bridgesDownSQL = "select " + bridgeStateColumns + " from bridge_states s where s.down_since is not null order by s.down_since, s.id"
+
+// BridgesDown returns what does not work, the oldest first.
+func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
+	return collect[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
+}
+
+const silentSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
+	select distinct on (c.bridge_bot) c.bridge_bot, '', c.protocol, $1, now(), o.sent_at from outbox o join chats c on c.id = o.chat_id
+	where o.state = 'sent' and o.send_as = 'owner' and o.sent_at between now() - interval '1 hour' and now() - interval '3 minutes' and c.bridge_bot <> ''
+		and exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at is not null)
+		and not exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at > o.sent_at)
+		and not exists (select from bridge_states x where x.bot = c.bridge_bot and x.down_since is not null)
+	order by c.bridge_bot, o.sent_at
+	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since where s.down_since is null
+	returning id`
+
+// SilentBridge is what is said of a bridge that confirmed messages before and does not any more.
+const SilentBridge = "no answer"
+
+// SilentBridges notes the bridges that say nothing about what was sent minutes ago, although they did before.
+func SilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
+	return scalars[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
+}
