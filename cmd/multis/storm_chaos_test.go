@@ -1,0 +1,13 @@
+//go:build chaos
+
+package main
+
+import "time"
+
+const (
+	stormSchedules = 10_000
+	stormChats     = 500
+	stormTime      = 8 * time.Minute
+	stormEvery     = 5 * time.Second
+	stormRestarts  = 4
+)

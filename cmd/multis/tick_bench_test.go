@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// dueSQL is how long after its time each schedule's words were committed and taken up to be sent: a little more than the commit.
+const dueSQL = `select extract(epoch from j.attempted_at - r.due_at) * 1000 from schedule_runs r
+	join river.river_job j on j.kind = 'send' and j.args->>'out' = r.outbox_id::text where j.attempted_at is not null`
+
+// BenchmarkDueToOutbox has 20 schedules a second become due, and shows how late they are.
+func BenchmarkDueToOutbox(b *testing.B) {
+	const perSecond, seconds = 20, 20
+	for range b.N {
+		h := openHerd(b, 1)
+		texts := h.plant(perSecond*seconds, h.chats(100), seconds*time.Second)
+		require.Eventually(b, func() bool { return len(h.door.came()) == len(texts) }, 5*time.Minute, 100*time.Millisecond)
+		rows, err := h.st.DB().Query(b.Context(), dueSQL)
+		require.NoError(b, err)
+		late, err := pgx.CollectRows(rows, pgx.RowTo[float64])
+		require.NoError(b, err)
+		slices.Sort(late)
+		at := func(p int) float64 { return late[min(len(late)*p/100, len(late)-1)] }
+		b.ReportMetric(at(50), "p50-ms")
+		b.ReportMetric(at(95), "p95-ms")
+		b.ReportMetric(at(99), "p99-ms")
+		b.Log(histogram(late))
+		for n := range h.procs {
+			h.kill(n)
+		}
+	}
+}
+
+// histogram draws how many values lie in each stretch.
+func histogram(values []float64) string {
+	var b strings.Builder
+	low := 0.0
+	for _, high := range []float64{25, 50, 75, 100, 125, 150, 200, 250, 500, 1000, 1e9} {
+		n := 0
+		for _, v := range values {
+			if v >= low && v < high {
+				n++
+			}
+		}
+		name := fmt.Sprintf("< %4.0f ms", high)
+		if high == 1e9 {
+			name = "  longer "
+		}
+		fmt.Fprintf(&b, "\n%s %5d %s", name, n, strings.Repeat("▇", n*60/max(len(values), 1)))
+		low = high
+	}
+	return b.String()
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/migrations"
+	"multis/policy"
+	"multis/store"
+	"multis/store/pgserver"
+)
+
+// door is a homeserver that answers at once, and counts what it was given by transaction id.
+type door struct {
+	*httptest.Server
+	mu    sync.Mutex
+	texts map[string]string // by transaction id
+}
+
+func openDoor(t testing.TB) *door {
+	t.Helper()
+	d := &door{texts: map[string]string{}}
+	mux := http.NewServeMux()
+	const v3 = "/_matrix/client/v3"
+	mux.HandleFunc("GET "+v3+"/account/whoami", func(w http.ResponseWriter, r *http.Request) {
+		reply(w, map[string]id.UserID{"user_id": userOf(r)})
+	})
+	mux.HandleFunc("GET "+v3+"/joined_rooms", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string][]string{"joined_rooms": {}}) })
+	mux.HandleFunc("POST "+v3+"/createRoom", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"room_id": "!made:x"}) })
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "M_NOT_FOUND") })
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", func(w http.ResponseWriter, _ *http.Request) { reply(w, []struct{}{}) })
+	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", d.take)
+	mux.HandleFunc("GET "+v3+"/sync", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+		reply(w, map[string]string{"next_batch": "s0"})
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	d.Server = httptest.NewServer(mux)
+	t.Cleanup(func() { d.CloseClientConnections(); d.Close() })
+	return d
+}
+
+func (d *door) take(w http.ResponseWriter, r *http.Request) {
+	var content struct {
+		Body string `json:"body"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&content); err != nil {
+		refuse(w, http.StatusBadRequest, "M_NOT_JSON")
+		return
+	}
+	txn := r.PathValue("room") + "/" + r.PathValue("txn")
+	d.mu.Lock()
+	d.texts[txn] = content.Body
+	d.mu.Unlock()
+	reply(w, map[string]string{"event_id": "$" + r.PathValue("txn")})
+}
+
+// came counts how often each text of the storm came, a repeated transaction being one.
+func (d *door) came() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	times := map[string]int{}
+	for text := range maps.Values(d.texts) {
+		if strings.HasPrefix(text, "storm ") {
+			times[text]++
+		}
+	}
+	return times
+}
+
+// herd is several processes of multis on one database.
+type herd struct {
+	t      testing.TB
+	door   *door
+	dsn    string
+	st     *store.Store
+	server *pgserver.Server
+	dir    string
+	procs  []*exec.Cmd
+}
+
+const herdConfig = `
+homeserver: {address: %q, domain: x}
+appservice: {port: %d, sender_localpart: as_multis_test, as_token: as-token, hs_token: hs-token}
+owner: "@owner:x"
+time_zone: UTC
+database: {url: %q}
+logging: {level: error}
+`
+
+func openHerd(t testing.TB, processes int) *herd {
+	t.Helper()
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "multis-herd") // t.TempDir is closed to the user that Postgres runs as
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	h := &herd{t: t, door: openDoor(t), dir: dir}
+	h.server, err = pgserver.Start(ctx, h.postgres())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.server.Stop()) })
+	h.dsn, err = h.server.EnsureDatabase(ctx, "multis", "multis")
+	require.NoError(t, err)
+	require.NoError(t, migrations.Run(ctx, h.dsn))
+	h.st, err = store.Open(ctx, h.dsn)
+	require.NoError(t, err)
+	t.Cleanup(h.st.Close)
+	for range processes {
+		h.procs = append(h.procs, nil)
+	}
+	for n := range h.procs {
+		h.start(n)
+	}
+	t.Cleanup(func() {
+		for n := range h.procs {
+			h.kill(n)
+		}
+	})
+	return h
+}
+
+func (h *herd) postgres() pgserver.Options { return pgserver.Options{Dir: h.dir + "/pg", Throwaway: true} }
+
+// restart ends Postgres under everybody, and starts it again.
+func (h *herd) restart() {
+	h.t.Helper()
+	require.NoError(h.t, h.server.Stop())
+	var err error
+	h.server, err = pgserver.Start(context.Background(), h.postgres())
+	require.NoError(h.t, err)
+}
+
+func (h *herd) start(n int) {
+	h.t.Helper()
+	free := httptest.NewServer(nil) // finds a port
+	address, err := url.Parse(free.URL)
+	require.NoError(h.t, err)
+	free.Close()
+	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
+	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port()), h.door.URL, h.dsn), 0o600))
+	cmd := exec.Command(os.Args[0], "--config", file, "run") //nolint:noctx // it is killed, which is the point
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	if testing.Verbose() {
+		cmd.Stderr = os.Stderr
+	}
+	require.NoError(h.t, cmd.Start())
+	h.procs[n] = cmd
+}
+
+func (h *herd) kill(n int) {
+	h.t.Helper()
+	if cmd := h.procs[n]; cmd != nil {
+		_ = cmd.Process.Kill() // it may have ended with the database
+		_ = cmd.Wait()
+		h.procs[n] = nil
+	}
+}
+
+// chats makes direct chats that words can be sent to.
+func (h *herd) chats(n int) []int64 {
+	h.t.Helper()
+	var ids []int64
+	require.NoError(h.t, h.st.InTx(h.t.Context(), func(tx store.Tx) error {
+		ids = nil
+		for i := range n {
+			room := id.RoomID(fmt.Sprintf("!storm%d:x", i))
+			c, err := store.UpsertChat(h.t.Context(), tx, store.Chat{
+				Protocol: "demo", ChannelID: fmt.Sprint(i), RoomID: &room, Kind: policy.KindDM, Name: fmt.Sprint("Storm ", i), BridgeBot: "@bot:x", Encrypted: policy.EncryptionNo,
+			})
+			if err != nil {
+				return err
+			}
+			ids = append(ids, c.ID)
+		}
+		return nil
+	}))
+	return ids
+}
+
+// plant sets schedules that become due one after the other within d, and returns their texts.
+func (h *herd) plant(n int, chats []int64, d time.Duration) []string {
+	h.t.Helper()
+	ctx, begin := h.t.Context(), time.Now().Add(2*time.Second)
+	var texts []string
+	for batch := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}), 500) {
+		require.NoError(h.t, h.st.InTx(ctx, func(tx store.Tx) error {
+			var ticks []jobs.Args
+			for _, i := range batch {
+				number, err := store.NextScheduleID(ctx, tx)
+				if err != nil {
+					return err
+				}
+				at := begin.Add(d * time.Duration(i) / time.Duration(n)).Truncate(time.Microsecond)
+				s := store.Schedule{
+					ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Does: store.DoesSay, Body: fmt.Sprintf("storm %d", i), ChatID: &chats[i%len(chats)],
+					CatchUp: store.CatchOnce, CreatedBy: testOwner, CreatedAt: time.Now(),
+				}
+				if err := store.InsertSchedule(ctx, tx, s); err != nil {
+					return err
+				}
+				ticks = append(ticks, jobs.Tick(number, at))
+			}
+			return jobs.Enqueue(ctx, tx, ticks...)
+		}))
+		for _, i := range batch {
+			texts = append(texts, fmt.Sprintf("storm %d", i))
+		}
+	}
+	return texts
+}
+
+func (h *herd) count(sql string, args ...any) (n int) {
+	h.t.Helper()
+	require.NoError(h.t, h.st.DB().QueryRow(h.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// Three processes are killed over and over while schedules become due, and Postgres is restarted under them.
+func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) {
+	h := openHerd(t, 3)
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	texts := h.plant(stormSchedules, h.chats(stormChats), stormTime)
+	kills, restarts := 0, 0
+	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
+		time.Sleep(stormEvery) //nolint:forbidigo // the storm's own rhythm, which nothing waits for
+		if left := time.Until(end); restarts < stormRestarts && left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
+			h.restart()
+			restarts++
+		}
+		n := rng.IntN(len(h.procs))
+		h.kill(n)
+		h.start(n)
+	}
+	for n := range h.procs { // one may have ended with the database, and systemd would start it again
+		h.kill(n)
+		h.start(n)
+	}
+	require.Eventually(t, func() bool {
+		n := 0
+		err := h.st.DB().QueryRow(t.Context(), "select count(*) from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
+		return err == nil && n >= len(texts)
+	}, 5*time.Minute, 200*time.Millisecond, "every schedule to come")
+	came := h.door.came()
+	for _, text := range texts {
+		require.Equal(t, 1, came[text], "%s at the receiving end", text)
+	}
+	require.Len(t, came, len(texts))
+	require.Equal(t, len(texts), h.count("select count(*) from schedule_runs where state = 'done' and outbox_id is not null"))
+	require.Equal(t, len(texts), h.count("select count(*) from outbox where purpose = $1", policy.PurposeOperator))
+	require.Zero(t, h.count("select count(*) from schedules where created_by <> '' and next_at is not null"))
+	t.Logf("%d schedules, %d kills, %d restarts of Postgres; each came once", len(texts), kills, restarts)
+}
