@@ -159,6 +159,8 @@ func admitQuestion(in AdmitInput) Admission {
 		return Admission{ActionHandoff, CodeKeyword, fmt.Sprintf("The word %q hands over to a person.", keyword)}
 	case WantsHuman(in.Text):
 		return in.because(ActionHandoff, CodeWantsHuman)
+	case WantsReminder(in.Text):
+		return in.because(ActionHandoff, CodeReminder)
 	case in.Sent.reached(in.SendCap) == "minute":
 		return in.because(ActionHandoff, CodeCapMinute)
 	case in.Sent.reached(in.SendCap) == "day":

@@ -103,6 +103,7 @@ func TestAdmit(t *testing.T) {
 		{"a keyword hands over", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionHandoff, CodeKeyword},
 		{"a keyword hands over before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionHandoff, CodeKeyword},
 		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionHandoff, CodeWantsHuman},
+		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionHandoff, CodeReminder},
 		{"ten answers within a minute hand over", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionHandoff, CodeCapMinute},
 		{"a hundred answers within a day hand over", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionHandoff, CodeCapDay},
 

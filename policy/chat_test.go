@@ -64,7 +64,7 @@ func TestValid(t *testing.T) {
 func TestEveryCodeHasASentence(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
-		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeListening, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeHeard, CodeUnheard, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
+		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeReminder, CodeListening, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeHeard, CodeUnheard, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
 		CodeAcknowledged, CodeFlood, CodeOwnerWrote, CodeOperatorWrote, CodeEcho, CodeBot, CodeBridgeBot, CodeUnknownAuthor,
 		CodeNotAllowed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerHere,
 		CodeCapMinute, CodeCapDay, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,

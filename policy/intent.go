@@ -47,6 +47,12 @@ met een mens praten|met een mens spreken|een mens spreken|met iemand spreken|met
 التحدث مع شخص|التحدث إلى شخص|التحدث الى شخص|التحدث مع انسان|التحدث مع إنسان|التحدث مع موظف|اتكلم مع شخص|أتكلم مع شخص|شخص حقيقي|موظف حقيقي
 rozmawiać z człowiekiem|porozmawiać z człowiekiem|z konsultantem|gerçek bir insan|bir insanla konuşmak|müşteri temsilcisi`
 
+	reminderPhrases = `
+remind me|send me a reminder|set a reminder|set me a reminder|can you remind|could you remind|please remind|don't let me forget
+erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie mich erinnern|mich daran erinnern
+rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
+ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
+
 	// humanAlone asks for a person only when it is the whole message.
 	humanAlone = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
 
@@ -82,13 +88,18 @@ func WantsHuman(text string) bool {
 	if slices.Contains(phrases(humanAlone), words) {
 		return true
 	}
+	return hasPhrase(words, humanPhrases)
+}
+
+// WantsReminder reports whether the message asks to be reminded of something.
+func WantsReminder(text string) bool {
+	return hasPhrase(strings.Join(intentWords(text), " "), reminderPhrases)
+}
+
+// hasPhrase tells whether one of the phrases stands somewhere among the words.
+func hasPhrase(words, table string) bool {
 	padded := " " + words + " "
-	for _, phrase := range phrases(humanPhrases) {
-		if strings.Contains(padded, " "+phrase+" ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases(table), func(phrase string) bool { return strings.Contains(padded, " "+phrase+" ") })
 }
 
 // IsStop reports whether the whole message asks to be left alone.

@@ -43,6 +43,16 @@ func TestIsAcknowledgement(t *testing.T) {
 	}
 }
 
+func TestWantsReminder(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Remind me tomorrow", "could you REMIND me on friday?", "Bitte erinnern Sie mich morgen daran", "Rappelle-moi demain", "Recuérdame mañana", "ricordami domani", "Напомни мне завтра"} {
+		require.True(t, WantsReminder(text), text)
+	}
+	for _, text := range []string{"", "That reminds me of summer", "Do you send reminders before the appointment?", "my reminder said 9", "Wann ist die Erinnerung?"} {
+		require.False(t, WantsReminder(text), text)
+	}
+}
+
 func TestWantsHuman(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

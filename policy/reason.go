@@ -10,6 +10,7 @@ const (
 	CodeCommand    Code = "command"
 	CodeKeyword    Code = "keyword"
 	CodeWantsHuman Code = "wants_human"
+	CodeReminder   Code = "wants_reminder"
 	CodeListening  Code = "listening"
 	CodeHeard      Code = "heard"
 
@@ -89,6 +90,8 @@ func (c Code) Sentence() string {
 		return "A keyword hands over to a person."
 	case CodeWantsHuman:
 		return "It asks for a person."
+	case CodeReminder:
+		return "It asks to be reminded. I promise and schedule nothing for others; `/remind` sets a reminder for you."
 	case CodeListening:
 		return "It is a voice note; I am writing down what it says."
 	case CodeHeard:

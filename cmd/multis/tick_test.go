@@ -140,7 +140,9 @@ func openHerd(t testing.TB, processes int) *herd {
 	return h
 }
 
-func (h *herd) postgres() pgserver.Options { return pgserver.Options{Dir: h.dir + "/pg", Throwaway: true} }
+func (h *herd) postgres() pgserver.Options {
+	return pgserver.Options{Dir: h.dir + "/pg", Throwaway: true}
+}
 
 // restart ends Postgres under everybody, and starts it again.
 func (h *herd) restart() {
