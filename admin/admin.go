@@ -54,6 +54,8 @@ type Rules struct {
 	Embeddings string
 	// Inbox is where other programs call in, as they reach it; empty: nobody can.
 	Inbox string
+	// HandOverAtCap tells that contacts are handed over once money is used up.
+	HandOverAtCap bool
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 }

@@ -173,6 +173,11 @@ func (a *Admin) chatCommands() []command {
 				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",
 		},
 		{
+			name: "budget", group: groupControl, run: a.budget, operators: true,
+			summary: "what I spent, on what",
+			help:    "Today against its cap, by purpose and by chat, and the last 7 days. Calls that are under way count at their worst.",
+		},
+		{
 			name: "help", args: "[command]", group: groupControl, run: a.help, operators: true,
 			summary: "this list, or more about one command",
 		},

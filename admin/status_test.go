@@ -26,9 +26,7 @@ func TestStatus(t *testing.T) {
 	r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
 	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
 	for _, amount := range []int64{90_000, 30_001} {
-		res, err := r.st.Reserve(r.ctx, store.Spend{Day: "2026-11-20", Purpose: "ask", Model: "m", Amount: 500_000, DayCap: 2_000_000, ChatCap: 2_000_000})
-		require.NoError(t, err)
-		require.NoError(t, r.st.Settle(r.ctx, res.ID, store.Settlement{Amount: amount}))
+		r.spend(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
 	}
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",

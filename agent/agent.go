@@ -37,6 +37,8 @@ type Options struct {
 	// Greeting answers a greeting; Handover is said once when a person has to take over.
 	Greeting string
 	Handover string
+	// HandOverAtCap has a person answer contacts once money is used up. Defaults to answers in the documents' own words.
+	HandOverAtCap bool
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for it.
 	BurstQuiet time.Duration
 	BurstMax   time.Duration

@@ -308,9 +308,12 @@ func TestTwoTurnsOfOneChatAtOnceGiveOneReply(t *testing.T) {
 func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
-	model, err := llm.Open(llm.Config{Model: "openai/test", BaseURL: server.URL, Timeout: 10 * time.Second}, llm.Budget{
-		Ledger: &ample{}, Local: true, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" },
+	models, err := llm.New(llm.Options{
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL, Local: true}}, Timeout: 10 * time.Second,
+		Budget: llm.Budget{Ledger: &ample{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
 	})
+	require.NoError(t, err)
+	model, err := models.Open([]string{"openai/test"}, "")
 	require.NoError(t, err)
 	return model, server
 }

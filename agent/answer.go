@@ -55,11 +55,10 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		result, err = a.quote(ctx, found)
+	case errors.As(err, &over) && a.HandOverAtCap:
+		return answer{why: "The budget is used up, and then a person answers (config: budget.at_cap)."}, nil
 	case errors.As(err, &over):
 		result, err = a.quote(ctx, found)
-		if over.First {
-			result.notices = append(result.notices, a.overBudgetText(over))
-		}
 	case err != nil && last && ctx.Err() == nil:
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("The model failed; answering from passages")
 		result, err = a.quote(ctx, found)

@@ -64,20 +64,27 @@ func (c *Config) checkTokens(r *reader) {
 	}
 }
 
-// checkModel refuses a paid model without its prices, because then no budget could hold.
+// checkModel looks at what belongs to the model. Whether a model has a price and its provider a key is told by what knows
+// the providers.
 func (c *Config) checkModel(r *reader) {
-	if c.LLM.Model == NoModel || c.LLM.Local {
+	for _, p := range c.LLM.Prices {
+		if (p.In == 0) != (p.Out == 0) {
+			r.complain("llm.prices", "has half a price for "+p.Model+"; write what a million tokens cost in and out")
+		}
+	}
+	strategy := c.LLM.Strategies.list(c.LLM.Model)
+	if strategy != nil {
+		if len(*strategy) == 0 {
+			r.complain("llm.model", "is a strategy without models; write them as a list into llm.strategies."+c.LLM.Model)
+		}
+		if c.LLM.BaseURL != "" || c.LLM.APIKey != "" || c.LLM.Local {
+			r.complain("llm.model", "names several models, and base_url, api_key and local beside it are for one; write them into llm.providers")
+		}
 		return
 	}
-	const fix = "is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing"
-	if c.LLM.Prices.InputPerMTok == 0 {
-		r.complain("llm.prices.input_per_mtok", fix)
-	}
-	if c.LLM.Prices.OutputPerMTok == 0 {
-		r.complain("llm.prices.output_per_mtok", fix)
-	}
-	if c.LLM.BaseURL == "" && c.LLM.APIKey == "" {
-		r.complain("llm.api_key", "is missing; write the key, or llm.base_url if you run a server that wants none")
+	provider, _, _ := strings.Cut(c.LLM.Model, "/")
+	if p, ok := c.LLM.Providers[provider]; ok && (p.BaseURL != "" && c.LLM.BaseURL != "" || p.APIKey != "" && c.LLM.APIKey != "") {
+		r.complain("llm.model", "has its base_url or api_key both here and in llm.providers."+provider+"; keep one of the two")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // containers often have no zone files, and time_zone is required
@@ -92,20 +93,24 @@ type Database struct {
 	DataDir string // everything multis keeps on disk
 }
 
-// LLM is the language model.
+// LLM says which language models answer, and where they are.
 type LLM struct {
-	Model   string        // NoModel, or "openai/" and the model's name at BaseURL
-	BaseURL string        // of an OpenAI-compatible API, without a slash at the end; empty means OpenAI's own
-	APIKey  Secret        // empty for servers that want none
-	Timeout time.Duration // of one call
-	Prices  Prices
-	Local   bool // the model costs nothing; only then may its prices be zero
+	Model      string // NoModel, one as "provider/name", or one of Strategies' names
+	BaseURL    string // of the provider of Model, without a slash at the end; empty where it is known or in Providers
+	APIKey     Secret // of the provider of Model
+	Local      bool   // the provider of Model costs nothing
+	Timeout    time.Duration
+	Providers  map[string]Provider // by name
+	Strategies Strategies
+	Prices     []Price // of models whose price is not known, or is another one
 }
 
-// Prices are what the model's provider charges, per million tokens, in Budget.Currency.
-type Prices struct {
-	InputPerMTok  Money
-	OutputPerMTok Money
+// Provider says where models are served and how.
+type Provider struct {
+	Type    string // "anthropic", "openai" or "gemini"; empty: by the provider's name, else openai
+	BaseURL string
+	APIKey  Secret
+	Local   bool
 }
 
 // Embeddings is the model that finds passages by what they mean.
@@ -128,11 +133,80 @@ type Speech struct {
 	Local          bool          // the model costs nothing; only then may the price be zero
 }
 
+// The names of the strategies.
+const (
+	CheapFirst    = "cheap_first"
+	FastFirst     = "fast_first"
+	PowerfulFirst = "powerful_first"
+	OfflineFirst  = "offline_first"
+	Custom        = "custom"
+)
+
+// Strategies are lists of models, tried in the order they were written in.
+type Strategies struct {
+	CheapFirst    []string
+	FastFirst     []string
+	PowerfulFirst []string
+	OfflineFirst  []string
+	Custom        []string
+}
+
+// list is a strategy's models, or nil for a name that is none.
+func (s *Strategies) list(name string) *[]string {
+	switch name {
+	case CheapFirst:
+		return &s.CheapFirst
+	case FastFirst:
+		return &s.FastFirst
+	case PowerfulFirst:
+		return &s.PowerfulFirst
+	case OfflineFirst:
+		return &s.OfflineFirst
+	case Custom:
+		return &s.Custom
+	default:
+		return nil
+	}
+}
+
+func noStrategies() Strategies {
+	return Strategies{CheapFirst: []string{}, FastFirst: []string{}, PowerfulFirst: []string{}, OfflineFirst: []string{}, Custom: []string{}}
+}
+
+// Names are the models behind a value of LLM.Model, in the order they are tried: none for NoModel.
+func (l *LLM) Names(model string) []string {
+	if model == NoModel || model == "" {
+		return nil
+	}
+	if list := l.Strategies.list(model); list != nil {
+		return *list
+	}
+	return []string{model}
+}
+
+// Price is what a model's provider charges for a million tokens, in Budget.Currency.
+type Price struct {
+	Model      string // "provider/name"
+	In, Out    Money
+	CacheRead  Money // of input from the provider's cache; zero: as In
+	CacheWrite Money // of input put there; zero: as In
+}
+
+// The values of Budget.AtCap.
+const (
+	AtCapDocuments = "documents" // answer from documents only, as without a model
+	AtCapHandover  = "handover"  // a person takes over
+)
+
 // Budget is the ceiling on money. Zero means that no paid call is made.
 type Budget struct {
-	PerDay     Money
-	PerChatDay Money
-	Currency   string // three letters, for display only
+	PerDay      Money
+	PerChatDay  Money
+	PerAgentDay Money  // as PerDay unless it is set
+	PerRun      Money  // for one task, with all it starts
+	AtCap       string // what contacts get then: AtCapDocuments or AtCapHandover
+	Currency    string // three letters
+	PerDollar   Money  // what a dollar costs, for prices that are known in dollars; zero: nobody said
 }
 
 // Chats are the defaults for chats with contacts.
@@ -236,10 +310,10 @@ func defaults() *Config {
 		Operators:  []id.UserID{},
 		Name:       "Nora",
 		Database:   Database{DataDir: "data"},
-		LLM:        LLM{Model: NoModel, Timeout: time.Minute},
+		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: noStrategies(), Prices: []Price{}},
 		Embeddings: Embeddings{Model: NoModel},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
-		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, Currency: "EUR"},
+		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
 		Chats: Chats{
 			Profile:     ProfilePersonal,
 			ReplyMaxAge: 10 * time.Minute,
@@ -294,6 +368,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	return c, nil
 }
 
+// dearerThanDollar are the currencies that a dollar never cost more than one of for long: counted as one, a cap holds.
+var dearerThanDollar = []string{"USD", "EUR", "GBP", "CHF"}
+
 // complete fills what follows from other keys and makes paths independent of how they were written.
 func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {
@@ -302,6 +379,12 @@ func (c *Config) complete(dir string) {
 	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
 	if c.Watches.Address == "" {
 		c.Watches.Address = fmt.Sprintf("http://%s:%d", c.Watches.Hostname, c.Watches.Port)
+	}
+	if c.Budget.PerAgentDay == 0 {
+		c.Budget.PerAgentDay = c.Budget.PerDay
+	}
+	if c.Budget.PerDollar == 0 && slices.Contains(dearerThanDollar, c.Budget.Currency) {
+		c.Budget.PerDollar = 1_000_000
 	}
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)

@@ -83,10 +83,19 @@ llm:
   api_key: key
   timeout: 1m30s
   local: true
-  prices: {input_per_mtok: 0.15, output_per_mtok: 0.000001}
+  providers:
+    anthropic: {api_key: other-key}
+    desk: {type: gemini, base_url: "http://desk:8000/", local: true}
+  strategies:
+    cheap_first: [ollama/qwen3:8b, desk/small]
+    fast_first: [groq/a]
+    powerful_first: [anthropic/b, openai/c]
+    offline_first: [ollama/d]
+    custom: [openai/e]
+  prices: [openai/meta-llama/llama-4 0.15 0.000001, desk/small 1 2 0.5 3]
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
-budget: {per_day: 0, per_chat_day: 12, currency: USD}
+budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: handover, per_dollar: 4.05, currency: PLN}
 chats:
   profile: business
   reply_max_age: 1h
@@ -133,12 +142,24 @@ func TestEveryKeyIsRead(t *testing.T) {
 		},
 		LLM: LLM{
 			Model: "openai/meta-llama/llama-4", BaseURL: "http://localhost:11434/v1", APIKey: "key", Timeout: 90 * time.Second,
-			Prices: Prices{InputPerMTok: 150_000, OutputPerMTok: 1}, Local: true,
+			Local: true, Providers: map[string]Provider{
+				"anthropic": {APIKey: "other-key"}, "desk": {Type: "gemini", BaseURL: "http://desk:8000", Local: true},
+			},
+			Strategies: Strategies{
+				CheapFirst: []string{"ollama/qwen3:8b", "desk/small"}, FastFirst: []string{"groq/a"}, PowerfulFirst: []string{"anthropic/b", "openai/c"},
+				OfflineFirst: []string{"ollama/d"}, Custom: []string{"openai/e"},
+			},
+			Prices: []Price{
+				{Model: "openai/meta-llama/llama-4", In: 150_000, Out: 1},
+				{Model: "desk/small", In: 1_000_000, Out: 2_000_000, CacheRead: 500_000, CacheWrite: 3_000_000},
+			},
+		},
+		Budget: Budget{
+			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapHandover, Currency: "PLN", PerDollar: 4_050_000,
 		},
 		Speech: Speech{
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
-		Budget: Budget{PerDay: 0, PerChatDay: 12_000_000, Currency: "USD"},
 		Chats: Chats{
 			Profile: ProfileBusiness, ReplyMaxAge: time.Hour, AdminPause: 0, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},

@@ -40,7 +40,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key like no other": {
 			add:  "budget:\n  bitcoins: 1\n",
-			want: `config.yaml:11: budget.bitcoins: unknown key; known here: per_day, per_chat_day, currency`,
+			want: `config.yaml:11: budget.bitcoins: unknown key; known here: per_day, per_chat_day, per_agent_day, per_run, at_cap, per_dollar, currency`,
 		},
 		"a key written with dots": {
 			add:  "chats.profile: business\n",
@@ -279,9 +279,45 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "documents: {folder: \"\"}\n",
 			want: `config.yaml:10: documents.folder: is not a path; write one, absolute or relative`,
 		},
-		"a model of a provider nobody knows": {
+		"a model without a provider": {
 			add:  "llm: {model: gpt-5}\n",
-			want: `config.yaml:10: llm.model: "gpt-5" is not a model; write none, or openai/NAME for any OpenAI-compatible server`,
+			want: `config.yaml:10: llm.model: "gpt-5" is not a model; write none, PROVIDER/NAME such as anthropic/claude-haiku-4-5, or a strategy such as cheap_first`,
+		},
+		"a strategy without models": {
+			add:  "llm: {model: cheap_first}\n",
+			want: `config.yaml:10: llm.model: is a strategy without models; write them as a list into llm.strategies.cheap_first`,
+		},
+		"a strategy with a model that is none": {
+			add:  "llm:\n  strategies:\n    custom:\n      - gpt-5\n",
+			want: `config.yaml:13: llm.strategies.custom[0]: "gpt-5" is not a model; write PROVIDER/NAME such as anthropic/claude-haiku-4-5`,
+		},
+		"a strategy with the key of one": {
+			add:  "llm: {model: custom, api_key: k, strategies: {custom: [openai/gpt-5]}}\n",
+			want: `config.yaml:10: llm.model: names several models, and base_url, api_key and local beside it are for one; write them into llm.providers`,
+		},
+		"a key in two places": {
+			add:  "llm: {model: openai/gpt-5, api_key: k, providers: {openai: {api_key: l}}}\n",
+			want: `config.yaml:10: llm.model: has its base_url or api_key both here and in llm.providers.openai; keep one of the two`,
+		},
+		"a provider of a type nobody knows": {
+			add:  "llm: {providers: {desk: {type: grpc}}}\n",
+			want: `config.yaml:10: llm.providers.desk.type: "grpc" is not known here; write one of: anthropic, openai, gemini`,
+		},
+		"half a price": {
+			add:  "llm:\n  prices: [openai/gpt-5 1 0]\n",
+			want: `config.yaml:11: llm.prices: has half a price for openai/gpt-5; write what a million tokens cost in and out`,
+		},
+		"a price of one amount": {
+			add:  "llm:\n  prices: [openai/gpt-5 1]\n",
+			want: `config.yaml:11: llm.prices[0]: "openai/gpt-5 1" is not a price; write the model and what a million tokens cost in and out, such as openai/gpt-5-mini 0.25 2.00`,
+		},
+		"a price that is none": {
+			add:  "llm:\n  prices: [openai/gpt-5 cheap 2]\n",
+			want: `config.yaml:11: llm.prices[0]: "cheap" is not an amount of money; write it like 2.50, with at most 6 decimals`,
+		},
+		"a cap that does something nobody knows": {
+			add:  "budget: {at_cap: stop}\n",
+			want: `config.yaml:10: budget.at_cap: "stop" is not known here; write one of: documents, handover`,
 		},
 		"a model for vectors that nobody serves": {
 			add:  "embeddings: {model: voyage/large}\n",
@@ -295,29 +331,13 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "embeddings: {model: openai/text-embedding-3-small, price_per_mtok: 0.02}\n",
 			want: `config.yaml:10: embeddings.api_key: is missing; write the key, or embeddings.base_url if you run a server that wants none`,
 		},
-		"a paid model without the price of its answers": {
-			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: 1}\n",
-			want: `config.yaml:13: llm.prices.output_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
-		},
 		"a paid transcriber without its price": {
 			add:  "speech: {model: openai/whisper-1, api_key: k}\n",
 			want: `config.yaml:10: speech.price_per_minute: is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing`,
 		},
-		"a price that is none": {
-			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {input_per_mtok: cheap, output_per_mtok: 2}\n",
-			want: `config.yaml:13: llm.prices.input_per_mtok: "cheap" is not an amount of money; write it like 2.50, with at most 6 decimals`,
-		},
-		"a paid model without the price of its questions": {
-			add:  "llm:\n  model: openai/gpt-5\n  api_key: k\n  prices: {output_per_mtok: 2}\n",
-			want: `config.yaml:13: llm.prices.input_per_mtok: is missing for a paid model; write what a million tokens cost, or llm.local: true if they cost nothing`,
-		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
 			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, budget, chats, business, documents, memory, watches, logging, hooks`,
-		},
-		"OpenAI without a key": {
-			add:  "llm:\n  model: openai/gpt-5\n  prices: {input_per_mtok: 1, output_per_mtok: 2}\n",
-			want: `config.yaml:10: llm.api_key: is missing; write the key, or llm.base_url if you run a server that wants none`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

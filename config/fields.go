@@ -104,9 +104,13 @@ func (c *Config) fields(dir string) []field {
 		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
 		apiKey[0], apiKey[1],
 		value("llm.timeout", &c.LLM.Timeout, positive),
-		value("llm.prices.input_per_mtok", &c.LLM.Prices.InputPerMTok, ParseMoney),
-		value("llm.prices.output_per_mtok", &c.LLM.Prices.OutputPerMTok, ParseMoney),
 		value("llm.local", &c.LLM.Local, boolean),
+		list("llm.strategies.cheap_first", &c.LLM.Strategies.CheapFirst, oneModel),
+		list("llm.strategies.fast_first", &c.LLM.Strategies.FastFirst, oneModel),
+		list("llm.strategies.powerful_first", &c.LLM.Strategies.PowerfulFirst, oneModel),
+		list("llm.strategies.offline_first", &c.LLM.Strategies.OfflineFirst, oneModel),
+		list("llm.strategies.custom", &c.LLM.Strategies.Custom, oneModel),
+		list("llm.prices", &c.LLM.Prices, price),
 
 		value("embeddings.model", &c.Embeddings.Model, embeddingModel),
 		value("embeddings.base_url", &c.Embeddings.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
@@ -123,6 +127,10 @@ func (c *Config) fields(dir string) []field {
 
 		value("budget.per_day", &c.Budget.PerDay, ParseMoney),
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
+		value("budget.per_agent_day", &c.Budget.PerAgentDay, ParseMoney),
+		value("budget.per_run", &c.Budget.PerRun, ParseMoney),
+		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapHandover)),
+		value("budget.per_dollar", &c.Budget.PerDollar, ParseMoney),
 		value("budget.currency", &c.Budget.Currency, currency),
 
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
@@ -176,10 +184,25 @@ func (c *Config) groups(dir string) []group {
 			n := c.Chats.Network(protocol)
 			return n.fields("chats.networks." + protocol), func() { c.Chats.Networks[protocol] = n }
 		}},
+		{"llm.providers", "name", "the name of a provider; write a plain word without dots, such as groq", func(name string) ([]field, func()) {
+			p := c.LLM.Providers[name]
+			return p.fields("llm.providers."+name, dir), func() { c.LLM.Providers[name] = p }
+		}},
 		{"hooks", "name", "the name of a hook; write a plain word, such as desk", func(name string) ([]field, func()) {
 			h := c.Hooks[name]
 			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
 		}},
+	}
+}
+
+// fields lists the keys of one provider.
+func (p *Provider) fields(section, dir string) []field {
+	key := secret(section+".api_key", &p.APIKey, dir, optional(token))
+	return []field{
+		value(section+".type", &p.Type, oneOf("anthropic", "openai", "gemini")),
+		value(section+".base_url", &p.BaseURL, webAddress("http://localhost:8000/v1")),
+		key[0], key[1],
+		value(section+".local", &p.Local, boolean),
 	}
 }
 

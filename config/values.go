@@ -206,12 +206,13 @@ func filePath(s string) (string, error) {
 	return s, nil
 }
 
+// modelName takes everything that says which models answer.
 func modelName(s string) (string, error) {
-	if s == NoModel {
+	if s == NoModel || new(Strategies).list(s) != nil {
 		return s, nil
 	}
-	if provider, model, ok := strings.Cut(s, "/"); !ok || provider != "openai" || model == "" || hasSpace(s) {
-		return "", fmt.Errorf("%.60q is not a model; write none, or openai/NAME for any OpenAI-compatible server", s)
+	if _, err := oneModel(s); err != nil {
+		return "", fmt.Errorf("%.60q is not a model; write none, PROVIDER/NAME such as anthropic/claude-haiku-4-5, or a strategy such as %s", s, CheapFirst)
 	}
 	return s, nil
 }
@@ -228,6 +229,33 @@ func embeddingModel(s string) (string, error) {
 		return "", fmt.Errorf("%.60q is not a model; write none, openai/NAME for any OpenAI-compatible server, or ollama/NAME", s)
 	}
 	return s, nil
+}
+
+// oneModel takes "provider/name".
+func oneModel(s string) (string, error) {
+	provider, model, _ := strings.Cut(s, "/")
+	if _, err := word(provider); err != nil || strings.Contains(provider, ".") || model == "" || hasSpace(s) {
+		return "", fmt.Errorf("%.60q is not a model; write PROVIDER/NAME such as anthropic/claude-haiku-4-5", s)
+	}
+	return s, nil
+}
+
+// price takes a model and two to four amounts.
+func price(s string) (Price, error) {
+	words := strings.Fields(s)
+	if len(words) < 3 || len(words) > 5 {
+		return Price{}, fmt.Errorf("%.60q is not a price; write the model and what a million tokens cost in and out, such as openai/gpt-5-mini 0.25 2.00", s)
+	}
+	var amounts [4]Money
+	for i, text := range words[1:] {
+		amount, err := ParseMoney(text)
+		if err != nil {
+			return Price{}, err
+		}
+		amounts[i] = amount
+	}
+	model, err := oneModel(words[0])
+	return Price{Model: model, In: amounts[0], Out: amounts[1], CacheRead: amounts[2], CacheWrite: amounts[3]}, err
 }
 
 var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)

@@ -108,6 +108,7 @@ type Handlers struct {
 	Alarm    Alarmer
 	Decrypt  Decrypter
 	Tell     Teller
+	Budget   BudgetTeller
 	History  Historian
 	Told     HistoryTeller
 	Retract  Retracter
@@ -154,6 +155,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &transcribeWorker{listener: h.Listen})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &watchWorker{watcher: h.Watch})
+	river.AddWorker(workers, &budgetWorker{teller: h.Budget})
 	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
 	river.AddWorker(workers, &tickWorker{ticker: h.Tick})
 	river.AddWorker(workers, &runWorker{executor: h.Run})

@@ -15,68 +15,60 @@ import (
 // without a model.
 var ErrOverBudget = errors.New("the budget is used up")
 
-// ErrNoPrice is returned by Budgeted and Open for a model that may cost money nobody can count.
+// ErrNoPrice is returned by Budgeted and Models for a model that may cost money nobody can count.
 var ErrNoPrice = errors.New("the model has no price, and only a local one may go without")
 
 // OverBudgetError is returned by a model whose next call could exceed a cap.
 type OverBudgetError struct {
 	Model string
-	Cap   string // "day" or "chat"
-	First bool   // the first refusal by this cap today: the one to tell the owner about
+	Cap   string // CapDay, CapChat, CapAgent or CapRun
+	First bool   // the first refusal by this cap today
 }
+
+// The caps that refuse.
+const (
+	CapDay   = "day"
+	CapChat  = "chat"
+	CapAgent = "agent"
+	CapRun   = "run"
+)
 
 // Error names the cap.
 func (e *OverBudgetError) Error() string {
-	if e.Cap == "chat" {
+	switch e.Cap {
+	case CapChat:
 		return e.Model + ": today's budget of this chat is used up"
+	case CapAgent:
+		return e.Model + ": today's budget of this agent is used up"
+	case CapRun:
+		return e.Model + ": the budget of this task is used up"
+	default:
+		return e.Model + ": today's budget is used up"
 	}
-	return e.Model + ": today's budget is used up"
 }
 
 // Unwrap makes it an ErrOverBudget.
 func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 
-// Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
-// zero value is no price.
-type Price struct {
-	In, Out               int64
-	CacheRead, CacheWrite int64 // of input that is read from the provider's cache, or written to it. Zero: as In.
-}
-
-// Cost is what these tokens cost in millionths of the currency, rounded up.
-func (p Price) Cost(u Usage) int64 {
-	plain := u.In - u.CacheRead - u.CacheWrite
-	sum := plain*p.In + u.CacheRead*orElse(p.CacheRead, p.In) + u.CacheWrite*orElse(p.CacheWrite, p.In) + u.Out*p.Out
-	return (sum + 999_999) / 1_000_000
-}
-
-// dearest is the price with all input at what the dearest kind of it costs.
-func (p Price) dearest() Price {
-	return Price{In: max(p.In, p.CacheRead, p.CacheWrite), Out: p.Out}
-}
-
-func orElse(price, other int64) int64 {
-	if price == 0 {
-		return other
-	}
-	return price
-}
-
 // Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
 type Spend struct {
-	Day     string // "2006-01-02" in the owner's time zone
-	Chat    int64  // zero: no chat, so no chat's cap
-	Purpose string
-	Model   string
-	Amount  int64 // the most it can cost
-	DayCap  int64 // the most all calls of the day may cost together
-	ChatCap int64 // the most the chat's calls of the day may cost together
+	Day      string // "2006-01-02" in the owner's time zone
+	Chat     int64  // zero: no chat, so no chat's cap
+	Agent    string // empty: no agent, so no agent's cap
+	Run      string // empty: no run, so no run's cap
+	Purpose  string
+	Model    string
+	Amount   int64 // the most it can cost
+	DayCap   int64 // the most all calls of the day may cost together
+	ChatCap  int64 // the most the chat's calls of the day may cost together
+	AgentCap int64 // the most the agent's calls of the day may cost together
+	RunCap   int64 // the most the run's calls may cost together, however long it takes
 }
 
 // Reservation is a ledger's answer. With Refused set nothing was reserved and the call must not be made.
 type Reservation struct {
 	ID      int64
-	Refused string // the cap that stands against it, "day" or "chat"; "" when the money is set aside
+	Refused string // the cap that stands against it; "" when the money is set aside
 	First   bool   // the first refusal by that cap on that day
 }
 
@@ -84,6 +76,7 @@ type Reservation struct {
 type Settlement struct {
 	Amount  int64 // millionths of the currency
 	In, Out int64 // tokens, zero when unknown
+	Cached  int64 // tokens of In that came from the provider's cache
 }
 
 // Ledger keeps the money. Reserve must be durable before it returns: a reservation that is never settled, because the
@@ -95,12 +88,14 @@ type Ledger interface {
 
 // Budget is what a model's calls are paid from. The caps' zero value allows only calls that cost nothing.
 type Budget struct {
-	Ledger  Ledger
-	Price   Price         // a model without one is refused, unless it is local
-	Local   bool          // a model of the owner's own, which may cost nothing
-	DayCap  int64         // for all calls of a day, in millionths of the currency
-	ChatCap int64         // for the calls of a day in one chat
-	Today   func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
+	Ledger   Ledger
+	Price    Price         // a model without one is refused, unless it is local
+	Local    bool          // a model of the owner's own, which may cost nothing
+	DayCap   int64         // for all calls of a day, in millionths of the currency
+	ChatCap  int64         // for the calls of a day in one chat
+	AgentCap int64         // for the calls of a day of one agent
+	RunCap   int64         // for the calls of one run
+	Today    func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
 }
 
 // settleTimeout bounds the settling of a call, which goes on when the caller has given up.
@@ -128,8 +123,8 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		}
 		worst := m.Price.dearest().Cost(mostTokens(r))
 		res, err := m.Ledger.Reserve(ctx, Spend{
-			Day: m.Today(), Chat: r.Chat, Purpose: r.Purpose, Model: m.Name(),
-			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
+			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
+			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
 		})
 		if err != nil {
 			yield(Delta{}, fmt.Errorf("reserve the cost of a call of %s: %w", m.Name(), err))
@@ -170,7 +165,7 @@ func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield f
 	if !believable(used, begun) {
 		return worst
 	}
-	return Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out}
+	return Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
 // believable tells whether a provider's count can be one: some leave it out, or send zeros.

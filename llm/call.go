@@ -11,6 +11,12 @@ import (
 // longestMalformed is how much is kept of arguments that cannot be read, for the model to see.
 const longestMalformed = 1 << 10
 
+// pieces are a call that comes in pieces.
+type pieces struct {
+	index          int64 // which call of the answer it is, where they come side by side
+	id, name, args string
+}
+
 // newCall is a call as a provider described it. Models write arguments like any text, so they may be no JSON.
 func newCall(id, name, args string) *Call {
 	c := &Call{ID: id, Name: name, Args: json.RawMessage(strings.TrimSpace(args))}
@@ -46,7 +52,7 @@ func (t Tool) parameters() (map[string]any, error) {
 	}
 	var schema map[string]any
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {
-		return nil, fmt.Errorf("read the schema of tool %s: %w", t.Name, err)
+		return nil, fmt.Errorf("%w: the schema of tool %s: %w", errBadRequest, t.Name, err)
 	}
 	return schema, nil
 }

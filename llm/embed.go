@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -45,7 +44,7 @@ type EmbedConfig struct {
 	BaseURL    string        // of a server that speaks the embeddings protocol. Defaults to OpenAI's or Ollama's own.
 	APIKey     string        // may be empty where the server asks for none
 	Dimensions int           // of the vectors, for models that let one choose. Zero leaves it to the model.
-	Timeout    time.Duration // how long one call may take. Defaults to DefaultTimeout.
+	Timeout    time.Duration // how long one call may take. Defaults to a minute.
 	Purpose    string        // what it is for, as usage is shown: "index", "search"
 }
 
@@ -65,14 +64,14 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 		return NoEmbedder{}, nil
 	}
 	base := DefaultBaseURL
-	name, ok := strings.CutPrefix(c.Model, provider)
+	name, ok := strings.CutPrefix(c.Model, providerOpenAI)
 	if !ok {
 		name, ok = strings.CutPrefix(c.Model, providerOllama)
 		base = DefaultOllamaURL
 	}
 	switch {
 	case !ok || name == "":
-		return nil, fmt.Errorf("%w: embeddings.model must be none, %sNAME or %sNAME, not %q", ErrConfig, provider, providerOllama, c.Model)
+		return nil, fmt.Errorf("%w: embeddings.model must be none, %sNAME or %sNAME, not %q", ErrConfig, providerOpenAI, providerOllama, c.Model)
 	case c.Dimensions < 0 || c.Dimensions > MaxDimensions:
 		return nil, fmt.Errorf("%w: embeddings.dimensions must be 0 to %d", ErrConfig, MaxDimensions)
 	case b.Price.In < 0 || (b.Price.In == 0 && !b.Local):
@@ -82,7 +81,7 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 		c.BaseURL = base
 	}
 	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
+		c.Timeout = defaultWhole
 	}
 	return &paidEmbedder{wireEmbedder: newWireEmbedder(c, name), Budget: b, purpose: c.Purpose}, nil
 }
@@ -98,19 +97,13 @@ type wireEmbedder struct {
 }
 
 func newWireEmbedder(c EmbedConfig, model string) *wireEmbedder {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
-	client := &http.Client{
-		Transport: bounded{transport},
-		// A text goes to the address that was configured and to no other.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 	name := c.Model
 	if c.Dimensions > 0 {
 		name += fmt.Sprintf("@%d", c.Dimensions)
 	}
 	return &wireEmbedder{
 		name: name, model: model, dimensions: c.Dimensions, timeout: c.Timeout,
-		service: openai.NewEmbeddingService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey), option.WithHTTPClient(client), option.WithMaxRetries(0)),
+		service: openai.NewEmbeddingService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey), option.WithHTTPClient(newWholeClient(name)), option.WithMaxRetries(0)),
 	}
 }
 
@@ -186,16 +179,17 @@ func unit(v []float64) ([]float32, bool) {
 
 // because turns what went wrong with a call into our words. The caller's own end is passed on as it is.
 func (m *wireEmbedder) because(caller, call context.Context, err error) error {
-	var refused *openai.Error
+	var known *Error
 	e := &Error{Model: m.name, Reason: ReasonReply}
 	switch {
 	case caller.Err() != nil:
 		return fmt.Errorf("%s: %w", m.name, caller.Err())
 	case errors.Is(context.Cause(call), errTimeout):
 		e.Reason = ReasonTimeout
-	case errors.As(err, &refused) && refused.Response != nil:
-		r := readRefusal(m.name, refused.Response)
-		return &r.Error
+	case errors.As(err, &known):
+		return known
+	case distrusted(err):
+		e.Reason = ReasonTLS
 	case unreachable(err):
 		e.Reason = ReasonUnreachable
 	case cutOff(err):

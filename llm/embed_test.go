@@ -125,7 +125,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 		"refused":               {llmtest.EmbedReply{Status: 400}, ReasonRequest, false},
 		"too many requests":     {llmtest.EmbedReply{Status: 429, RetryAfter: "7"}, ReasonLimit, false},
 		"no credit":             {llmtest.EmbedReply{Status: 429, Code: "insufficient_quota"}, ReasonQuota, false},
-		"trouble of its own":    {llmtest.EmbedReply{Status: 503}, ReasonServer, true},
+		"trouble of its own":    {llmtest.EmbedReply{Status: 503}, ReasonOverloaded, true},
 		"it never answers":      {llmtest.EmbedReply{Hang: true}, ReasonTimeout, true},
 		"an answer without end": {llmtest.EmbedReply{Raw: `{"data":[{"ind`}, ReasonCut, true},
 	} {

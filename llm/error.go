@@ -15,11 +15,15 @@ const (
 	ReasonRequest     Reason = "request"     // the provider refuses this request, as often as it is made
 	ReasonQuota       Reason = "quota"       // the account has nothing left
 	ReasonLimit       Reason = "limit"       // too many requests for now
+	ReasonOverloaded  Reason = "overloaded"  // the provider cannot keep up
 	ReasonUnreachable Reason = "unreachable" // nobody answers at the address
+	ReasonTLS         Reason = "tls"         // who answers there cannot prove to be the right one
 	ReasonTimeout     Reason = "timeout"     // the answer took too long
 	ReasonServer      Reason = "server"      // the provider has a problem of its own
 	ReasonCut         Reason = "cut"         // the connection ended before the answer did
 	ReasonReply       Reason = "reply"       // the answer is not what the protocol says
+	ReasonCall        Reason = "call"        // the provider could not read the call that its own model wrote
+	ReasonResting     Reason = "resting"     // it failed so often lately that it is left alone for now
 )
 
 // Error is returned by a model whose call failed. Its text names the model and what to do; it never holds the key,
@@ -60,6 +64,10 @@ func (e *Error) says() string {
 		return "the account has no credit left"
 	case ReasonLimit:
 		return "too many requests"
+	case ReasonOverloaded:
+		return "the provider is overloaded"
+	case ReasonTLS:
+		return "the address has no certificate that this machine trusts, check base_url and the clock"
 	case ReasonUnreachable:
 		return "nobody answers at the address, check base_url"
 	case ReasonTimeout:
@@ -68,6 +76,10 @@ func (e *Error) says() string {
 		return "the provider has a problem"
 	case ReasonCut:
 		return "the answer was cut off"
+	case ReasonCall:
+		return "the model wrote a tool call that nobody can read"
+	case ReasonResting:
+		return "the provider failed too often, it is left alone for a moment"
 	default:
 		return "the answer makes no sense, check base_url"
 	}
@@ -76,7 +88,7 @@ func (e *Error) says() string {
 // passing tells whether the same call may succeed a little later.
 func (e *Error) passing() bool {
 	switch e.Reason {
-	case ReasonLimit, ReasonUnreachable, ReasonTimeout, ReasonServer, ReasonCut:
+	case ReasonLimit, ReasonOverloaded, ReasonUnreachable, ReasonTimeout, ReasonServer, ReasonCut, ReasonCall:
 		return true
 	default:
 		return false
@@ -86,7 +98,7 @@ func (e *Error) passing() bool {
 // unpaid tells whether the provider certainly did no work for the call. Anything less than certain is paid for.
 func (e *Error) unpaid() bool {
 	switch e.Reason {
-	case ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonLimit, ReasonUnreachable:
+	case ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonLimit, ReasonUnreachable, ReasonTLS, ReasonResting:
 		return true
 	default:
 		return false

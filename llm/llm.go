@@ -105,7 +105,8 @@ type Delta struct {
 	Text  string
 	Call  *Call // a whole one
 	Stop  Stop
-	Usage Usage // of the whole call so far; the last one counts
+	Usage Usage  // of the whole call so far; the last one counts
+	Model string // who answered, "provider/model", beside Stop. Empty: the one that was asked.
 }
 
 // Response is a whole answer.
@@ -114,12 +115,13 @@ type Response struct {
 	Calls []Call
 	Stop  Stop
 	Usage Usage
+	Model string // who answered, "provider/model"
 }
 
 // Complete makes one call and collects its answer. With an error it returns what came before it.
 func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 	var text strings.Builder
-	var res Response
+	res := Response{Model: m.Name()}
 	for d, err := range m.Stream(ctx, r) {
 		if err != nil {
 			res.Text = text.String()
@@ -131,6 +133,9 @@ func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 		}
 		if d.Stop != "" {
 			res.Stop = d.Stop
+		}
+		if d.Model != "" {
+			res.Model = d.Model
 		}
 		if d.Usage != (Usage{}) {
 			res.Usage = d.Usage

@@ -18,10 +18,15 @@ import (
 const secret = "sk-very-secret"
 
 // connect returns the bare model of a scripted server.
-func connect(t *testing.T, script llmtest.Script) (*openAI, *llmtest.Server) {
+func connect(t *testing.T, script llmtest.Script) (*adapter, *llmtest.Server) {
 	t.Helper()
 	s := llmtest.Start(t, script)
-	return newOpenAI(Config{Model: "openai/test-1", BaseURL: s.URL, APIKey: secret, Timeout: time.Minute}), s
+	return newOpenAI(at(s.URL)), s
+}
+
+// at is the endpoint of a test's server.
+func at(address string) endpoint {
+	return endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute}
 }
 
 func TestOpenAISendsTheRequest(t *testing.T) {
@@ -68,7 +73,7 @@ func TestOpenAIAsksForTools(t *testing.T) {
 	res, err := Complete(t.Context(), m, r)
 	require.NoError(t, err)
 	require.Equal(t, Response{
-		Text: "Let me look.", Stop: StopCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60},
+		Text: "Let me look.", Stop: StopCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60}, Model: "openai/test-1",
 		Calls: []Call{
 			{ID: "call_1", Name: "search", Args: json.RawMessage(`{"words": "prices"}`)},
 			{ID: "call_2", Name: "now", Args: json.RawMessage(`{}`)},
@@ -148,7 +153,7 @@ func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-for-somebody-else")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	s := llmtest.Start(t, llmtest.Say("yes"))
-	_, err := Complete(t.Context(), newOpenAI(Config{Model: "openai/test-1", BaseURL: s.URL, Timeout: time.Minute}), asks("hi"))
+	_, err := Complete(t.Context(), newOpenAI(endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: s.URL, Timeout: time.Minute}), asks("hi"))
 	require.NoError(t, err)
 	require.Empty(t, s.Requests()[0].Key)
 }
@@ -171,7 +176,7 @@ func TestOpenAIWithoutUsage(t *testing.T) {
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", NoUsage: true}))
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
-	require.Equal(t, Response{Text: "yes", Stop: StopEnd}, res)
+	require.Equal(t, Response{Text: "yes", Stop: StopEnd, Model: "openai/test-1"}, res)
 }
 
 func TestOpenAIErrors(t *testing.T) {
@@ -252,7 +257,7 @@ func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, script)
-			m.timeout = 100 * time.Millisecond
+			m.Timeout = 100 * time.Millisecond
 			_, err := Complete(t.Context(), m, asks("hi"))
 			require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonTimeout}, err)
 		})
@@ -298,16 +303,19 @@ func TestOpenAINobodyThere(t *testing.T) {
 	free := l.Addr().String()
 	require.NoError(t, l.Close())
 	plain := llmtest.Start(t, llmtest.Say("yes"))
-	for name, address := range map[string]string{
-		"a closed port":   "http://" + free + "/v1",
-		"an unknown host": "http://nobody.invalid/v1",
-		"a plain server":  strings.Replace(plain.URL, "http:", "https:", 1),
+	for name, c := range map[string]struct {
+		address string
+		reason  Reason
+	}{
+		"a closed port":   {"http://" + free + "/v1", ReasonUnreachable},
+		"an unknown host": {"http://nobody.invalid/v1", ReasonUnreachable},
+		"a plain server":  {strings.Replace(plain.URL, "http:", "https:", 1), ReasonTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newOpenAI(Config{Model: "openai/test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute})
+			m := newOpenAI(at(c.address))
 			_, err := Complete(t.Context(), m, asks("hi"))
-			require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonUnreachable}, err)
+			require.Equal(t, &Error{Model: "openai/test-1", Reason: c.reason}, err)
 		})
 	}
 }
@@ -317,7 +325,7 @@ func TestOpenAIFollowsNoRedirect(t *testing.T) {
 	other := llmtest.Start(t, llmtest.Say("yes"))
 	moved := httptest.NewServer(http.RedirectHandler(other.URL+"/chat/completions", http.StatusTemporaryRedirect))
 	t.Cleanup(moved.Close)
-	_, err := Complete(t.Context(), newOpenAI(Config{Model: "openai/test-1", BaseURL: moved.URL, Timeout: time.Minute}), asks("hi"))
+	_, err := Complete(t.Context(), newOpenAI(at(moved.URL)), asks("hi"))
 	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonModel, Status: 307}, err)
 	require.Empty(t, other.Requests())
 }

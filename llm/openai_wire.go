@@ -89,12 +89,7 @@ func resultText(m Message) string {
 type openAIAnswer struct {
 	ended   bool
 	refused bool
-	calls   []openAICall
-}
-
-type openAICall struct {
-	index          int64
-	id, name, args string
+	calls   []pieces
 }
 
 // read is one chunk as the rest of the program knows it: nothing for chunks that say nothing.
@@ -127,7 +122,7 @@ func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) 
 		i--
 	}
 	if i < 0 || piece.ID != "" && a.calls[i].id != "" && piece.ID != a.calls[i].id {
-		a.calls = append(a.calls, openAICall{index: piece.Index})
+		a.calls = append(a.calls, pieces{index: piece.Index})
 		i = len(a.calls) - 1
 	}
 	call := &a.calls[i]

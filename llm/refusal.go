@@ -12,29 +12,38 @@ import (
 
 // refusal is an answer with a bad status.
 type refusal struct {
-	Error
+	cause     *Error
 	complaint string // what the server said, in lower case; it may quote the prompt, so it goes nowhere
 }
 
-// readRefusal reads a bad answer to its (bounded) end.
-func readRefusal(model string, res *http.Response) refusal {
-	defer res.Body.Close()
-	body, _ := io.ReadAll(res.Body) // half a complaint is better than none
-	r := refusal{
-		Error: Error{
-			Model: model, Status: res.StatusCode, Code: errorCode(body),
-			RetryAfter: retryAfter(res.Header, time.Now()),
-		},
-		complaint: strings.ToLower(string(body)),
+// Error says what the cause says.
+func (r *refusal) Error() string { return r.cause.Error() }
+
+// Unwrap makes it an *Error for errors.As.
+func (r *refusal) Unwrap() error { return r.cause }
+
+// readRefusal reads a bad answer.
+func readRefusal(model string, status int, header http.Header, from io.Reader) *refusal {
+	body, _ := io.ReadAll(from) // half a complaint is better than none
+	complaint := strings.ToLower(string(body))
+	e := &Error{Model: model, Status: status, Code: errorCode(body), RetryAfter: retryAfter(header, time.Now())}
+	if e.RetryAfter == 0 {
+		e.RetryAfter = retryDelay(body)
 	}
-	r.Reason = reason(res.StatusCode, r.Code)
-	return r
+	e.Reason = reason(status, e.Code, complaint)
+	return &refusal{cause: e, complaint: complaint}
 }
 
-func reason(status int, code string) Reason {
+func reason(status int, code, complaint string) Reason {
 	switch {
-	case code == "insufficient_quota", status == http.StatusPaymentRequired:
+	case code == "insufficient_quota", code == "billing_error", status == http.StatusPaymentRequired,
+		// Two providers say it with a status that means something else as well.
+		strings.Contains(complaint, "credit balance is too low"), strings.Contains(complaint, "check your plan and billing"):
 		return ReasonQuota
+	case code == "api_key_invalid", strings.Contains(complaint, "api key not valid"):
+		return ReasonKey
+	case code == "overloaded_error", status == statusOverloaded, status == http.StatusServiceUnavailable:
+		return ReasonOverloaded
 	case code == "model_not_found", status == http.StatusNotFound, status < http.StatusBadRequest:
 		return ReasonModel
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -48,8 +57,11 @@ func reason(status int, code string) Reason {
 	}
 }
 
+// statusOverloaded is Anthropic's own.
+const statusOverloaded = 529
+
 // plainCode is what an error code may look like to be repeated. No key looks like that.
-var plainCode = regexp.MustCompile(`^[a-z_]{1,48}$`)
+var plainCode = regexp.MustCompile(`^[A-Za-z_]{1,48}$`)
 
 // errorCode is the provider's own word for the error, or "".
 func errorCode(body []byte) string {
@@ -57,31 +69,54 @@ func errorCode(body []byte) string {
 		Error json.RawMessage `json:"error"` // an object, or just a sentence
 	}
 	var e struct {
-		Code json.RawMessage `json:"code"` // a word, a number or null
-		Type string          `json:"type"`
+		Code   json.RawMessage `json:"code"` // a word, a number or null
+		Type   string          `json:"type"`
+		Status string          `json:"status"`
 	}
 	if json.Unmarshal(body, &wire) != nil || json.Unmarshal(wire.Error, &e) != nil {
 		return ""
 	}
-	for _, code := range []string{strings.Trim(string(e.Code), `"`), e.Type} {
+	for _, code := range []string{strings.Trim(string(e.Code), `"`), e.Type, e.Status} {
 		if code != "null" && plainCode.MatchString(code) {
-			return code
+			return strings.ToLower(code)
 		}
 	}
 	return ""
 }
 
+// longestWait is what any longer wait is cut to.
+const longestWait = 24 * time.Hour
+
 // retryAfter reads how long the server asks to wait: at most a day, 0 when it says nothing readable.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	const longest = 24 * time.Hour
 	text := h.Get("Retry-After")
 	wait := time.Duration(0)
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		wait = time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
+		wait = time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(text); err == nil {
 		wait = at.Sub(now)
 	}
-	return max(0, min(wait, longest))
+	return max(0, min(wait, longestWait))
+}
+
+// retryDelay reads how long an error itself asks to wait, where that is not in a header.
+func retryDelay(body []byte) time.Duration {
+	var wire struct {
+		Error struct {
+			Details []struct {
+				RetryDelay string `json:"retryDelay"` // "17s"
+			} `json:"details"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &wire) != nil {
+		return 0
+	}
+	for _, d := range wire.Error.Details {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil {
+			return max(0, min(wait, longestWait))
+		}
+	}
+	return 0
 }
 
 // dialect is what a server does not understand of the protocol as it is today. The zero value speaks all of it.
@@ -94,9 +129,9 @@ type dialect struct {
 
 // learn returns the dialect that avoids what was refused, if the refusal names such a thing. The limit is renamed,
 // never dropped: without it nothing would bound the cost.
-func (d dialect) learn(r refusal) (dialect, bool) {
+func (d dialect) learn(r *refusal) (dialect, bool) {
 	was := d
-	if r.Reason != ReasonRequest {
+	if r.cause.Reason != ReasonRequest {
 		return d, false
 	}
 	switch {

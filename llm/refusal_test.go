@@ -45,14 +45,15 @@ func FuzzRefusal(f *testing.F) {
 			return
 		}
 		res := &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {wait}}, Body: io.NopCloser(strings.NewReader(body))}
-		r := readRefusal("openai/test-1", res)
+		refused := readRefusal("openai/test-1", res.StatusCode, res.Header, res.Body)
+		r := refused.cause
 		require.NotEmpty(t, r.Reason)
 		require.GreaterOrEqual(t, r.RetryAfter, time.Duration(0))
 		require.LessOrEqual(t, r.RetryAfter, 24*time.Hour)
 		if r.Code != "" {
 			require.Regexp(t, `^[a-z_]{1,48}$`, r.Code)
 		}
-		d, learned := dialect{}.learn(r)
+		d, learned := dialect{}.learn(refused)
 		require.Equal(t, d != dialect{}, learned)
 	})
 }

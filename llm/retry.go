@@ -12,15 +12,16 @@ const (
 	attempts     = 3
 	firstBackoff = time.Second
 	// longestPause is how long a call waits for a provider that names a time. One that asks for more gets its
-	// wish: the call fails with that time in its error, and whoever made it comes back later.
+	// wish: the call fails with that time in its error, and whoever made it comes back later, or asks another model.
 	longestPause = 30 * time.Second
 )
 
-// retrying makes a call again that failed before the first word of its answer. It stands outside the budget, so that
-// each attempt is paid for on its own.
+// retrying makes a call again that failed before the first word of its answer, unless its provider is at rest. It stands
+// outside the budget, so that each attempt is paid for on its own.
 type retrying struct {
 	Model
-	pause func(ctx context.Context, d time.Duration) error
+	breaker *breaker
+	pause   func(ctx context.Context, d time.Duration) error
 }
 
 // Stream yields the first answer that begins, else the last error.
@@ -40,14 +41,24 @@ func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// once passes one attempt on, all but its error, and tells whether there was anything to pass on. A reader that leaves
-// is no error.
+// once makes one attempt, if the provider is not at rest, and tells it how that went.
 func (m retrying) once(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
-	for d, err := range m.Model.Stream(ctx, r) {
+	if wait, ok := m.breaker.allow(); !ok {
+		return false, &Error{Model: m.Name(), Reason: ReasonResting, RetryAfter: wait}
+	}
+	begun, err := pass(m.Model.Stream(ctx, r), yield)
+	m.breaker.done(err)
+	return begun, err
+}
+
+// pass passes an answer on, all but its error, and tells whether there was anything of it to pass on. A reader that
+// leaves is no error. Counted tokens alone are no beginning: nobody has seen anything yet.
+func pass(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, _ error) {
+	for d, err := range answer {
 		if err != nil {
 			return begun, err
 		}
-		begun = true
+		begun = begun || d.Text != "" || d.Call != nil || d.Stop != ""
 		if !yield(d, nil) {
 			return begun, nil
 		}

@@ -11,7 +11,7 @@ import (
 // patient retries without waiting and keeps how long it would have waited.
 func patient(m Model) (retrying, *[]time.Duration) {
 	waits := &[]time.Duration{}
-	return retrying{Model: m, pause: func(_ context.Context, d time.Duration) error {
+	return retrying{Model: m, breaker: &breaker{now: time.Now}, pause: func(_ context.Context, d time.Duration) error {
 		*waits = append(*waits, d)
 		return nil
 	}}, waits
@@ -21,6 +21,7 @@ func TestRetryOnlyWhatMayPass(t *testing.T) {
 	t.Parallel()
 	for reason, made := range map[Reason]int{
 		ReasonLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonCut: 3,
+		ReasonOverloaded: 3, ReasonCall: 3, ReasonTLS: 1, ReasonResting: 1,
 		ReasonKey: 1, ReasonModel: 1, ReasonRequest: 1, ReasonQuota: 1, ReasonReply: 1,
 	} {
 		t.Run(string(reason), func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := calls(one(because(ReasonServer)))
-	_, err := Complete(ctx, retrying{Model: s, pause: sleep}, asks("hi"))
+	_, err := Complete(ctx, retrying{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, asks("hi"))
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Equal(t, 1, s.made)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"mime"
-	"net/http"
 	"net/url"
 	"path"
 	"strings"
@@ -59,7 +58,7 @@ type SpeechConfig struct {
 	Model     string        // "none" or "" for none, else "openai/" and the name at BaseURL
 	BaseURL   string        // of a server with /audio/transcriptions. Defaults to DefaultBaseURL.
 	APIKey    string        // may be empty where the server asks for none
-	Timeout   time.Duration // how long one call may take. Defaults to DefaultTimeout.
+	Timeout   time.Duration // how long one call may take. Defaults to a minute.
 	PerMinute int64         // what a minute of a recording costs, in millionths of the currency
 }
 
@@ -69,9 +68,9 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.Model == "" || c.Model == (NoSpeech{}).Name() {
 		return NoSpeech{}, nil
 	}
-	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, DefaultTimeout)
-	if name, ok := strings.CutPrefix(c.Model, provider); !ok || name == "" {
-		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, provider, c.Model)
+	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, defaultWhole)
+	if name, ok := strings.CutPrefix(c.Model, providerOpenAI); !ok || name == "" {
+		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, providerOpenAI, c.Model)
 	}
 	if address, err := url.Parse(c.BaseURL); err != nil || address.Host == "" {
 		return nil, fmt.Errorf("%w: the address for speech must look like %s", ErrConfig, DefaultBaseURL)
@@ -97,16 +96,10 @@ type speech struct {
 }
 
 func newSpeech(c SpeechConfig) *speech {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
-	client := &http.Client{
-		Transport: bounded{transport},
-		// A recording goes to the address that was configured and to no other.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 	return &speech{
-		name: c.Model, model: strings.TrimPrefix(c.Model, provider), timeout: c.Timeout,
+		name: c.Model, model: strings.TrimPrefix(c.Model, providerOpenAI), timeout: c.Timeout,
 		audio: openai.NewAudioTranscriptionService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey),
-			option.WithHTTPClient(client), option.WithMaxRetries(0)),
+			option.WithHTTPClient(newWholeClient(c.Model)), option.WithMaxRetries(0)),
 	}
 }
 
@@ -114,12 +107,13 @@ func newSpeech(c SpeechConfig) *speech {
 func (s *speech) call(ctx context.Context, a Audio) (heard, error) {
 	call, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
 	defer cancel()
-	var res *http.Response
 	got, err := s.audio.New(call, openai.AudioTranscriptionNewParams{
 		// The sender's own name for the file is none of the provider's business.
 		File: openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), plainType(a.MIME)), Model: s.model,
 		ResponseFormat: openai.AudioResponseFormatJSON,
-	}, option.WithResponseInto(&res))
+	})
+	var known *Error
+	var unanswered *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return heard{}, fmt.Errorf("%s: %w", s.name, ctx.Err())
@@ -127,11 +121,12 @@ func (s *speech) call(ctx context.Context, a Audio) (heard, error) {
 		return heard{}, s.failed(ReasonTimeout)
 	case err != nil && unreachable(err):
 		return heard{}, s.failed(ReasonUnreachable)
-	case res == nil:
+	case errors.As(err, &known):
+		return heard{}, known
+	case distrusted(err):
+		return heard{}, s.failed(ReasonTLS)
+	case errors.As(err, &unanswered):
 		return heard{}, s.failed(ReasonCut)
-	case res.StatusCode >= http.StatusMultipleChoices:
-		refused := readRefusal(s.name, res)
-		return heard{}, &refused.Error
 	case err != nil || !got.JSON.Text.Valid():
 		return heard{}, s.failed(ReasonReply)
 	}

@@ -1,9 +1,12 @@
 package llm
 
 import (
+	"context"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
+	"time"
 )
 
 const (
@@ -11,49 +14,106 @@ const (
 	longestReply = 8 << 20
 	// longestComplaint bounds what is read of an error.
 	longestComplaint = 16 << 10
+	// longestCall bounds a call that never falls silent and never ends.
+	longestCall = 10 * time.Minute
+	// defaultWhole is how long a call with an answer in one piece may take.
+	defaultWhole = time.Minute
 )
 
 var (
-	errTimeout  = errors.New("timeout")
-	errTooLong  = errors.New("too long")
-	errNoStream = errors.New("not a stream")
+	errTimeout    = errors.New("timeout")
+	errTooLong    = errors.New("too long")
+	errNoStream   = errors.New("not a stream")
+	errBadRequest = errors.New("cannot be sent")
 )
 
-// bounded keeps every body that comes back below a limit.
-type bounded struct{ next http.RoundTripper }
+// newClient is the HTTP client of one model. It follows no redirect: a prompt goes to the address that was configured.
+func newClient(model string) *http.Client {
+	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
+	return &http.Client{Transport: transport{model: model, next: next}}
+}
 
-// RoundTrip sends the request on.
-func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := b.next.RoundTrip(req)
+// newWholeClient is one for a model whose answers come as whole objects.
+func newWholeClient(model string) *http.Client {
+	c := newClient(model)
+	c.Transport = transport{model: model, next: c.Transport.(transport).next, whole: true} //nolint:forcetypeassert // made above
+	return c
+}
+
+// transport lets only good answers through, bounded and watched. Anything else comes back as an error of ours, so that no SDK
+// has to tell us what happened.
+type transport struct {
+	model string
+	next  http.RoundTripper
+	whole bool // an answer may be one object
+}
+
+// RoundTrip sends the request on. It returns *refusal for a bad status.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := t.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
+	body := res.Body
 	if res.StatusCode >= http.StatusMultipleChoices {
-		// An error is cut rather than refused: its status says enough.
-		res.Body = limited{Reader: io.LimitReader(res.Body, longestComplaint), Closer: res.Body}
-	} else {
-		res.Body = limited{Reader: &ending{res.Body, longestReply}, Closer: res.Body}
+		defer body.Close()
+		return nil, readRefusal(t.model, res.StatusCode, res.Header, io.LimitReader(body, longestComplaint))
 	}
+	if !t.whole && !streams(res) {
+		return nil, errors.Join(errNoStream, body.Close())
+	}
+	res.Body = &reply{from: body, left: longestReply, read: readBeat(req.Context())}
 	return res, nil
 }
 
-type limited struct {
-	io.Reader
-	io.Closer
+// streams tells whether a good answer is a stream of events. Servers that name no type, or a wrong one, are believed;
+// pages and whole objects are not.
+func streams(res *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return kind != "text/html" && kind != "application/json"
 }
 
-// ending reads so many bytes and fails then.
-type ending struct {
-	from io.Reader
+// reply reads so many bytes of an answer and fails then. It says each time that there was something to read.
+type reply struct {
+	from io.ReadCloser
 	left int
+	read func()
 }
 
 // Read returns errTooLong at the limit.
-func (e *ending) Read(p []byte) (int, error) {
-	if e.left <= 0 {
+func (b *reply) Read(p []byte) (int, error) {
+	if b.left <= 0 {
 		return 0, errTooLong
 	}
-	n, err := e.from.Read(p[:min(len(p), e.left)])
-	e.left -= n
+	n, err := b.from.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	if n > 0 {
+		b.read()
+	}
 	return n, err
+}
+
+// Close closes the answer.
+func (b *reply) Close() error { return b.from.Close() }
+
+type beatKey struct{}
+
+// watched is a context that ends, with errTimeout as its cause, when nothing was read for so long.
+func watched(ctx context.Context, silence time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, done := context.WithTimeoutCause(ctx, longestCall, errTimeout)
+	timer := time.AfterFunc(silence, func() { cancel(errTimeout) })
+	ctx = context.WithValue(ctx, beatKey{}, func() { timer.Reset(silence) })
+	return ctx, func() {
+		timer.Stop()
+		done()
+		cancel(nil)
+	}
+}
+
+func readBeat(ctx context.Context) func() {
+	if beat, ok := ctx.Value(beatKey{}).(func()); ok {
+		return beat
+	}
+	return func() {}
 }

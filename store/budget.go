@@ -3,62 +3,104 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
 type Spend struct {
-	Day     string // "2006-01-02" in the owner's time zone
-	Chat    int64  // zero: no chat, so no chat's cap
-	Purpose string
-	Model   string
-	Amount  int64 // the most it can cost
-	DayCap  int64 // the most all calls of the day may cost together
-	ChatCap int64 // the most the chat's calls of the day may cost together
+	Day      string // "2006-01-02" in the owner's time zone
+	Chat     int64  // zero: no chat, so no chat's cap
+	Agent    string // empty: no agent, so no agent's cap
+	Run      string // empty: no run, so no run's cap
+	Purpose  string
+	Model    string
+	Amount   int64 // the most it can cost
+	DayCap   int64 // the most all calls of the day may cost together
+	ChatCap  int64 // the most the chat's calls of the day may cost together
+	AgentCap int64 // the most the agent's calls of the day may cost together
+	RunCap   int64 // the most the run's calls may cost together, however long it takes
 }
 
 // Reservation answers a Spend. With Refused set nothing was reserved and the call must not be made.
 type Reservation struct {
 	ID      int64
-	Refused string // CapDay or CapChat; "" when the money is set aside
-	First   bool   // the first refusal by that cap on that day
+	Refused string // CapDay, CapChat, CapAgent or CapRun; "" when the money is set aside
+	First   bool   // the first refusal by that cap on that day, or of that run
 }
 
 // The caps that refuse.
 const (
-	CapDay  = "day"
-	CapChat = "chat"
+	CapDay   = "day"
+	CapChat  = "chat"
+	CapAgent = "agent"
+	CapRun   = "run"
 )
 
 // Settlement is what a call did cost.
 type Settlement struct {
 	Amount  int64 // millionths of the currency
 	In, Out int64 // tokens, zero when unknown
+	Cached  int64 // tokens of In that came from the provider's cache
 }
 
-const openBudgetsSQL = "insert into budgets (day, chat_id) select $1::date, c from unnest($2::bigint[]) c order by c on conflict do nothing"
+// purse is one budget that a call counts in.
+type purse struct {
+	name    string // which cap it is
+	subject string // the chat, agent or run
+	most    int64
+}
 
-// lockBudgetsSQL takes the day's row before the chat's, always, so that two calls never wait for each other.
-const lockBudgetsSQL = "select chat_id, committed from budgets where day = $1::date and chat_id = any ($2) order by chat_id for update"
+// purses are the budgets a call counts in, always in the order that their rows are locked in, so that two calls never wait
+// for each other.
+func (sp Spend) purses() []purse {
+	list := []purse{{name: CapDay, most: sp.DayCap}}
+	if sp.Agent != "" {
+		list = append(list, purse{CapAgent, sp.Agent, sp.AgentCap})
+	}
+	if sp.Chat != 0 {
+		list = append(list, purse{CapChat, strconv.FormatInt(sp.Chat, 10), sp.ChatCap})
+	}
+	if sp.Run != "" {
+		list = append(list, purse{CapRun, sp.Run, sp.RunCap})
+	}
+	return list
+}
 
-const commitBudgetsSQL = "update budgets set committed = committed + $3 where day = $1::date and chat_id = any ($2)"
+func columns(purses []purse) (names, subjects []string) {
+	for _, p := range purses {
+		names, subjects = append(names, p.name), append(subjects, p.subject)
+	}
+	return names, subjects
+}
 
-const insertUsageSQL = `insert into usage (day, chat_id, purpose, model, reserved)
-	values (@day::date, @chat, @purpose, @model, @amount) returning id`
+// purseDay is the day of a purse's row: a run's may go on over midnight, so it has none.
+const purseDay = "case when p.cap = 'run' then date '-infinity' else $1::date end"
 
-// Reserve sets money aside, in a transaction of its own: when it returns, the call may be made. Together the reservations
-// and costs of a day never exceed its cap, nor those of a chat the chat's, however many processes ask at once. What costs
-// nothing is never refused.
-func (s *Store) Reserve(ctx context.Context, sp Spend) (Reservation, error) {
+const openBudgetsSQL = `insert into budgets (day, cap, subject)
+	select ` + purseDay + `, p.cap, p.subject from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n) order by n
+	on conflict do nothing`
+
+// lockBudgetsSQL takes the day's row first. Whoever holds that one is alone with all the others of the day, and with the
+// runs that are paid from it.
+const lockBudgetsSQL = `select b.committed from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n)
+	join budgets b on b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject order by p.n for update of b`
+
+const commitBudgetsSQL = `update budgets b set committed = b.committed + $4 from unnest($2::text[], $3::text[]) p (cap, subject)
+	where b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject`
+
+const insertUsageSQL = `insert into usage (day, chat_id, agent, run, purpose, model, reserved)
+	values (@day::date, @chat, @agent, @run, @purpose, @model, @amount) returning id`
+
+// ReserveCost sets money aside; when its transaction is committed, the call may be made. Together the reservations and costs
+// of a day never exceed its cap, nor those of a chat, an agent or a run theirs, however many processes ask at once. What
+// costs nothing is never refused.
+func ReserveCost(ctx context.Context, tx Tx, sp Spend) (Reservation, error) {
 	if sp.Amount < 0 {
 		return Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
 	}
-	var res Reservation
-	err := s.InTx(ctx, func(tx Tx) (err error) {
-		res, err = reserve(ctx, tx, sp)
-		return err
-	})
+	res, err := reserve(ctx, tx, sp)
 	if err != nil {
 		return Reservation{}, fmt.Errorf("reserve money: %w", err)
 	}
@@ -66,97 +108,98 @@ func (s *Store) Reserve(ctx context.Context, sp Spend) (Reservation, error) {
 }
 
 func reserve(ctx context.Context, tx Tx, sp Spend) (Reservation, error) {
-	rows := budgetRows(sp.Chat)
-	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, rows); err != nil {
+	purses := sp.purses()
+	names, subjects := columns(purses)
+	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, names, subjects); err != nil {
 		return Reservation{}, err
 	}
-	committed, err := lockBudgets(ctx, tx, sp.Day, rows)
+	committed, err := lockBudgets(ctx, tx, sp.Day, names, subjects)
 	if err != nil {
 		return Reservation{}, err
 	}
-	switch {
-	case sp.Amount == 0:
-	case sp.Amount > sp.DayCap-committed[0]:
-		return refuse(ctx, tx, sp.Day, 0, CapDay)
-	case sp.Chat != 0 && sp.Amount > sp.ChatCap-committed[sp.Chat]:
-		return refuse(ctx, tx, sp.Day, sp.Chat, CapChat)
+	for i, p := range purses {
+		if sp.Amount > 0 && sp.Amount > p.most-committed[i] {
+			return refuse(ctx, tx, sp.Day, p)
+		}
 	}
-	if _, err := tx.Exec(ctx, commitBudgetsSQL, sp.Day, rows, sp.Amount); err != nil {
+	if _, err := tx.Exec(ctx, commitBudgetsSQL, sp.Day, names, subjects, sp.Amount); err != nil {
 		return Reservation{}, err
 	}
 	var res Reservation
 	err = tx.QueryRow(ctx, insertUsageSQL, pgx.NamedArgs{
-		"day": sp.Day, "chat": sp.Chat, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
+		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
 	}).Scan(&res.ID)
 	return res, err
 }
 
-// budgetRows are the chat ids of the budgets a call counts in.
-func budgetRows(chat int64) []int64 {
-	if chat == 0 {
-		return []int64{0}
-	}
-	return []int64{0, chat}
-}
-
-// lockBudgets returns what is committed, by chat id, and holds it until the transaction ends.
-func lockBudgets(ctx context.Context, tx Tx, day string, chats []int64) (map[int64]int64, error) {
-	rows, err := tx.Query(ctx, lockBudgetsSQL, day, chats)
+// lockBudgets returns what is committed, purse by purse, and holds it until the transaction ends.
+func lockBudgets(ctx context.Context, tx Tx, day string, names, subjects []string) ([]int64, error) {
+	rows, err := tx.Query(ctx, lockBudgetsSQL, day, names, subjects)
 	if err != nil {
 		return nil, err
 	}
-	var chat, amount int64
-	committed := make(map[int64]int64, len(chats))
-	_, err = pgx.ForEachRow(rows, []any{&chat, &amount}, func() error {
-		committed[chat] = amount
-		return nil
-	})
+	committed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err == nil && len(committed) != len(names) {
+		err = fmt.Errorf("%d of %d budgets are there", len(committed), len(names))
+	}
 	return committed, err
 }
 
-const markRefusedSQL = "update budgets set refused_at = now() where day = $1::date and chat_id = $2 and refused_at is null"
+const markRefusedSQL = `update budgets b set refused_at = now() from (values ($2::text, $3::text)) p (cap, subject)
+	where b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject and b.refused_at is null`
 
-func refuse(ctx context.Context, tx Tx, day string, chat int64, name string) (Reservation, error) {
-	tag, err := tx.Exec(ctx, markRefusedSQL, day, chat)
+func refuse(ctx context.Context, tx Tx, day string, p purse) (Reservation, error) {
+	tag, err := tx.Exec(ctx, markRefusedSQL, day, p.name, p.subject)
 	if err != nil {
 		return Reservation{}, err
 	}
-	return Reservation{Refused: name, First: tag.RowsAffected() == 1}, nil
+	return Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
 }
 
-const settleUsageSQL = `update usage set cost = $2, tokens_in = $3, tokens_out = $4, settled_at = now()
-	where id = $1 and settled_at is null returning day::text, chat_id, reserved`
+const settleUsageSQL = `update usage set cost = $2, tokens_in = $3, tokens_out = $4, tokens_cached = $5, settled_at = now()
+	where id = $1 and settled_at is null returning day::text, chat_id, agent, run, reserved`
 
-// Settle replaces a reservation by what the call did cost and gives the rest back. It returns ErrNotFound for a
-// reservation that does not exist or was settled before; nothing changes then.
-func (s *Store) Settle(ctx context.Context, reservation int64, st Settlement) error {
-	err := s.InTx(ctx, func(tx Tx) error {
-		var day string
-		var chat, reserved int64
-		err := tx.QueryRow(ctx, settleUsageSQL, reservation, st.Amount, st.In, st.Out).Scan(&day, &chat, &reserved)
-		if err != nil {
-			return notFound(err)
-		}
-		rows := budgetRows(chat)
-		if _, err := lockBudgets(ctx, tx, day, rows); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, commitBudgetsSQL, day, rows, st.Amount-reserved)
-		return err
-	})
+// SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on. It
+// returns ErrNotFound for a reservation that does not exist or was settled before; nothing changes then.
+func SettleCost(ctx context.Context, tx Tx, reservation int64, st Settlement) (day string, err error) {
+	var sp Spend
+	err = tx.QueryRow(ctx, settleUsageSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&sp.Day, &sp.Chat, &sp.Agent, &sp.Run, &sp.Amount)
 	if err != nil {
-		return fmt.Errorf("settle reservation %d: %w", reservation, err)
+		return "", fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
 	}
-	return nil
+	names, subjects := columns(sp.purses())
+	if _, err := lockBudgets(ctx, tx, sp.Day, names, subjects); err != nil {
+		return "", fmt.Errorf("settle reservation %d: %w", reservation, err)
+	}
+	if _, err := tx.Exec(ctx, commitBudgetsSQL, sp.Day, names, subjects, st.Amount-sp.Amount); err != nil {
+		return "", fmt.Errorf("settle reservation %d: %w", reservation, err)
+	}
+	return sp.Day, nil
 }
 
-const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where day = $1::date and chat_id = $2"
+const markToldSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
+
+// MarkTold takes note that the owner is told of a percentage of a day's cap that is spent, at the amount given. It reports
+// false when that is not so, or when he was told of it, or of more, before.
+func MarkTold(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
+	tag, err := tx.Exec(ctx, markToldSQL, day, amount, percent)
+	if err != nil {
+		return false, fmt.Errorf("mark %d %% of the budget as told: %w", percent, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where day = $1::date and cap = $2 and subject = $3"
 
 // Spent is what the calls of a day cost, open ones at their worst, in millionths of the currency. Chat zero means all
 // chats, and what belongs to none.
 func Spent(ctx context.Context, db DB, day string, chat int64) (int64, error) {
+	p := purse{name: CapDay}
+	if chat != 0 {
+		p = purse{name: CapChat, subject: strconv.FormatInt(chat, 10)}
+	}
 	var amount int64
-	if err := db.QueryRow(ctx, spentSQL, day, chat).Scan(&amount); err != nil {
+	if err := db.QueryRow(ctx, spentSQL, day, p.name, p.subject).Scan(&amount); err != nil {
 		return 0, fmt.Errorf("read what was spent: %w", err)
 	}
 	return amount, nil
@@ -184,6 +227,54 @@ func UsageOn(ctx context.Context, db DB, day string) ([]Usage, error) {
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Usage])
 	if err != nil {
 		return nil, fmt.Errorf("sum up the day's usage: %w", err)
+	}
+	return list, nil
+}
+
+// ChatUsage is what the calls for one chat cost in a day.
+type ChatUsage struct {
+	Chat   int64
+	Name   string // of the chat, "" when it is gone
+	Amount int64  // millionths of the currency, open calls at their worst
+	Calls  int
+}
+
+const chatUsageSQL = `select u.chat_id as chat, coalesce(c.name, '') as name, sum(coalesce(u.cost, u.reserved))::bigint as amount, count(*) as calls
+	from usage u left join chats c on c.id = u.chat_id where u.day = $1::date and u.chat_id <> 0
+	group by u.chat_id, c.name order by amount desc, calls desc, u.chat_id limit $2`
+
+// ChatUsageOn returns what a day's calls cost by chat, the dearest first, at most so many.
+func ChatUsageOn(ctx context.Context, db DB, day string, limit int) ([]ChatUsage, error) {
+	rows, err := db.Query(ctx, chatUsageSQL, day, limit)
+	if err != nil {
+		return nil, fmt.Errorf("sum up the chats' usage: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[ChatUsage])
+	if err != nil {
+		return nil, fmt.Errorf("sum up the chats' usage: %w", err)
+	}
+	return list, nil
+}
+
+// DayUsage is what the calls of one day cost.
+type DayUsage struct {
+	Day    string // "2006-01-02"
+	Amount int64
+}
+
+const dayUsageSQL = `select d::date::text as day, coalesce(sum(b.committed), 0)::bigint as amount
+	from generate_series($1::date - ($2::int - 1), $1::date, interval '1 day') d
+	left join budgets b on b.day = d::date and b.cap = 'day' group by d order by d`
+
+// DaysUsage returns what each of the last days cost, oldest first, up to and with the given one.
+func DaysUsage(ctx context.Context, db DB, day string, days int) ([]DayUsage, error) {
+	rows, err := db.Query(ctx, dayUsageSQL, day, days)
+	if err != nil {
+		return nil, fmt.Errorf("sum up the days' usage: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[DayUsage])
+	if err != nil {
+		return nil, fmt.Errorf("sum up the days' usage: %w", err)
 	}
 	return list, nil
 }

@@ -22,7 +22,7 @@ func spend(amount int64) store.Spend {
 
 func reserve(t *testing.T, s *store.Store, sp store.Spend) store.Reservation {
 	t.Helper()
-	res, err := s.Reserve(t.Context(), sp)
+	res, err := reserveCost(t.Context(), s, sp)
 	require.NoError(t, err)
 	return res
 }
@@ -79,11 +79,11 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 func TestReserveRefusesNonsense(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	_, err := s.Reserve(t.Context(), spend(-1))
+	_, err := reserveCost(t.Context(), s, spend(-1))
 	require.ErrorContains(t, err, "negative")
 	bad := spend(1)
 	bad.Day = "yesterday evening"
-	_, err = s.Reserve(t.Context(), bad)
+	_, err = reserveCost(t.Context(), s, bad)
 	require.Error(t, err)
 }
 
@@ -106,7 +106,7 @@ func TestSettleGivesTheRestBack(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(60))
-	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 15, In: 10, Out: 3}))
+	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 15, In: 10, Out: 3}))
 	require.EqualValues(t, 15, spent(t, s, day, 0))
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 	require.Empty(t, reserve(t, s, spend(45)).Refused)
@@ -117,9 +117,9 @@ func TestSettleHappensOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(60))
-	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 15}))
-	require.ErrorIs(t, s.Settle(t.Context(), res.ID, store.Settlement{}), store.ErrNotFound)
-	require.ErrorIs(t, s.Settle(t.Context(), res.ID+1, store.Settlement{}), store.ErrNotFound)
+	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 15}))
+	require.ErrorIs(t, settleCost(t.Context(), s, res.ID, store.Settlement{}), store.ErrNotFound)
+	require.ErrorIs(t, settleCost(t.Context(), s, res.ID+1, store.Settlement{}), store.ErrNotFound)
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 }
 
@@ -127,7 +127,7 @@ func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(50))
-	require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: 70}))
+	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 70}))
 	require.EqualValues(t, 70, spent(t, s, day, 7))
 	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
 }
@@ -137,7 +137,7 @@ func TestUsageIsSummedUpByPurpose(t *testing.T) {
 	s := storetest.New(t)
 	for _, amount := range []int64{10, 20} {
 		res := reserve(t, s, spend(amount))
-		require.NoError(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: amount / 2, In: amount, Out: 1}))
+		require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: amount / 2, In: amount, Out: 1}))
 	}
 	ask := spend(30)
 	ask.Purpose = "ask"
@@ -173,7 +173,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 					all.Go(func() {
 						for range 40 {
 							amount := r.Int64N(100)
-							res, err := s.Reserve(t.Context(), store.Spend{
+							res, err := reserveCost(t.Context(), s, store.Spend{
 								Day: day, Chat: r.Int64N(chats), Purpose: "reply", Model: "openai/m",
 								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
 							})
@@ -182,7 +182,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 								report(t, err)
 								continue
 							}
-							report(t, s.Settle(t.Context(), res.ID, store.Settlement{Amount: r.Int64N(amount + 1)}))
+							report(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: r.Int64N(amount + 1)}))
 							checkCaps(t, s, dayCap, chatCap, chats)
 						}
 					})
@@ -231,4 +231,19 @@ func addedUp(t *testing.T, s *store.Store, chat int64) (sum int64) {
 	const sql = "select coalesce(sum(coalesce(cost, reserved)), 0)::bigint from usage where day = $1::date and $2::bigint in (0, chat_id)"
 	require.NoError(t, s.DB().QueryRow(t.Context(), sql, day, chat).Scan(&sum))
 	return sum
+}
+
+func reserveCost(ctx context.Context, s *store.Store, sp store.Spend) (res store.Reservation, _ error) {
+	err := s.InTx(ctx, func(tx store.Tx) (err error) {
+		res, err = store.ReserveCost(ctx, tx, sp)
+		return err
+	})
+	return res, err
+}
+
+func settleCost(ctx context.Context, s *store.Store, id int64, st store.Settlement) error {
+	return s.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.SettleCost(ctx, tx, id, st)
+		return err
+	})
 }

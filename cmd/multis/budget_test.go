@@ -23,13 +23,21 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 		return llmtest.Reply{Text: "yes", In: 200, Out: 50}
 	})
 	cfg := &config.Config{
-		TimeZone: time.UTC, Budget: config.Budget{PerDay: 40_000, PerChatDay: 15_000},
-		LLM: config.LLM{Model: "openai/test", BaseURL: server.URL, Timeout: 10 * time.Second, Prices: config.Prices{InputPerMTok: 1_000_000, OutputPerMTok: 2_000_000}},
+		TimeZone: time.UTC, Budget: config.Budget{PerDay: 40_000, PerChatDay: 15_000, PerAgentDay: 25_000, PerRun: 6_000},
+		LLM: config.LLM{
+			Model: "openai/test", BaseURL: server.URL, Timeout: 10 * time.Second,
+			Prices: []config.Price{{Model: "openai/test", In: 1_000_000, Out: 2_000_000}},
+		},
 	}
 	var wg sync.WaitGroup
 	for chat := range int64(6) {
 		wg.Go(func() {
-			model, err := openModel(cfg, st) // each as a process of its own would
+			models, err := newModels(cfg, st) // each as a process of its own would
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			model, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
 			if err != nil {
 				t.Error(err)
 				return

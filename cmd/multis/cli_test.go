@@ -104,7 +104,7 @@ func TestChatNamesTheVariableThatIsMissing(t *testing.T) {
 	t.Setenv("MULTIS_LLM_MODEL", "openai/some")
 	_, said, err := program(t, t.TempDir(), "", "chat")
 	require.Error(t, err)
-	require.Contains(t, said, "multis: environment MULTIS_LLM_PRICES_INPUT_PER_MTOK: llm.prices.input_per_mtok: is missing")
+	require.Contains(t, said, "MULTIS_LLM_API_KEY")
 }
 
 func TestADatabaseThatIsNotThereIsOneLine(t *testing.T) {

@@ -36,17 +36,16 @@ func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (em
 		return embedders{}, nil
 	}
 	open := func(purpose string, timeout time.Duration, cap config.Money) (llm.Embedder, error) {
+		budget := newBudget(cfg, st)
+		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(cap)
 		return llm.OpenEmbedder(llm.EmbedConfig{
 			Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: timeout, Purpose: purpose,
-		}, llm.Budget{
-			Ledger: ledger{st}, Price: llm.Price{In: int64(e.PricePerMTok)}, Local: e.Local, DayCap: int64(cap), ChatCap: int64(cap),
-			Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
-		})
+		}, budget)
 	}
 	var both embedders
 	if both.queries, err = open("search", queryTime, cfg.Budget.PerDay); err != nil {
 		return embedders{}, err
 	}
-	both.passages, err = open("index", llm.DefaultTimeout, cfg.Budget.PerDay/2)
+	both.passages, err = open("index", time.Minute, cfg.Budget.PerDay/2)
 	return both, err
 }

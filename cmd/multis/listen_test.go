@@ -61,7 +61,7 @@ func newListening(t *testing.T, budget int64) *listening {
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
-		llm.Budget{Ledger: ledger{l.store}, DayCap: budget, ChatCap: budget, Today: func() string { return "2026-11-21" }})
+		llm.Budget{Ledger: ledger{l.store, budget}, DayCap: budget, ChatCap: budget, Today: func() string { return "2026-11-21" }})
 	require.NoError(t, err)
 	l.listener = agent.NewListener(agent.ListenerOptions{
 		Store: l.store, Files: hs, Ears: ears, Inbox: l.inbox, Defaults: defaults,

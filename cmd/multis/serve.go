@@ -166,7 +166,11 @@ type assistant struct {
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p parts) (*assistant, error) {
 	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
 	sendCap := policy.Rate{Minute: cfg.Chats.ContactCaps.PerMinute, Day: cfg.Chats.ContactCaps.PerDay}
-	model, err := openModel(cfg, st)
+	models, err := newModels(cfg, st)
+	if err != nil {
+		return nil, err
+	}
+	model, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
 	if err != nil {
 		return nil, err
 	}
@@ -200,14 +204,15 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	ag := agent.New(agent.Options{
 		Store: st, Box: box, Search: searcher, Model: model, Tools: newTools(cfg, searcher, library), Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
-		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
+		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Upkeep: upkeep(st),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
-			Embeddings: cfg.Embeddings.Model,
+			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model,
 		},
 	})
 	if err := adm.Prepare(ctx); err != nil {
@@ -221,7 +226,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
 		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
@@ -395,37 +400,13 @@ func networks(cfg *config.Config) map[string]policy.Mode {
 	return modes
 }
 
-// openModel opens the configured model behind the budget.
-func openModel(cfg *config.Config, st *store.Store) (llm.Model, error) {
-	return llm.Open(llm.Config{Model: cfg.LLM.Model, BaseURL: cfg.LLM.BaseURL, APIKey: cfg.LLM.APIKey.Value(), Timeout: cfg.LLM.Timeout}, llm.Budget{
-		Ledger: ledger{st}, Price: llm.Price{In: int64(cfg.LLM.Prices.InputPerMTok), Out: int64(cfg.LLM.Prices.OutputPerMTok)}, Local: cfg.LLM.Local,
-		DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
-		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
-	})
-}
-
 // openSpeech opens what turns voice notes into words, behind the same budget.
 func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
+	budget := newBudget(cfg, st)
+	budget.Local = cfg.Speech.Local
 	return llm.OpenSpeech(llm.SpeechConfig{
 		Model: cfg.Speech.Model, BaseURL: cfg.Speech.BaseURL, APIKey: cfg.Speech.APIKey.Value(), Timeout: cfg.Speech.Timeout, PerMinute: int64(cfg.Speech.PricePerMinute),
-	}, llm.Budget{
-		Ledger: ledger{st}, Local: cfg.Speech.Local, DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
-		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
-	})
-}
-
-// ledger keeps a model's budget in the database.
-type ledger struct{ *store.Store }
-
-// Reserve sets the worst case of a call aside.
-func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
-	r, err := l.Store.Reserve(ctx, store.Spend(s))
-	return llm.Reservation(r), err
-}
-
-// Settle books what a call really cost.
-func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
-	return l.Store.Settle(ctx, reservation, store.Settlement(s))
+	}, budget)
 }
 
 // openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every

@@ -146,12 +146,19 @@ func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.Em
 type ledger struct{ *store.Store }
 
 func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
-	r, err := l.Store.Reserve(ctx, store.Spend{
-		Day: s.Day, Chat: s.Chat, Purpose: s.Purpose, Model: s.Model, Amount: s.Amount, DayCap: s.DayCap, ChatCap: s.ChatCap,
+	var r store.Reservation
+	err := l.InTx(ctx, func(tx store.Tx) (err error) {
+		r, err = store.ReserveCost(ctx, tx, store.Spend{
+			Day: s.Day, Chat: s.Chat, Purpose: s.Purpose, Model: s.Model, Amount: s.Amount, DayCap: s.DayCap, ChatCap: s.ChatCap,
+		})
+		return err
 	})
 	return llm.Reservation{ID: r.ID, Refused: r.Refused, First: r.First}, err
 }
 
 func (l ledger) Settle(ctx context.Context, id int64, s llm.Settlement) error {
-	return l.Store.Settle(ctx, id, store.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
+	return l.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.SettleCost(ctx, tx, id, store.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
+		return err
+	})
 }

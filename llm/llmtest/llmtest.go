@@ -26,6 +26,7 @@ type Request struct {
 	Temperature float64
 	JSON        bool
 	WantsUsage  bool
+	Marked      bool // the instructions, or else the tools, are marked to be cached (Anthropic)
 }
 
 // Message is one message of a request. A result of a tool is a message of its own, with the role "tool".
@@ -35,6 +36,7 @@ type Message struct {
 	Images []string // their MIME types
 	Calls  []Call
 	CallID string // of a result
+	Failed bool   // a result that is marked as an error
 }
 
 // Tool is a tool that a request offers.
@@ -49,6 +51,7 @@ type Call struct {
 	ID   string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
 	Name string
 	Args string // JSON
+	Sign string // the signature that goes with it (Gemini)
 }
 
 // Last is the text of the last message, "" when there is none.
@@ -67,6 +70,7 @@ type Reply struct {
 	Stop    string // finish_reason. Defaults to "stop", or "tool_calls" with Calls.
 	In, Out int64  // tokens used. Default to a quarter of the bytes, at least 1.
 	Cached  int64  // tokens of In that came from the cache
+	Written int64  // tokens of In that were put there (Anthropic)
 	NoUsage bool   // leaves the usage out
 	Cut     bool   // drops the connection after half of the text
 	Hang    bool   // falls silent after half of the text, until the client leaves
@@ -103,8 +107,9 @@ func InTurn(replies ...Reply) Script {
 
 // Server is the scripted server, an http.Handler.
 type Server struct {
-	// URL is the base_url for clients of the OpenAI protocol, when the server was started by Start.
-	URL string
+	// URL is the base_url for clients of the OpenAI protocol, when the server was started by Start, and Root the one for
+	// those of Anthropic's and Gemini's.
+	URL, Root string
 
 	script   Script
 	mu       sync.Mutex
@@ -120,7 +125,7 @@ func Start(t testing.TB, script Script) *Server {
 	s := New(script)
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
-	s.URL = h.URL + "/v1"
+	s.URL, s.Root = h.URL+"/v1", h.URL
 	return s
 }
 
@@ -143,6 +148,10 @@ func spoken(path string) (protocol, bool) {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
 		return openAI, true
+	case strings.HasSuffix(path, "/v1/messages"):
+		return anthropic, true
+	case strings.HasSuffix(path, ":streamGenerateContent"):
+		return gemini, true
 	default:
 		return openAI, false
 	}
@@ -265,9 +274,9 @@ func words(r *http.Request, reply Reply, text string, piece func(string)) {
 
 // split cuts a text into pieces of a few characters, at least two when there are two characters.
 func split(text string) []string {
-	const size = 6
 	var pieces []string
 	runes := []rune(text)
+	size := max(6, len(runes)/64) // a long text in pieces that do not take all day
 	if len(runes) > 1 && len(runes) <= size {
 		return []string{string(runes[:1]), string(runes[1:])}
 	}

@@ -1,0 +1,167 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// How much /budget shows.
+const (
+	budgetDays  = 7
+	budgetChats = 5
+	barLength   = 10
+)
+
+// budget shows what is spent: today against the cap, for what, in which chats, and the days before.
+func (a *Admin) budget(ctx context.Context, r request, _ string) (answer, error) {
+	day := a.Now().In(a.Rules.Zone).Format(time.DateOnly)
+	spent, err := store.Spent(ctx, a.Store.DB(), day, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", money(spent, a.Rules.Currency), money(a.Rules.DayBudget, a.Rules.Currency), bar(spent, a.Rules.DayBudget))}
+	for _, part := range []func(context.Context, string) (string, error){a.purposeSpend, a.chatSpend, a.daySpend} {
+		text, err := part(ctx, day)
+		if err != nil {
+			return answer{}, err
+		}
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if r.byOwner() {
+		lines = append(lines, "Caps are in config.yaml: `budget.per_day`, `per_chat_day`, `per_agent_day`, `per_run`. At a cap I make no call that costs.")
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// purposeSpend is what the day's calls were for.
+func (a *Admin) purposeSpend(ctx context.Context, day string) (string, error) {
+	used, err := store.UsageOn(ctx, a.Store.DB(), day)
+	if err != nil || len(used) == 0 {
+		return "", err
+	}
+	lines := []string{"**For what**"}
+	for _, u := range used {
+		text := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), money(u.Amount, a.Rules.Currency), count(u.Calls, "call"))
+		if u.Open > 0 {
+			text += fmt.Sprintf(" (%d not settled, counted at their worst)", u.Open)
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// chatSpend is what the day's dearest chats cost.
+func (a *Admin) chatSpend(ctx context.Context, day string) (string, error) {
+	used, err := store.ChatUsageOn(ctx, a.Store.DB(), day, budgetChats)
+	if err != nil || len(used) == 0 {
+		return "", err
+	}
+	lines := []string{"**Which chats**"}
+	for _, u := range used {
+		name := u.Name
+		if name == "" {
+			name = "a chat without a name"
+		}
+		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), money(u.Amount, a.Rules.Currency), count(u.Calls, "call")))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// daySpend draws the last days.
+func (a *Admin) daySpend(ctx context.Context, day string) (string, error) {
+	days, err := store.DaysUsage(ctx, a.Store.DB(), day, budgetDays)
+	if err != nil {
+		return "", err
+	}
+	most := int64(0)
+	for _, d := range days {
+		most = max(most, d.Amount)
+	}
+	if most == 0 {
+		return "Nothing was spent in the last 7 days.", nil
+	}
+	lines := []string{"**The last 7 days**"}
+	for _, d := range days {
+		at, err := time.Parse(time.DateOnly, d.Day)
+		if err != nil {
+			return "", fmt.Errorf("read the day of a budget: %w", err)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, most), money(d.Amount, a.Rules.Currency)))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// bar draws a part of a whole. Whatever is spent at all fills a box.
+func bar(part, whole int64) string {
+	full := 0
+	if whole > 0 {
+		full = int(min((part*barLength+whole-1)/whole, barLength))
+	}
+	return strings.Repeat("▰", full) + strings.Repeat("▱", barLength-full)
+}
+
+// TellBudget tells the owner how far a budget is used up.
+func (a *Admin) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		room, err := store.AdminChat(ctx, tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(roomWait)
+		}
+		if err != nil {
+			return err
+		}
+		text, err := a.budgetNews(ctx, tx, news)
+		if err != nil {
+			return err
+		}
+		_, err = a.say(ctx, tx, room, text, nil)
+		return err
+	})
+}
+
+func (a *Admin) budgetNews(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (string, error) {
+	switch {
+	case news.Percent < 100:
+		spent, err := store.Spent(ctx, tx, news.Day, 0)
+		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
+			news.Percent, money(spent, a.Rules.Currency), money(a.Rules.DayBudget, a.Rules.Currency)), err
+	case news.Cap == store.CapChat:
+		chat, err := store.ChatByID(ctx, tx, news.Chat)
+		if errors.Is(err, store.ErrNotFound) {
+			return "", nil
+		}
+		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
+			esc(labelOf(chat.Name, chat.Protocol, false)), a.atCap()), err
+	case news.Cap == store.CapAgent:
+		return fmt.Sprintf("💶 **Today's budget of agent %s is used up.** It makes no more calls until midnight. The cap is `budget.per_agent_day`.", esc(news.Agent)), nil
+	case news.Cap == store.CapRun:
+		return "💶 **The budget of one task is used up**, so it stopped. The cap is `budget.per_run`.", nil
+	default:
+		spent, err := store.Spent(ctx, tx, news.Day, 0)
+		if err != nil {
+			return "", err
+		}
+		used, err := store.UsageOn(ctx, tx, news.Day)
+		text := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", money(a.Rules.DayBudget, a.Rules.Currency), money(spent, a.Rules.Currency))
+		if len(used) > 0 {
+			text += ", most of it for " + esc(used[0].Purpose)
+		}
+		return text + ". " + a.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
+	}
+}
+
+// atCap says what becomes of contacts' questions now.
+func (a *Admin) atCap() string {
+	if a.Rules.HandOverAtCap {
+		return "Contacts who ask are handed over to you until midnight."
+	}
+	return "I answer from documents only until midnight."
+}

@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// BudgetArgs asks to tell the owner how far a day's budget is used up, or that a cap refused a call.
+type BudgetArgs struct {
+	Day     string `json:"day"`     // "2006-01-02"
+	Percent int    `json:"percent"` // 100: refused
+	Cap     string `json:"cap"`     // store.CapDay, ...
+	Chat    int64  `json:"chat,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+}
+
+// Kind names the job.
+func (BudgetArgs) Kind() string { return "budget" }
+
+// InsertOpts puts it on its queue.
+func (BudgetArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20}
+}
+
+// BudgetTeller tells the owner what became of a budget.
+type BudgetTeller interface {
+	TellBudget(ctx context.Context, news BudgetArgs) error
+}
+
+type budgetWorker struct {
+	river.WorkerDefaults[BudgetArgs]
+	teller BudgetTeller
+}
+
+func (w *budgetWorker) Timeout(*river.Job[BudgetArgs]) time.Duration { return time.Minute }
+
+func (w *budgetWorker) NextRetry(job *river.Job[BudgetArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *budgetWorker) Work(ctx context.Context, job *river.Job[BudgetArgs]) error {
+	return w.teller.TellBudget(ctx, job.Args)
+}

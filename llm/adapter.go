@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/http"
+	"time"
+)
+
+// endpoint is one model at one provider.
+type endpoint struct {
+	Name    string // "provider/model"
+	Model   string // as the provider calls it
+	BaseURL string
+	APIKey  string
+	Timeout time.Duration // how long it may be silent
+}
+
+// adapter is a bare model: no budget, no second try.
+type adapter struct {
+	endpoint
+	// speak makes one call in the provider's protocol. Its errors are the SDK's; its context ends a silent call.
+	speak func(ctx context.Context, r Request) iter.Seq2[Delta, error]
+}
+
+// Name is "provider/model".
+func (a *adapter) Name() string { return a.endpoint.Name }
+
+// Stream makes one call. Its errors are *Error, or the context's.
+func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		call, stop := watched(ctx, a.Timeout)
+		defer stop()
+		ended := false
+		for d, err := range a.speak(call, r) {
+			if err != nil {
+				yield(Delta{}, explain(a.Name(), ctx, call, err))
+				return
+			}
+			ended = ended || d.Stop != ""
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if !ended {
+			yield(Delta{}, &Error{Model: a.Name(), Reason: ReasonCut})
+		}
+	}
+}
+
+// explain turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
+// is never repeated: it may quote the prompt.
+func explain(model string, caller, call context.Context, err error) error {
+	var known *Error
+	if caller.Err() != nil {
+		return fmt.Errorf("%s: %w", model, caller.Err())
+	}
+	if errors.As(err, &known) {
+		known.Model = model
+		return known
+	}
+	e := &Error{Model: model, Reason: ReasonCut}
+	switch {
+	case errors.Is(context.Cause(call), errTimeout):
+		e.Reason = ReasonTimeout
+	case distrusted(err):
+		e.Reason = ReasonTLS
+	case unreachable(err):
+		e.Reason = ReasonUnreachable
+	case unreadable(err):
+		e.Reason = ReasonReply
+	case errors.Is(err, errBadRequest):
+		e.Reason = ReasonRequest
+	}
+	return e
+}
+
+// distrusted tells whether the other side could not prove who it is.
+func distrusted(err error) bool {
+	var stranger *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var record tls.RecordHeaderError
+	return errors.As(err, &stranger) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// unreachable tells whether a request never got to a server.
+func unreachable(err error) bool {
+	var unknownHost *net.DNSError
+	var network *net.OpError
+	return errors.As(err, &unknownHost) || errors.As(err, &network) && network.Op == "dial"
+}
+
+// unreadable tells whether an answer is not what the protocol says.
+func unreadable(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	return errors.Is(err, errTooLong) || errors.Is(err, errNoStream) || errors.Is(err, bufio.ErrTooLong) ||
+		errors.As(err, &syntax) || errors.As(err, &kind)
+}

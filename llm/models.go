@@ -1,0 +1,158 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DefaultTimeout is how long a model may be silent, before its answer and within it.
+const DefaultTimeout = 30 * time.Second
+
+// ErrConfig is returned for settings no model can be made of. Its text names the setting and the fix.
+var ErrConfig = errors.New("llm")
+
+// Options say which models there are and what their calls are paid from.
+type Options struct {
+	Providers map[string]Provider // by name
+	Prices    map[string]Price    // by "provider/model", in the budget's currency; they come before the known ones
+	PerDollar int64               // What a dollar costs, in millionths of the currency. Zero: known prices, which are in dollars, do not count.
+	Timeout   time.Duration       // Defaults to DefaultTimeout.
+	Budget    Budget              // without a price
+}
+
+// Models makes models. It is the only way to get one, so that no call goes past the budget. Models of one account share
+// what was learned about it: what its server understands, and whether it is better left alone for a while.
+type Models struct {
+	Options
+	known map[string]Price
+	day   string // of the known prices
+
+	mu       sync.Mutex
+	made     map[account]Model
+	breakers map[account]*breaker
+}
+
+// account is a model with the key it is asked with, or with an empty model all that this key opens at a provider.
+type account struct{ provider, model, key string }
+
+// New returns what makes models.
+func New(o Options) (*Models, error) {
+	prices, day, err := knownPrices()
+	if err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Models{Options: o, known: prices, day: day, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+}
+
+// Open returns the model that asks these, "provider/model", one after the other until one answers. No name, or "none",
+// is no model. key, where it is not empty, stands in for the configured one of the first name's provider. It returns
+// ErrConfig or ErrNoPrice.
+func (ms *Models) Open(names []string, key string) (Model, error) {
+	if len(names) == 0 || len(names) == 1 && (names[0] == "" || names[0] == None{}.Name()) {
+		return None{}, nil
+	}
+	first, _, _ := strings.Cut(names[0], "/")
+	list := make(fallback, 0, len(names))
+	for _, name := range names {
+		own := ""
+		if provider, _, _ := strings.Cut(name, "/"); provider == first {
+			own = key
+		}
+		m, err := ms.open(name, own)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	return list, nil
+}
+
+func (ms *Models) open(name, key string) (Model, error) {
+	offer, p, err := ms.describe(name, key)
+	if err != nil {
+		return nil, err
+	}
+	provider, model, _ := strings.Cut(name, "/")
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	id := account{provider, model, p.APIKey}
+	if m, ok := ms.made[id]; ok {
+		return m, nil
+	}
+	bare, err := p.connect(endpoint{Name: name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	budget := ms.Budget
+	budget.Price, budget.Local = offer.Price, offer.Local
+	paid, err := Budgeted(bare, budget)
+	if err != nil {
+		return nil, err
+	}
+	rest := account{provider: provider, key: p.APIKey}
+	if ms.breakers[rest] == nil {
+		ms.breakers[rest] = &breaker{now: time.Now}
+	}
+	ms.made[id] = retrying{Model: paid, breaker: ms.breakers[rest], pause: sleep}
+	return ms.made[id], nil
+}
+
+// Offer is a model as it can be had.
+type Offer struct {
+	Name     string
+	Protocol Protocol
+	Address  string
+	Local    bool   // it costs nothing
+	Price    Price  // in the budget's currency
+	PricedOn string // the day of the list that the price is from, "" for one of the owner's own
+}
+
+// Describe tells what a model is, without calling it. It returns ErrConfig or ErrNoPrice.
+func (ms *Models) Describe(name string) (Offer, error) {
+	o, _, err := ms.describe(name, "")
+	return o, err
+}
+
+func (ms *Models) describe(name, key string) (Offer, Provider, error) {
+	provider, model, ok := strings.Cut(name, "/")
+	if !ok || provider == "" || model == "" {
+		return Offer{}, Provider{}, fmt.Errorf("%w: a model is written PROVIDER/NAME, such as anthropic/claude-haiku-4-5, not %q", ErrConfig, name)
+	}
+	p := ms.Providers[provider]
+	if key != "" {
+		p.APIKey = key
+	}
+	p, err := p.complete(provider)
+	if err != nil {
+		return Offer{}, p, err
+	}
+	o := Offer{Name: name, Protocol: p.Protocol, Address: p.BaseURL, Local: p.Local}
+	if price, ok := ms.Prices[name]; ok {
+		o.Price = price
+		return o, p, nil
+	}
+	if p.Local {
+		return o, p, nil
+	}
+	price, ok := ms.known[name]
+	if !ok {
+		price, ok = ms.known[plainName(name)]
+	}
+	switch {
+	case !ok || !p.own(provider):
+		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.price_table, or llm.providers.%s.local: true if they cost nothing", name, ErrNoPrice, provider)
+	case ms.PerDollar <= 0:
+		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.price_table", name, ErrNoPrice)
+	}
+	o.Price, o.PricedOn = price.at(ms.PerDollar), ms.day
+	return o, p, nil
+}

@@ -1,0 +1,73 @@
+package llm
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"regexp"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
+// zero value is no price.
+type Price struct {
+	In, Out               int64
+	CacheRead, CacheWrite int64 // of input that is read from the provider's cache, or written to it. Zero: as In.
+}
+
+// Cost is what these tokens cost in millionths of the currency, rounded up.
+func (p Price) Cost(u Usage) int64 {
+	plain := u.In - u.CacheRead - u.CacheWrite
+	sum := plain*p.In + u.CacheRead*orElse(p.CacheRead, p.In) + u.CacheWrite*orElse(p.CacheWrite, p.In) + u.Out*p.Out
+	return (sum + 999_999) / 1_000_000
+}
+
+// dearest is the price with all input at what the dearest kind of it costs.
+func (p Price) dearest() Price {
+	return Price{In: max(p.In, p.CacheRead, p.CacheWrite), Out: p.Out}
+}
+
+// at is a price in dollars, in another currency, of which a dollar costs so many millionths. Fractions count as whole.
+func (p Price) at(perDollar int64) Price {
+	turn := func(amount int64) int64 { return (amount*perDollar + 999_999) / 1_000_000 }
+	return Price{In: turn(p.In), Out: turn(p.Out), CacheRead: turn(p.CacheRead), CacheWrite: turn(p.CacheWrite)}
+}
+
+func orElse(price, other int64) int64 {
+	if price == 0 {
+		return other
+	}
+	return price
+}
+
+//go:embed prices.yaml
+var priceList []byte
+
+// knownPrices reads the list that comes with the program: prices in dollars by "provider/model", and its day.
+func knownPrices() (map[string]Price, string, error) {
+	var list struct {
+		Date   string `yaml:"date"`
+		Models map[string]struct {
+			In    float64 `yaml:"in"`
+			Out   float64 `yaml:"out"`
+			Read  float64 `yaml:"read"`
+			Write float64 `yaml:"write"`
+		} `yaml:"models"`
+	}
+	if err := yaml.Unmarshal(priceList, &list); err != nil {
+		return nil, "", fmt.Errorf("read the list of prices: %w", err)
+	}
+	micros := func(dollars float64) int64 { return int64(math.Round(dollars * 1_000_000)) }
+	prices := make(map[string]Price, len(list.Models))
+	for name, p := range list.Models {
+		prices[name] = Price{In: micros(p.In), Out: micros(p.Out), CacheRead: micros(p.Read), CacheWrite: micros(p.Write)}
+	}
+	return prices, list.Date, nil
+}
+
+// dated is how the name of a model's snapshot ends.
+var dated = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$`)
+
+// plainName is a model's name without the date of its snapshot.
+func plainName(name string) string { return dated.ReplaceAllString(name, "") }

@@ -1,0 +1,231 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+)
+
+// each runs a test over every protocol, against a server that speaks it.
+func each(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol)) {
+	t.Helper()
+	for _, p := range []Protocol{ProtocolAnthropic, ProtocolOpenAI, ProtocolGemini} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			test(t, func(script llmtest.Script) (*adapter, *llmtest.Server) {
+				s := llmtest.Start(t, script)
+				return dial(t, p, s.Root), s
+			}, p)
+		})
+	}
+}
+
+// dial returns the bare model of a server at this address.
+func dial(t *testing.T, p Protocol, root string) *adapter {
+	t.Helper()
+	if p == ProtocolOpenAI {
+		root += "/v1"
+	}
+	m, err := Provider{Protocol: p}.connect(endpoint{Name: "test/one", Model: "one", BaseURL: root, APIKey: secret, Timeout: time.Minute})
+	require.NoError(t, err)
+	return m
+}
+
+func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		m, s := open(llmtest.InTurn(llmtest.Reply{
+			Text: "Let me look.", In: 90, Out: 20, Cached: 60,
+			Calls: []llmtest.Call{{Name: "search", Args: `{"words":"prices"}`, Sign: "by the model"}, {Name: "now"}},
+		}, llmtest.Reply{Text: "It is late."}))
+		r := Request{
+			System: "Be brief.", MaxTokens: 50, Temperature: 0.5,
+			Messages: []Message{{Role: RoleUser, Text: "How late?", Images: []Image{{MIME: "image/png", Data: []byte{1}}}}},
+			Tools:    []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`)}, {Name: "now"}},
+		}
+		res, err := Complete(t.Context(), m, r)
+		require.NoError(t, err)
+		require.Equal(t, "Let me look.", res.Text)
+		require.Equal(t, StopCalls, res.Stop)
+		require.Equal(t, Usage{In: 90, Out: 20, CacheRead: 60}, res.Usage)
+		require.Len(t, res.Calls, 2)
+		require.JSONEq(t, `{"words":"prices"}`, string(res.Calls[0].Args))
+		require.JSONEq(t, `{}`, string(res.Calls[1].Args))
+
+		r.Messages = append(r.Messages, Message{Role: RoleAssistant, Text: res.Text, Calls: res.Calls},
+			Message{Role: RoleTool, CallID: res.Calls[0].ID, Text: "nothing found", IsError: true},
+			Message{Role: RoleTool, CallID: res.Calls[1].ID, Text: "23:50"})
+		res, err = Complete(t.Context(), m, r)
+		require.NoError(t, err)
+		require.Equal(t, "It is late.", res.Text)
+		require.Equal(t, StopEnd, res.Stop)
+
+		sent := s.Requests()[1]
+		require.Equal(t, secret, sent.Key)
+		require.Equal(t, "one", sent.Model)
+		require.Equal(t, "Be brief.", sent.System)
+		require.Equal(t, 50, sent.MaxTokens)
+		require.InDelta(t, 0.5, sent.Temperature, 0.001)
+		require.Equal(t, p == ProtocolAnthropic, sent.Marked, "the stable beginning is marked where that is asked for")
+		require.Len(t, sent.Tools, 2)
+		require.Equal(t, "search", sent.Tools[0].Name)
+		require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string"}}}`, sent.Tools[0].Schema)
+		require.Len(t, sent.Messages, 4)
+		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []string{"image/png"}}, sent.Messages[0])
+		require.Len(t, sent.Messages[1].Calls, 2)
+		require.JSONEq(t, `{"words":"prices"}`, sent.Messages[1].Calls[0].Args)
+		require.Contains(t, sent.Messages[2].Text, "nothing found")
+		require.True(t, sent.Messages[2].Failed || strings.HasPrefix(sent.Messages[2].Text, "error: "))
+		require.Equal(t, "23:50", sent.Messages[3].Text)
+		if p == ProtocolGemini {
+			require.Equal(t, "by the model", sent.Messages[1].Calls[0].Sign)
+		}
+	})
+}
+
+func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS"}[p]
+		for name, c := range map[string]struct {
+			reply llmtest.Reply
+			want  Stop
+			text  string
+		}{
+			"an empty answer": {llmtest.Reply{}, StopEnd, ""},
+			"cut for length":  {llmtest.Reply{Text: "so far", Stop: length}, StopLength, "so far"},
+			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]Stop{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal}[p], "I will not."},
+		} {
+			m, _ := open(llmtest.InTurn(c.reply))
+			res, err := Complete(t.Context(), m, asks("hi"))
+			require.NoError(t, err, name)
+			require.Equal(t, c.want, res.Stop, name)
+			require.Equal(t, c.text, res.Text, name)
+		}
+	})
+}
+
+func TestEachProtocolNamesWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		inStream := map[Protocol]string{
+			ProtocolAnthropic: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"" + secret + "\"}}\n\n",
+			ProtocolOpenAI:    "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n",
+			ProtocolGemini:    "data: {\"error\":{\"code\":500,\"message\":\"" + secret + "\",\"status\":\"INTERNAL\"}}\n\n",
+		}[p]
+		for name, c := range map[string]struct {
+			reply llmtest.Reply
+			want  Reason
+		}{
+			"a wrong key":             {llmtest.Reply{Status: 401, Message: secret}, ReasonKey},
+			"too many requests":       {llmtest.Reply{Status: 429, RetryAfter: "7"}, ReasonLimit},
+			"overloaded":              {llmtest.Reply{Status: 529, Code: "overloaded_error"}, ReasonOverloaded},
+			"an unknown model":        {llmtest.Reply{Status: 404}, ReasonModel},
+			"a broken server":         {llmtest.Reply{Status: 500, Message: secret}, ReasonServer},
+			"a bad request":           {llmtest.Reply{Status: 400, Message: "Your prompt was " + secret}, ReasonRequest},
+			"a page instead":          {llmtest.Reply{Raw: "<html>" + secret, Type: "text/html"}, ReasonReply},
+			"an event of broken JSON": {llmtest.Reply{Raw: "event: message_start\ndata: {\"" + secret + "\n\n"}, ReasonReply},
+			"an error in the stream":  {llmtest.Reply{Raw: inStream}, ReasonServer},
+			"an empty stream":         {llmtest.Reply{Raw: "\n"}, ReasonCut},
+			"a cut answer":            {llmtest.Reply{Text: "0123456789ab", Cut: true}, ReasonCut},
+			"ten megabytes":           {llmtest.Reply{Text: strings.Repeat("0123456789", 1<<20)}, ReasonReply},
+		} {
+			if p == ProtocolGemini && name == "an empty stream" {
+				c.want = ReasonReply // this SDK minds the empty line
+			}
+			m, s := open(llmtest.InTurn(c.reply))
+			res, err := Complete(t.Context(), m, asks("hi"))
+			require.Equal(t, c.want, reasonOf(err), name)
+			require.NotContains(t, err.Error(), secret, name)
+			require.Less(t, len(res.Text), longestReply, name)
+			require.Len(t, s.Requests(), 1, "no SDK tries again by itself: "+name)
+			if c.reply.RetryAfter != "" {
+				require.Contains(t, err.Error(), "try again in 7s")
+			}
+		}
+	})
+}
+
+func TestEachProtocolMarksBrokenArguments(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		reply := llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"words": "pri`}}}
+		if p == ProtocolGemini { // which reads calls itself, and says when it cannot
+			reply = llmtest.Reply{Stop: "MALFORMED_FUNCTION_CALL"}
+		}
+		m, _ := open(llmtest.InTurn(reply))
+		res, err := Complete(t.Context(), m, asks("hi"))
+		if p == ProtocolGemini {
+			require.Equal(t, ReasonCall, reasonOf(err))
+			return
+		}
+		require.NoError(t, err)
+		require.Nil(t, res.Calls[0].Args)
+		require.Equal(t, `{"words": "pri`, res.Calls[0].Malformed)
+
+		again := Request{Messages: append(user("hi"), Message{Role: RoleAssistant, Calls: res.Calls},
+			Message{Role: RoleTool, CallID: res.Calls[0].ID, Text: "not JSON", IsError: true})}
+		_, err = Complete(t.Context(), m, again)
+		require.NoError(t, err, "it can be told")
+	})
+}
+
+func TestEachProtocolGivesUpOnSilenceNotOnSlowness(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), _ Protocol) {
+		m, _ := open(llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}))
+		m.Timeout = 200 * time.Millisecond
+		res, err := Complete(t.Context(), m, asks("hi"))
+		require.Equal(t, ReasonTimeout, reasonOf(err))
+		require.NotEmpty(t, res.Text)
+
+		m, _ = open(func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
+			<-ctx.Done()
+			return llmtest.Reply{}
+		})
+		m.Timeout = 50 * time.Millisecond
+		_, err = Complete(t.Context(), m, asks("hi"))
+		require.Equal(t, ReasonTimeout, reasonOf(err))
+	})
+}
+
+func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		asked := false
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+		s.Config.ErrorLog = quiet
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		_, err := Complete(t.Context(), dial(t, p, s.URL), asks("hi"))
+		require.Equal(t, ReasonTLS, reasonOf(err))
+		require.ErrorContains(t, err, "certificate")
+		require.False(t, asked)
+	})
+}
+
+func TestGeminiIsToldThatACallWasSomebodyElses(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(t, llmtest.Say("yes"))
+	call := Call{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}
+	_, err := Complete(t.Context(), dial(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
+		Message{Role: RoleAssistant, Calls: []Call{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
+	require.NoError(t, err)
+	require.Equal(t, unsigned, s.Requests()[0].Messages[1].Calls[0].Sign)
+}
+
+func TestAnthropicCountsWhatItCached(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "yes", In: 100, Out: 7, Cached: 50, Written: 30}))
+	res, err := Complete(t.Context(), dial(t, ProtocolAnthropic, s.Root), asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, Usage{In: 100, Out: 7, CacheRead: 50, CacheWrite: 30}, res.Usage)
+}

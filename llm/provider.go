@@ -1,0 +1,93 @@
+package llm
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Protocol is how a provider is spoken to.
+type Protocol string
+
+// The protocols there are.
+const (
+	ProtocolAnthropic Protocol = "anthropic" // Anthropic's Messages
+	ProtocolOpenAI    Protocol = "openai"    // chat completions: OpenAI, and most others
+	ProtocolGemini    Protocol = "gemini"    // Google's generateContent
+)
+
+// Provider says where models are served. Of a provider that is known by its name only the key is needed.
+type Provider struct {
+	Protocol Protocol // Defaults to what is known, else ProtocolOpenAI.
+	BaseURL  string   // Defaults to what is known.
+	APIKey   string
+	Local    bool // its models are the owner's own and cost nothing
+}
+
+// DefaultBaseURL is OpenAI's own.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// providerOpenAI is how the names of models begin that are served over OpenAI's protocol, where that is the only one.
+const providerOpenAI = "openai/"
+
+// known are the providers that need no address.
+var known = map[string]Provider{
+	"anthropic":  {Protocol: ProtocolAnthropic, BaseURL: "https://api.anthropic.com"},
+	"openai":     {Protocol: ProtocolOpenAI, BaseURL: DefaultBaseURL},
+	"gemini":     {Protocol: ProtocolGemini, BaseURL: "https://generativelanguage.googleapis.com"},
+	"ollama":     {Protocol: ProtocolOpenAI, BaseURL: "http://localhost:11434/v1", Local: true},
+	"groq":       {Protocol: ProtocolOpenAI, BaseURL: "https://api.groq.com/openai/v1"},
+	"openrouter": {Protocol: ProtocolOpenAI, BaseURL: "https://openrouter.ai/api/v1"},
+	"cerebras":   {Protocol: ProtocolOpenAI, BaseURL: "https://api.cerebras.ai/v1"},
+	"mistral":    {Protocol: ProtocolOpenAI, BaseURL: "https://api.mistral.ai/v1"},
+	"deepseek":   {Protocol: ProtocolOpenAI, BaseURL: "https://api.deepseek.com/v1"},
+	"xai":        {Protocol: ProtocolOpenAI, BaseURL: "https://api.x.ai/v1"},
+}
+
+// own tells whether a provider is the known one of that name, at its own address: only then its price list holds.
+func (p Provider) own(name string) bool {
+	k, ok := known[name]
+	return ok && k.BaseURL == p.BaseURL
+}
+
+// complete fills in what is known of a provider by its name and checks the rest.
+func (p Provider) complete(name string) (Provider, error) {
+	k, isKnown := known[name]
+	if p.Protocol == "" {
+		p.Protocol = ProtocolOpenAI
+		if isKnown {
+			p.Protocol = k.Protocol
+		}
+	}
+	if p.BaseURL == "" {
+		if !isKnown {
+			return p, fmt.Errorf("%w: %s is no provider that is known here (%s); write its llm.providers.%[2]s.base_url",
+				ErrConfig, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		p.BaseURL, p.Local = k.BaseURL, p.Local || k.Local
+	}
+	address, err := url.Parse(p.BaseURL)
+	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
+		return p, fmt.Errorf("%w: base_url of %s must look like %s", ErrConfig, name, DefaultBaseURL)
+	}
+	if p.APIKey == "" && !p.Local && (p.own(name) || p.Protocol == ProtocolGemini) {
+		return p, fmt.Errorf("%w: %s needs a key; write llm.api_key beside llm.model, or llm.providers.%[2]s.api_key (in the environment MULTIS_LLM_API_KEY)", ErrConfig, name)
+	}
+	return p, nil
+}
+
+// connect returns the bare model.
+func (p Provider) connect(e endpoint) (*adapter, error) {
+	switch p.Protocol {
+	case ProtocolAnthropic:
+		return newAnthropic(e), nil
+	case ProtocolGemini:
+		return newGemini(e)
+	case ProtocolOpenAI:
+		return newOpenAI(e), nil
+	default:
+		return nil, fmt.Errorf("%w: the protocol of %s must be anthropic, openai or gemini", ErrConfig, e.Name)
+	}
+}
