@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"multis/language"
 	"multis/policy"
@@ -28,6 +29,7 @@ const (
 type shelf struct {
 	mu     sync.Mutex
 	roles  map[shelfKey]*heldRole
+	scopes map[scopeKey][]store.RoleSize // as they were last
 	stems  map[stemKey][]string
 	langs  map[store.Source][]language.Language // that were met last, to ask for their stems ahead
 	clock  int64
@@ -37,6 +39,11 @@ type shelf struct {
 type shelfKey struct {
 	in   store.Source
 	role policy.Role
+}
+
+type scopeKey struct {
+	in    store.Source
+	scope string
 }
 
 type stemKey struct {
@@ -61,7 +68,44 @@ type posting struct {
 }
 
 func newShelf() *shelf {
-	return &shelf{roles: map[shelfKey]*heldRole{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
+	return &shelf{roles: map[shelfKey]*heldRole{}, scopes: map[scopeKey][]store.RoleSize{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
+}
+
+// recall is match without a question to the database, from what was held last, whose sizes it gives: whoever uses it checks
+// that they are still the same. False: something is not known.
+func (s *shelf) recall(scope policy.Scope, q Query, asked question) (matches, []store.RoleSize, bool) {
+	if q.Exhaustive {
+		return matches{}, nil, false
+	}
+	s.mu.Lock()
+	sizes, known := s.scopes[scopeKey{q.Source, scope.String()}]
+	s.mu.Unlock()
+	if !known {
+		return matches{}, nil, false
+	}
+	roles, ok := s.full(q.Source, sizes)
+	corpus, languages := sum(sizes)
+	if !ok || len(s.unknownStems(append(languages, orNone(asked.of)...), asked.words).words) > 0 {
+		return matches{}, nil, false
+	}
+	found := s.terms(roles, languages, asked)
+	if len(nowhere(found)) > 0 {
+		return matches{}, nil, false
+	}
+	return matched(roles, found, asked, corpus, q), sizes, true
+}
+
+func matched(roles []*heldRole, found []store.Term, asked question, corpus store.Corpus, q Query) matches {
+	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
+	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
+	return m
+}
+
+// sameVersions tells whether nothing was written between two looks.
+func sameVersions(a, b []store.RoleSize) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(x store.RoleSize) bool {
+		return !slices.ContainsFunc(b, func(y store.RoleSize) bool { return x.Role == y.Role && x.Version == y.Version })
+	})
 }
 
 // match finds all passages of a small scope that a query speaks for. False: the database has to.
@@ -83,7 +127,7 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 	if err != nil || !ok {
 		return matches{}, false, err
 	}
-	s.expect(q.Source, languages)
+	s.expect(q.Source, scope, languages, sizes)
 	if unknown = s.unknownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words); len(unknown.words) > 0 {
 		if lexemes, err = store.Lexemes(ctx, db, unknown.languages, unknown.words); err != nil {
 			return matches{}, false, err
@@ -94,9 +138,7 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 	if found, err = guessed(ctx, db, q.Source, asked, found); err != nil {
 		return matches{}, false, err
 	}
-	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
-	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
-	return m, true, nil
+	return matched(roles, found, asked, corpus, q), true, nil
 }
 
 // orNone is a language, if it is known, as a list.
@@ -151,17 +193,24 @@ func (s *shelf) held(ctx context.Context, db store.Reader, in store.Source, size
 			return nil, false, err
 		}
 	}
+	list, ok := s.full(in, sizes)
+	return list, ok, nil
+}
+
+// full gives roles that are held at the versions that sizes say; false if one is not.
+func (s *shelf) full(in store.Source, sizes []store.RoleSize) ([]*heldRole, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*heldRole, len(sizes))
 	for i, size := range sizes {
 		r := s.roles[shelfKey{in, size.Role}]
-		if r == nil || !r.full || r.version != size.Version { // it changed meanwhile
-			return nil, false, nil
+		if r == nil || !r.full || r.version != size.Version { // it changed meanwhile, or had to go
+			return nil, false
 		}
+		r.used = s.clock
 		list[i] = r
 	}
-	return list, true, nil
+	return list, true
 }
 
 func (s *shelf) drop(key shelfKey) {
@@ -226,10 +275,14 @@ func (s *shelf) expected(in store.Source, of language.Language) []language.Langu
 	return append(slices.Clone(s.langs[in]), orNone(of)...)
 }
 
-func (s *shelf) expect(in store.Source, languages []language.Language) {
+func (s *shelf) expect(in store.Source, scope policy.Scope, languages []language.Language, sizes []store.RoleSize) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.langs[in] = languages
+	if len(s.scopes) > mostHeld {
+		clear(s.scopes)
+	}
+	s.scopes[scopeKey{in, scope.String()}] = sizes
 }
 
 func (s *shelf) unknownStems(languages []language.Language, words []string) (list wordsIn) {
@@ -285,19 +338,25 @@ func (s *shelf) terms(roles []*heldRole, languages []language.Language, asked qu
 	return found
 }
 
-// guessed adds the words that look like those which stand nowhere.
-func guessed(ctx context.Context, db store.Reader, in store.Source, asked question, found []store.Term) ([]store.Term, error) {
-	var nowhere []string
+// nowhere are the words that may be mistyped, because they stand in no passage.
+func nowhere(found []store.Term) []string {
+	var list []string
 	for _, t := range found {
 		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
-		if !stands && len([]rune(t.Word)) >= guessedFrom && !slices.Contains(nowhere, t.Word) {
-			nowhere = append(nowhere, t.Word)
+		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom && !slices.Contains(list, t.Word) {
+			list = append(list, t.Word)
 		}
 	}
-	if len(nowhere) == 0 {
+	return list
+}
+
+// guessed adds the words that look like those which stand nowhere.
+func guessed(ctx context.Context, db store.Reader, in store.Source, asked question, found []store.Term) ([]store.Term, error) {
+	mistyped := nowhere(found)
+	if len(mistyped) == 0 {
 		return found, nil
 	}
-	terms, _, err := store.SearchTerms(ctx, db, in, nowhere, asked.of)
+	terms, _, err := store.SearchTerms(ctx, db, in, mistyped, asked.of)
 	for _, t := range terms {
 		if t.Guess {
 			found = append(found, t)

@@ -155,6 +155,16 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
 	asked := newQuestion(q.Text)
+	if m, before, ok := s.shelf.recall(scope, q, asked); ok && len(m.passages) > 0 {
+		var sizes []store.RoleSize
+		r, err := found(m, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
+			texts, sizes, err = store.TextsAndSizes(ctx, db, q.Source, scope, ids)
+			return texts, err
+		})
+		if err != nil || sameVersions(before, sizes) {
+			return r, err
+		}
+	}
 	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = match(ctx, db, q, asked)
@@ -162,14 +172,28 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
-	if len(r.Terms) == 0 {
+	if len(m.terms) == 0 {
+		r := Result{words: asked.words, chunks: m.corpus.StatsChunks}
 		texts, err := newest(ctx, db, scope, q, limit)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, scored{}))
 		}
 		return r, err
 	}
+	return found(m, asked, q, limit, func(ids []int64) ([]store.ChunkText, error) {
+		if q.Source == store.Archive {
+			return store.ArchivedTexts(ctx, db, scope, ids)
+		}
+		return store.ChunkTexts(ctx, db, scope, ids)
+	})
+}
+
+// reader reads texts by the ids of passages, in the asker's scope.
+type reader func(ids []int64) ([]store.ChunkText, error)
+
+// found ranks what matches and reads the best of it.
+func found(m matches, asked question, q Query, limit int, read reader) (Result, error) {
+	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
 	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
 	ranked = ranked[:min(len(ranked), limit+spare)]
 	if len(ranked) == 0 {
@@ -180,8 +204,8 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 	if q.Explain {
 		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
-	r.Hits, err = readHits(ctx, db, scope, q.Source, ranked, newCues(r.Terms, asked.words), why)
-	r.Hits = r.Hits[:min(len(r.Hits), limit)]
+	hits, err := readHits(read, ranked, newCues(r.Terms, asked.words), why)
+	r.Hits = hits[:min(len(hits), limit)]
 	return r, err
 }
 
@@ -278,17 +302,13 @@ func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(ctx context.Context, db store.DB, scope policy.Scope, in store.Source, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+func readHits(read reader, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
 		byID[r.id], ids[i] = r, r.id
 	}
-	read := store.ChunkTexts
-	if in == store.Archive {
-		read = store.ArchivedTexts
-	}
-	texts, err := read(ctx, db, scope, ids)
+	texts, err := read(ids)
 	if err != nil {
 		return nil, err
 	}

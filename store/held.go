@@ -61,6 +61,37 @@ func RoleSizes(ctx context.Context, r Reader, in Source, languages []language.La
 	return sizes, lexemes, nil
 }
 
+// TextsAndSizes reads texts as ChunkTexts and ArchivedTexts do and then, in the same round trip, the sizes of the roles of
+// the reader's scope: with the versions of before, the texts are those of what was known.
+func TextsAndSizes(ctx context.Context, r Reader, in Source, scope policy.Scope, ids []int64) (texts []ChunkText, sizes []RoleSize, err error) {
+	list := []statement{{chunkTextsByIDSQL, []any{scope.Roles(), ids}}, {heldSizesSQL, nil}}
+	if in == Archive {
+		list[0].sql, list[1].sql = archivedTextsSQL, archiveHeldSizesSQL
+	}
+	results, err := r.send(ctx, list...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read texts: %w", err)
+	}
+	defer func() {
+		if closed := results.Close(); closed != nil && err == nil {
+			err = fmt.Errorf("read texts: %w", closed)
+		}
+	}()
+	rows, err := results.Query()
+	if err == nil {
+		texts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ChunkText])
+	}
+	if err == nil {
+		if rows, err = results.Query(); err == nil {
+			sizes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[RoleSize])
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read texts: %w", err)
+	}
+	return texts, sizes, nil
+}
+
 // HeldPassage is a passage with all its words.
 type HeldPassage struct {
 	Passage // without Frequencies
