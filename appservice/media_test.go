@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/crypto/attachment"
 	"maunium.net/go/mautrix/id"
@@ -149,4 +150,107 @@ func TestABigEncryptedFileIsNeverHeldInMemory(t *testing.T) {
 	require.NoError(t, hs.Fetch(context.Background(), policy.AsOwner, file, 40*mib, io.Discard))
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4*mib), "bytes allocated for 40 MB")
+}
+
+// uploads is a homeserver that takes files, and events into a room that is encrypted or not.
+type uploads struct {
+	t        *testing.T
+	uploaded []byte
+	mime     string
+	fail     int
+}
+
+func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Header.Get("Authorization") != "Bearer as-token":
+		http.Error(w, `{"errcode":"M_MISSING_TOKEN"}`, http.StatusUnauthorized)
+	case u.fail != 0:
+		http.Error(w, `{"errcode":"M_TOO_LARGE","error":"too large"}`, u.fail)
+	case r.Method == http.MethodPost && r.URL.Path == "/_matrix/media/v3/upload":
+		var err error
+		u.uploaded, err = io.ReadAll(r.Body)
+		require.NoError(u.t, err)
+		u.mime = r.Header.Get("Content-Type")
+		_, _ = io.WriteString(w, `{"content_uri":"mxc://example.com/file"}`)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
+	t.Parallel()
+	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			chat := b.chat("!a:x", policy.ModeBusiness)
+			media := &uploads{t: t}
+			server := httptest.NewServer(media)
+			t.Cleanup(server.Close)
+			hs, err := NewHomeserver(b.store, Access{URL: server.URL, Token: "as-token", Owner: owner, Bot: bot})
+			require.NoError(t, err)
+			o := b.letter(chat, `{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`, []byte("5 euro..."))
+
+			content, err := hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			require.NoError(t, err)
+			evt := b.event("m.room.message", "!a:x", owner, string(content))
+			file := bridgebridge.ReadMessage(evt).File
+			require.Equal(t, id.ContentURIString("mxc://example.com/file"), file.URL)
+			require.Equal(t, "prices.txt", file.Name)
+			require.Equal(t, "as agreed", bridgebridge.ReadMessage(evt).Words(), "the caption")
+			if !encrypted {
+				require.Nil(t, file.Key)
+				require.Equal(t, "5 euro...", string(media.uploaded))
+				require.Equal(t, "text/plain", media.mime)
+				return
+			}
+			require.NotContains(t, string(content), `"url":"mxc://example.com/file","msgtype"`)
+			require.NotContains(t, string(media.uploaded), "euro")
+			require.Equal(t, "application/octet-stream", media.mime)
+			got, err := openMedia(t, &mediaServer{file: media.uploaded}).Download(t.Context(), store.Attachment(*file), mib)
+			require.NoError(t, err)
+			require.Equal(t, "5 euro...", string(got), "whoever has the event can open it")
+
+			media.fail = http.StatusRequestEntityTooLarge
+			_, err = hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			require.True(t, jobs.IsFinal(err), "it stays too large")
+			media.fail = http.StatusBadGateway
+			_, err = hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			require.Error(t, err)
+			require.False(t, jobs.IsFinal(err))
+		})
+	}
+}
+
+// letter puts an event with a file into the outbox.
+func (b *bundle) letter(chat store.Chat, content string, data []byte) store.Out {
+	b.t.Helper()
+	o := store.Out{
+		ID: uuid.New(), ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(content), State: store.OutQueued,
+	}
+	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		if err := store.InsertOut(context.Background(), tx, o); err != nil {
+			return err
+		}
+		return store.AddFile(context.Background(), tx, o.ID, data)
+	}))
+	return o
+}
+
+func TestWhatTheNetworkTakesIsKeptOnItsChat(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	chat.Features = policy.Features{Known: true, MaxText: 4096, NoEdits: true}
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+		_, err := store.UpsertChat(t.Context(), tx, chat)
+		return err
+	}))
+	kept, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.Equal(t, chat.Features, kept.Features)
+	changed := b.event("com.beeper.room_features", "!a:x", bridgeBot, `{"max_text_length":100}`)
+	changed.StateKey = new(string)
+	b.receive(changed)
+	require.Equal(t, 1, b.jobs("describe"), "a change is looked at")
 }
