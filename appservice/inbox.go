@@ -29,7 +29,9 @@ type Rules struct {
 	OwnerPause time.Duration
 	Keywords   []string
 	// Listens: recordings can be turned into words.
-	Listens  bool
+	Listens bool
+	// Keep says which files of contacts are kept.
+	Keep     Keep
 	StoreCap policy.Rate
 	SendCap  policy.Rate
 }

@@ -73,6 +73,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	if err != nil {
 		return err
 	}
+	if !b.history && b.in.rules.Keep.keeps(author, msg) {
+		b.enqueue(jobs.KeepArgs{Message: message})
+	}
 	b.stored++
 	if encrypted {
 		b.enqueue(jobs.DecryptArgs{Message: message})

@@ -53,6 +53,7 @@ type Config struct {
 	LLM        LLM
 	Embeddings Embeddings
 	Speech     Speech
+	Media      Media
 	Budget     Budget
 	Chats      Chats
 	Business   Business
@@ -198,6 +199,20 @@ const (
 	AtCapHandover  = "handover"  // a person takes over
 )
 
+// The values of Media.Keep.
+const (
+	KeepNone  = "none"
+	KeepVoice = "voice"
+	KeepAll   = "all"
+)
+
+// Media says what is kept of the files that contacts send.
+type Media struct {
+	Keep    string // one of the Keep constants
+	MaxMB   int    // of all that is kept
+	MaxDays int
+}
+
 // Budget is the ceiling on money. Zero means that no paid call is made.
 type Budget struct {
 	PerDay      Money
@@ -312,6 +327,7 @@ func defaults() *Config {
 		Database:   Database{DataDir: "data"},
 		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: noStrategies(), Prices: []Price{}},
 		Embeddings: Embeddings{Model: NoModel},
+		Media:      Media{Keep: KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
 		Chats: Chats{

@@ -95,6 +95,7 @@ llm:
   prices: [openai/meta-llama/llama-4 0.15 0.000001, desk/small 1 2 0.5 3]
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
+media: {keep: voice, max_mb: 10, max_days: 7}
 budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: handover, per_dollar: 4.05, currency: PLN}
 chats:
   profile: business
@@ -157,6 +158,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Budget: Budget{
 			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapHandover, Currency: "PLN", PerDollar: 4_050_000,
 		},
+		Media: Media{Keep: KeepVoice, MaxMB: 10, MaxDays: 7},
 		Speech: Speech{
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},

@@ -125,6 +125,10 @@ func (c *Config) fields(dir string) []field {
 		value("speech.price_per_minute", &c.Speech.PricePerMinute, ParseMoney),
 		value("speech.local", &c.Speech.Local, boolean),
 
+		value("media.keep", &c.Media.Keep, oneOf(KeepNone, KeepVoice, KeepAll)),
+		value("media.max_mb", &c.Media.MaxMB, between(1, 100_000)),
+		value("media.max_days", &c.Media.MaxDays, between(1, 3650)),
+
 		value("budget.per_day", &c.Budget.PerDay, ParseMoney),
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
 		value("budget.per_agent_day", &c.Budget.PerAgentDay, ParseMoney),

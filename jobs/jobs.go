@@ -121,6 +121,7 @@ type Handlers struct {
 	Listen   Listener
 	Tick     Ticker
 	Run      Executor
+	Keep     Keeper
 }
 
 // tickPoll is how often the queue looks for what became due: about as late as that are reminders.
@@ -152,6 +153,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
 	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
 	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
+	river.AddWorker(workers, &keepWorker{keeper: h.Keep})
 	river.AddWorker(workers, &transcribeWorker{listener: h.Listen})
 	river.AddWorker(workers, &tellWorker{teller: h.Tell})
 	river.AddWorker(workers, &watchWorker{watcher: h.Watch})

@@ -64,8 +64,10 @@ func (w *work) Transcribe(context.Context, int64, bool) error {
 	return w.note("transcribe")
 }
 
+func (w *work) Keep(context.Context, int64) error { return w.note("keep") }
+
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w, Room: w, Listen: w}
+	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w, Room: w, Keep: w, Listen: w}
 }
 
 // await waits until n jobs are done.
@@ -105,10 +107,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{Chat: 1}, CommandArgs{Message: 1}, SendArgs{Out: uuid.New()}, DescribeArgs{Room: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{Out: uuid.New()},
 		DecryptArgs{Message: 1}, AskArgs{Message: 1}, AdminRoomArgs{}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true},
-		TranscribeArgs{Message: 1})
+		TranscribeArgs{Message: 1}, KeepArgs{Message: 1})
 	start(t, st, w)
-	w.await(t, 15)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe"}, w.seen)
+	w.await(t, 16)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {

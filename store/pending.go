@@ -32,8 +32,9 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 }
 
 const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
+	files as (delete from kept_files where expires_at < now() returning 1),
 	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1)
-	select (select count(*) from seen) + (select count(*) from pending)`
+	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files)`
 
 // DropOldEvents forgets the ids of events that no homeserver sends again, and of those whose room could not be looked at.
 func DropOldEvents(ctx context.Context, db DB) (int, error) {

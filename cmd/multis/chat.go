@@ -94,6 +94,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 		describer: func(*appservice.Inbox) jobs.Describer { return out },
 		decrypter: func(*appservice.Inbox) jobs.Decrypter { return out },
 		historian: func(*appservice.Inbox) jobs.Historian { return out },
+		keeper:    func(*appservice.Inbox) jobs.Keeper { return out },
 	})
 	if err != nil {
 		return err

@@ -186,7 +186,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	inbox := p.inbox(appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
-		Listens: cfg.Speech.Model != config.NoModel,
+		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep),
 	})
 	vectors, err := openEmbedders(ctx, cfg, st)
 	if err != nil {
@@ -226,7 +226,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Capture: mem,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Capture: mem,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
 		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
@@ -257,6 +257,7 @@ type parts struct {
 	describer func(*appservice.Inbox) jobs.Describer
 	decrypter func(*appservice.Inbox) jobs.Decrypter
 	historian func(*appservice.Inbox) jobs.Historian
+	keeper    func(*appservice.Inbox) jobs.Keeper
 }
 
 // files fetches what was sent: whole, or as it comes.
@@ -291,6 +292,9 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		},
 		decrypter: func(in *appservice.Inbox) jobs.Decrypter { return appservice.NewDecrypter(in, vault) },
 		historian: func(in *appservice.Inbox) jobs.Historian { return appservice.NewHistorian(in, hs) },
+		keeper: func(in *appservice.Inbox) jobs.Keeper {
+			return appservice.NewKeeper(in, hs, appservice.KeepLimits{Total: int64(cfg.Media.MaxMB) << 20, Age: time.Duration(cfg.Media.MaxDays) * 24 * time.Hour})
+		},
 	})
 	if err != nil {
 		return err

@@ -75,6 +75,9 @@ func (t terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachm
 	return err
 }
 
+// Keep does nothing: nobody sends files to a terminal.
+func (terminal) Keep(context.Context, int64) error { return nil }
+
 // History does nothing: a terminal has none.
 func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
+	select id, $2::bytea, octet_length($2::bytea), $3 from messages where id = $1 and redacted_at is null for key share
+	on conflict do nothing`
+
+// KeepFile keeps the file of a message until then, unless the message was deleted.
+func KeepFile(ctx context.Context, tx Tx, message int64, data []byte, until time.Time) error {
+	return exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
+}
+
+const boundFilesSQL = `with sums as (select message_id, sum(size) over (order by kept_at desc, message_id desc) as total from kept_files)
+	delete from kept_files where expires_at < now() or message_id in (select message_id from sums where total > $1)`
+
+// BoundFiles drops the oldest files beyond so many bytes, and those whose time is over.
+func BoundFiles(ctx context.Context, db DB, most int64) error {
+	return exec(ctx, db, "drop old files", boundFilesSQL, most)
+}
+
+const keptFileSQL = "select data from kept_files where message_id = $1"
+
+// KeptFile is the file of a message, or ErrNotFound where none is kept.
+func KeptFile(ctx context.Context, db DB, message int64) ([]byte, error) {
+	var data []byte
+	if err := db.QueryRow(ctx, keptFileSQL, message).Scan(&data); err != nil {
+		return nil, fmt.Errorf("read a kept file: %w", notFound(err))
+	}
+	return data, nil
+}
