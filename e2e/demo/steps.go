@@ -45,6 +45,7 @@ func (d *demo) steps() []step {
 		{"/why explains a reply and a silence", d.why},
 		{"A chat that is off leaves nothing", d.off},
 		{"Killed in the middle of an answer, multis answers exactly once", d.kill},
+		{"A reminder comes on time, though multis is killed before it is due", d.remind},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}
 }
@@ -229,6 +230,51 @@ func (d *demo) kill(ctx context.Context) error {
 	if err := d.sourced(ctx, got.EventID, got.Text, "10:00 to 14:00"); err != nil {
 		return err
 	}
+	return d.idle(ctx)
+}
+
+// reminder is what the owner is reminded of.
+const reminder = "call the plumber"
+
+func (d *demo) remind(ctx context.Context) error {
+	if _, err := d.command(ctx, "/remind 8s "+reminder, "Set."); err != nil {
+		return err
+	}
+	if err := d.multis.Kill(); err != nil {
+		return err
+	}
+	d.out.check("multis was killed (SIGKILL)")
+	if err := d.startMultis(ctx); err != nil {
+		return err
+	}
+	d.out.check("multis is up again")
+	const cameSQL = "select count(*) from outbox o join schedule_runs r on r.outbox_id = o.id where o.event_id is not null and r.state = 'done'"
+	came := 0
+	err := d.await(ctx, "the reminder", func(ctx context.Context) (bool, error) {
+		err := d.ask(ctx, cameSQL, nil, &came)
+		return came > 0, err
+	})
+	if err != nil {
+		return err
+	}
+	timeline, err := d.rig.Timeline(ctx, d.admin)
+	if err != nil {
+		return err
+	}
+	heard := 0
+	for _, evt := range timeline {
+		if evt.Type != event.EventMessage || evt.Sender != botID {
+			continue
+		}
+		if text := evt.Content.AsMessage().Body; strings.HasPrefix(text, "⏰ **"+reminder) {
+			d.out.says("multis (admin room)", cyan, text)
+			heard++
+		}
+	}
+	if heard != 1 {
+		return fmt.Errorf("the reminder came %d times instead of once", heard)
+	}
+	d.out.check("it came once")
 	return d.idle(ctx)
 }
 
