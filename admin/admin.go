@@ -56,6 +56,8 @@ type Rules struct {
 	Inbox string
 	// HandOverAtCap tells that contacts are handed over once money is used up.
 	HandOverAtCap bool
+	// Agents are who answers, when it is not multis alone.
+	Agents []Agent
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 }
@@ -73,6 +75,8 @@ type Options struct {
 	Rules   Rules
 	// Upkeep is the work on the house itself.
 	Upkeep []Upkeep
+	// Tools lists what a model may call for the owner; nil: nothing.
+	Tools func(ctx context.Context) ([]Tool, error)
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 }

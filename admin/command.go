@@ -81,6 +81,19 @@ func (a *Admin) askCommands() []command {
 			summary: "stop what I am working on",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
 		},
+		{
+			name: "agents", group: groupAsk, run: a.agents,
+			summary: "who answers you",
+		},
+		{
+			name: "agent", args: "[name] [chat]", group: groupAsk, run: a.agent,
+			summary: "who answers here, or in a chat",
+			help:    "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
+		},
+		{
+			name: "tools", group: groupAsk, run: a.listTools,
+			summary: "what I can do beside reading documents",
+		},
 	}
 }
 

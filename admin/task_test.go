@@ -56,7 +56,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	}
 	yes := ask("c1")
 	require.Contains(t, r.last().Body, "wants to use `send_file`")
-	require.Contains(t, r.last().Body, `\*\*offer\*\*`, "what a model wrote stands there as it is")
+	require.Contains(t, r.last().HTML, "**offer**.pdf", "what a model wrote stands there as it is")
 	require.Contains(t, r.reacts(r.last().Event, "👍"), "Allowed")
 	require.True(t, *decided(yes))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'task'"))

@@ -30,6 +30,10 @@ type Options struct {
 	Limits Limits
 	// Tools are what the model may call. Defaults to none.
 	Tools *tools.Registry
+	// Personas are who answers; without any, multis does.
+	Personas []Persona
+	// Defaults tell the mode of a chat that has none of its own.
+	Defaults policy.Defaults
 	// Currency is that of the budget.
 	Currency string
 	// Name is what the assistant is called unless the owner renamed it.

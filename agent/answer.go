@@ -129,8 +129,8 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Mess
 	if err != nil {
 		return answer{}, err
 	}
-	r := &run{Agent: a, rounds: contactRounds, persona: a.route(chat), shown: func(string) {}}
-	r.caller = tools.Caller{Chat: chat, Scope: policy.ContactScope(chat.ID), Agent: r.persona.ID}
+	r := &run{Agent: a, rounds: contactRounds, persona: a.personaOf(chat), shown: func(string) {}}
+	r.caller = tools.Caller{Chat: chat, Scope: policy.ContactScope(chat.ID), Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
 	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) {
 		return r.contactAsked(ctx, chat, waiting, question, found.Hits)
 	})
@@ -159,6 +159,11 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Mess
 	return result, nil
 }
 
+// personaOf is who answers in a contact's chat.
+func (a *Agent) personaOf(chat store.Chat) Persona {
+	return Route(a.Personas, Where{Chat: chat, Mode: chat.ModeIn(a.Defaults)})
+}
+
 // turnTask opens the task of what waits in a chat. What was said since, or otherwise, is another task.
 func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.Message, question string) (store.Task, error) {
 	newest := waiting[len(waiting)-1].ID
@@ -167,7 +172,7 @@ func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.M
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
 	}
 	task := store.Task{
-		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: a.route(chat).ID, Model: a.Model.Name(), Input: policy.Redact(question),
+		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: a.personaOf(chat).ID, Model: a.Model.Name(), Input: policy.Redact(question),
 	}
 	for again := range maxTries {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], again)
@@ -203,7 +208,7 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(contactRules, name), asks: question, notes: notesText(notes)}
+	m := material{rules: fmt.Sprintf(contactRules, r.name(name)), persona: r.persona.prompt(true), asks: question, notes: notesText(notes)}
 	first, err := r.asks(ctx, m, hits, without(window, idsOf(waiting)...), llm.Request{Purpose: "reply", Chat: chat.ID})
 	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
 	return first, err

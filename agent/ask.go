@@ -41,14 +41,21 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used, scope: where.scope})
 	}
 	asks := message.ID
+	called, _ := mention(a.Personas, question)
+	persona := Route(a.Personas, Where{Mention: called, Chat: room})
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
-		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: a.route(room).ID, Model: a.Model.Name(), Input: question,
+		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: persona.ID, Model: a.Model.Name(), Input: question,
 	})
 	if err != nil {
 		return err
 	}
 	if task.State.Over() {
 		return nil // its answer was said in the transaction that ended it
+	}
+	if task.Attempt == 0 && persona.Emoji != "" {
+		if err := a.acknowledge(ctx, room, message, persona); err != nil {
+			return err
+		}
 	}
 	return a.work(ctx, task, room)
 }
@@ -80,8 +87,11 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 
 // work makes an attempt at a question of the owner's.
 func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
-	r := &run{Agent: a, rounds: ownerRounds, persona: a.route(room)}
-	r.caller = tools.Caller{Owner: true, Chat: room, Agent: r.persona.ID, Asked: task.Input}
+	r := &run{Agent: a, rounds: ownerRounds, persona: a.byID(task.Agent)}
+	r.caller = tools.Caller{
+		Owner: true, Chat: room, Agent: r.persona.ID, Asked: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
+		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+	}
 	if task.MessageID != nil {
 		r.caller.Message = *task.MessageID
 	}
@@ -116,7 +126,7 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
 func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error, working context.Context) error {
-	say := &reply{room: room, message: r.caller.Message, live: live, scope: r.places.scope}
+	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope}
 	var over *llm.OverBudgetError
 	state, why, ended := stopped(working, err)
 	switch {
@@ -160,6 +170,19 @@ func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *out
 	return a.say(ctx, say)
 }
 
+// byID is the persona that a task is with; one that is gone since is replaced by the default.
+func (a *Agent) byID(persona string) Persona {
+	return Route(a.Personas, Where{Chat: store.Chat{Agent: persona}})
+}
+
+// acknowledge says by a reaction that a question was read.
+func (a *Agent) acknowledge(ctx context.Context, room store.Chat, message store.Message, p Persona) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: p.Emoji, React: message.EventID})
+		return err
+	})
+}
+
 // isModels tells whether an error is the model's doing and not our own.
 func isModels(err error) bool {
 	var failed *llm.Error
@@ -182,7 +205,8 @@ func (a *Agent) instead(ctx context.Context, r *run, say *reply, opening string,
 
 // ownerAsked builds what the model is asked for the owner.
 func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) (asked, error) {
-	found, err := r.lookUp(ctx, r.places.scope, task.Input)
+	_, question := mention(r.Personas, task.Input)
+	found, err := r.lookUp(ctx, r.places.scope, question)
 	if err != nil {
 		return asked{}, err
 	}
@@ -202,7 +226,7 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(ownerRules, name), asks: task.Input, notes: notesText(notes)}
+	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.persona.prompt(false), asks: question, notes: notesText(notes)}
 	first, err := r.asks(ctx, m, found.Hits, without(window, r.caller.Message), llm.Request{Purpose: kindAsk, Chat: room.ID})
 	first.About = append(first.About, sourcesOf(notes)...)
 	return first, err
@@ -249,6 +273,7 @@ type reply struct {
 	message  int64 // that it answers; zero for none
 	task     *store.Task
 	live     *outbox.Live
+	by       *outbox.Profile
 	markdown string
 	used     []search.Hit
 	scope    policy.Scope // that used was found in
@@ -266,7 +291,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 			}
 		}
 		letter := outbox.Notice(r.room, headed(r.task, r.markdown), false)
-		letter.Replace = r.live.Event()
+		letter.Replace, letter.By = r.live.Event(), r.by
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ var errParked = errors.New("the task waits for a person")
 type run struct {
 	*Agent
 	task    store.Task
-	persona persona
+	persona Persona
 	caller  tools.Caller
 	first   llm.Request // what the model is first asked
 	rounds  int

@@ -1,11 +1,159 @@
 package agent
 
-import "multis/store"
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
 
-// persona is who answers.
-type persona struct {
-	ID string
+	"maunium.net/go/mautrix/id"
+
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// Persona is somebody who answers: in which manner, with which tools, and where. Its zero value answers as multis always did.
+type Persona struct {
+	ID   string
+	Name string // what contacts and rooms see; empty leaves the assistant's
+	// Theme is its manner in a few words, Emoji the reaction by which it says that it has read a question, Avatar an mxc address.
+	Theme, Emoji string
+	Avatar       id.ContentURIString
+	Mentions     []string // what it is called by, beside ID and Name
+	Instructions string
+	// Allow and Deny are patterns of tools; an empty Allow means all.
+	Allow, Deny []string
+	// Workspace holds its files: AGENTS.md, SOUL.md and so on, and what its file tools see. ReadPaths are further folders to read from.
+	Workspace string
+	ReadPaths []string
+	// Where it answers, the most exact one first.
+	Rooms, Senders, Accounts, Networks, Modes []string
+	Default                                   bool
 }
 
-// route chooses who answers in a chat.
-func (a *Agent) route(store.Chat) persona { return persona{} }
+// Where is what decides who answers.
+type Where struct {
+	Mention string // whom the owner called
+	Chat    store.Chat
+	Mode    policy.Mode
+}
+
+// Route chooses who answers: whom the owner called, then whom he put in the chat, then by room, sender, account, network and mode,
+// then the default, then the first.
+func Route(all []Persona, w Where) Persona {
+	room := ""
+	if w.Chat.RoomID != nil {
+		room = w.Chat.RoomID.String()
+	}
+	has := func(list []string, s string) bool { return s != "" && slices.Contains(list, s) }
+	for _, fits := range []func(p Persona) bool{
+		func(p Persona) bool { return w.Mention != "" && p.calledBy(w.Mention) },
+		func(p Persona) bool { return w.Chat.Agent != "" && p.ID == w.Chat.Agent },
+		func(p Persona) bool { return has(p.Rooms, room) },
+		func(p Persona) bool { return has(p.Senders, w.Chat.Contact.String()) },
+		func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) },
+		func(p Persona) bool { return has(p.Networks, w.Chat.Protocol) },
+		func(p Persona) bool { return has(p.Modes, string(w.Mode)) },
+		func(p Persona) bool { return p.Default },
+		func(Persona) bool { return true },
+	} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return all[i]
+		}
+	}
+	return Persona{}
+}
+
+// calledBy tells whether a persona goes by a name, in any case.
+func (p Persona) calledBy(name string) bool {
+	return slices.ContainsFunc(append([]string{p.ID, p.Name}, p.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
+}
+
+// mention takes "@name" off the beginning of what the owner wrote, when it is somebody's name.
+func mention(all []Persona, text string) (name, rest string) {
+	called, found := strings.CutPrefix(strings.TrimSpace(text), "@")
+	if !found {
+		return "", text
+	}
+	first, rest, _ := strings.Cut(called, " ")
+	first = strings.TrimRight(first, ":,")
+	if !slices.ContainsFunc(all, func(p Persona) bool { return p.calledBy(first) }) {
+		return "", text
+	}
+	return first, strings.TrimSpace(rest)
+}
+
+// contactFiles are those of a persona's files that a contact's turn reads; the owner's reads all of them.
+var (
+	contactFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md"}
+	ownerFiles   = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"}
+)
+
+// maxPersonaFile is how much of one of its files is read, in bytes.
+const maxPersonaFile = 8000
+
+// prompt is how a persona wants to answer. Its files are read anew each time, so a change holds from the next answer on.
+func (p Persona) prompt(contact bool) string {
+	var parts []string
+	if p.Theme != "" {
+		parts = append(parts, "Your manner: "+p.Theme+".")
+	}
+	if p.Instructions != "" {
+		parts = append(parts, strings.TrimSpace(p.Instructions))
+	}
+	files := ownerFiles
+	if contact {
+		files = contactFiles
+	}
+	if p.Workspace != "" {
+		parts = append(parts, readFiles(p.Workspace, files)...)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// readFiles reads a folder's files, and says which are not there. A folder that is not there has none to miss.
+func readFiles(folder string, names []string) []string {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	var parts, missing []string
+	for _, name := range names {
+		data, err := root.ReadFile(name)
+		text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
+		switch {
+		case err != nil && (name == "HEARTBEAT.md" || name == "BOOTSTRAP.md"): // which most have not
+		case err != nil:
+			missing = append(missing, name)
+		case text == "":
+		case len(text) > maxPersonaFile:
+			cut := strings.ToValidUTF8(text[:maxPersonaFile], "")
+			parts = append(parts, fmt.Sprintf("## %s\n%s\n[%s is cut here: %d of %d bytes]", path.Base(name), cut, name, len(cut), len(text)))
+		default:
+			parts = append(parts, "## "+path.Base(name)+"\n"+text)
+		}
+	}
+	if len(missing) > 0 && len(parts) > 0 {
+		parts = append(parts, "[not written yet: "+strings.Join(missing, ", ")+"]")
+	}
+	return parts
+}
+
+// profile is how a persona is shown in a Matrix room; nil for the assistant itself.
+func (p Persona) profile() *outbox.Profile {
+	if p.Name == "" {
+		return nil
+	}
+	return &outbox.Profile{ID: p.ID, Name: p.Name, Avatar: p.Avatar}
+}
+
+// name is what a persona is called, else what the assistant is.
+func (r *run) name(assistant string) string {
+	if r.persona.Name != "" {
+		return r.persona.Name
+	}
+	return assistant
+}

@@ -16,7 +16,7 @@ const kindClock = "clock"
 // Nobody is there to ask back: what needs a person waits for one as an approval.
 func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text string) error {
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
-		Key: key, Kind: kindClock, ChatID: room.ID, Agent: a.route(room).ID, Model: a.Model.Name(), Input: text,
+		Key: key, Kind: kindClock, ChatID: room.ID, Agent: a.personaOf(room).ID, Model: a.Model.Name(), Input: text,
 	})
 	if err != nil || task.State.Over() {
 		return err

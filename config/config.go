@@ -58,7 +58,8 @@ type Config struct {
 	Chats      Chats
 	Business   Business
 	Documents  Documents
-	Hooks      map[string]Hook // by name
+	Hooks      map[string]Hook  // by name
+	Agents     map[string]Agent // by name; none: multis itself answers
 	Memory     Memory
 	Watches    Watches
 	Logging    Logging
@@ -273,6 +274,25 @@ type Documents struct {
 	UnidocKey Secret // a metered licence key of unipdf, which then reads PDFs; empty means pdfium does
 }
 
+// Agent is somebody who answers in a manner, with tools and files of its own.
+type Agent struct {
+	Name         string // what people see; empty: the assistant's own
+	Theme        string // its manner, in a few words
+	Emoji        string // the reaction that says it has read a question
+	Avatar       string // an mxc address
+	Instructions string
+	Mentions     []string // what it is called by, beside its names
+	Allow, Deny  []string // patterns of tools; an empty Allow means all
+	Workspace    string   // the folder of its files; inside Database.DataDir unless given as an absolute path
+	ReadPaths    []string // further folders it may read
+	Rooms        []string // where it answers: Matrix rooms,
+	Senders      []string // Matrix ids of contacts,
+	Accounts     []string // logins of the bridge,
+	Networks     []string // protocols,
+	Modes        []string // modes of chats,
+	Default      bool     // and everywhere else
+}
+
 // Hook is an address that is told what happens.
 type Hook struct {
 	URL     Secret   // its path may be one
@@ -346,6 +366,7 @@ func defaults() *Config {
 		},
 		Documents: Documents{Folder: "documents"},
 		Hooks:     map[string]Hook{},
+		Agents:    map[string]Agent{},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
 			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
@@ -404,6 +425,16 @@ func (c *Config) complete(dir string) {
 	}
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
+	for name, a := range c.Agents {
+		if a.Workspace == "" {
+			a.Workspace = filepath.Join("agents", name)
+		}
+		a.Workspace = under(c.Database.DataDir, a.Workspace)
+		for i, path := range a.ReadPaths {
+			a.ReadPaths[i] = under(dir, path)
+		}
+		c.Agents[name] = a
+	}
 	c.Memory.CaptureSkill = under(dir, c.Memory.CaptureSkill)
 	if c.Logging.File != "" {
 		c.Logging.File = under(dir, c.Logging.File)

@@ -116,6 +116,9 @@ business:
 documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
+agents:
+  sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], workspace: desk,
+    read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
@@ -171,6 +174,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Hooks: map[string]Hook{"desk": {
 			URL: "https://example.org/x?y=z", Events: []string{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
+		}},
+		Agents: map[string]Agent{"sales": {
+			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
+			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Accounts: []string{"l1"},
+			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true,
 		}},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,

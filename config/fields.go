@@ -196,6 +196,10 @@ func (c *Config) groups(dir string) []group {
 			h := c.Hooks[name]
 			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
 		}},
+		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
+			a := c.Agents[name]
+			return a.fields("agents." + name), func() { c.Agents[name] = a }
+		}},
 	}
 }
 
@@ -215,6 +219,28 @@ func (n *Network) fields(section string) []field {
 	return []field{
 		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
 		value(section+".disclosure", &n.Disclosure, boolean),
+	}
+}
+
+// fields lists the keys of one agent.
+func (a *Agent) fields(section string) []field {
+	return []field{
+		value(section+".name", &a.Name, assistantName),
+		value(section+".theme", &a.Theme, lineOf(1, 100)),
+		value(section+".emoji", &a.Emoji, lineOf(1, 8)),
+		value(section+".avatar", &a.Avatar, lineOf(7, 255)),
+		value(section+".instructions", &a.Instructions, textUpTo(4000)),
+		list(section+".mentions", &a.Mentions, lineOf(1, 50)),
+		list(section+".allow", &a.Allow, lineOf(1, 64)),
+		list(section+".deny", &a.Deny, lineOf(1, 64)),
+		value(section+".workspace", &a.Workspace, filePath),
+		list(section+".read_paths", &a.ReadPaths, filePath),
+		list(section+".rooms", &a.Rooms, lineOf(1, 255)),
+		list(section+".senders", &a.Senders, lineOf(1, 255)),
+		list(section+".accounts", &a.Accounts, lineOf(1, 255)),
+		list(section+".networks", &a.Networks, word),
+		list(section+".modes", &a.Modes, oneOf(ModeBusiness, ModePersonal)),
+		value(section+".default", &a.Default, boolean),
 	}
 }
 

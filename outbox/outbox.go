@@ -66,8 +66,17 @@ type Letter struct {
 	File *File
 	// React makes it a reaction with the text as its key.
 	React id.EventID
+	// By is who says it, when it is not the assistant itself.
+	By *Profile
 	// Replace makes a notice the last word of a message that was shown by Live.
 	Replace id.EventID
+}
+
+// Profile is who says something in a Matrix room in place of its sender, as clients that know of it show.
+type Profile struct {
+	ID     string              `json:"id"`
+	Name   string              `json:"displayname"`
+	Avatar id.ContentURIString `json:"avatar_url,omitempty"`
 }
 
 // content is the event's content as Matrix has it. m.mentions is left empty: nobody is pinged by what a text happens to hold.
@@ -80,6 +89,7 @@ type content struct {
 	Info      *fileInfo `json:"info,omitempty"`
 	Mentions  *struct{} `json:"m.mentions,omitempty"`
 	RelatesTo *relation `json:"m.relates_to,omitempty"`
+	By        *Profile  `json:"com.beeper.per_message_profile,omitempty"`
 	Key       string    `json:"ai.multis.out,omitempty"`
 }
 
@@ -175,6 +185,7 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 		if l.Wake {
 			c.MsgType = "m.text"
 		}
+		c.By = l.By
 		if l.HTML != "" {
 			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
 		}
@@ -212,6 +223,9 @@ func (b *Box) mark(ctx context.Context, db store.DB, l Letter) (string, error) {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
 		if !b.rules.Disclose(l.Chat.Protocol) {
 			return "", nil
+		}
+		if l.By != nil {
+			return "[" + l.By.Name + "] ", nil
 		}
 		name, err := store.AssistantName(ctx, db, b.rules.Name)
 		return "[" + name + "] ", err

@@ -303,3 +303,10 @@ func oneChat(ctx context.Context, db DB, sql string, args ...any) (Chat, error) 
 func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, error) {
 	return collect[Chat](ctx, db, "chats", sql, args...)
 }
+
+const setAgentSQL = "update chats set agent = $2 where id = $1"
+
+// SetAgent says who answers in a chat; empty leaves it to the routing.
+func SetAgent(ctx context.Context, tx Tx, chat int64, agent string) error {
+	return exec(ctx, tx, "set who answers", setAgentSQL, chat, agent)
+}

@@ -202,17 +202,18 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
+	registry := newTools(searcher, library)
 	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Tools: newTools(cfg, searcher, library), Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		Store: st, Box: box, Search: searcher, Model: model, Tools: registry, Personas: personas(cfg), Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Upkeep: upkeep(st),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Upkeep: upkeep(st),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
-			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model,
+			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg),
 		},
 	})
 	if err := adm.Prepare(ctx); err != nil {
@@ -237,7 +238,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 }
 
 // newTools are all that a model may call. Which of them a turn has is decided there.
-func newTools(_ *config.Config, searcher *search.Searcher, library *knowledge.Library) *tools.Registry {
+func newTools(searcher *search.Searcher, library *knowledge.Library) *tools.Registry {
 	return tools.NewRegistry(tools.Tiers{},
 		tools.SearchDocs{Search: searcher}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},

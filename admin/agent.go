@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"multis/store"
+)
+
+// Agent is somebody who answers, as the room shows them.
+type Agent struct {
+	ID      string
+	Name    string
+	Emoji   string
+	Theme   string
+	Default bool
+}
+
+// Tool is something that a model may call for the owner, as the room shows it.
+type Tool struct {
+	Name    string
+	Summary string
+	Asks    bool // before it is done
+}
+
+// agents lists who answers.
+func (a *Admin) agents(_ context.Context, r request, _ string) (answer, error) {
+	if len(a.Rules.Agents) == 0 {
+		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
+	}
+	lines := []string{"**" + count(len(a.Rules.Agents), "agent") + "**"}
+	for _, g := range a.Rules.Agents {
+		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + here(g, r.room.Agent)
+		if g.Theme != "" {
+			entry += " — " + esc(g.Theme)
+		}
+		lines = append(lines, entry)
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n\nCall one with `@name question`, or `/agent name` for all you write here."}, nil
+}
+
+// here marks who answers in the room it is asked in.
+func here(g Agent, chosen string) string {
+	switch {
+	case g.ID == chosen:
+		return " (answers here)"
+	case g.Default && chosen == "":
+		return " (default)"
+	default:
+		return ""
+	}
+}
+
+// agent says or sets who answers in a chat.
+func (a *Admin) agent(ctx context.Context, r request, args string) (answer, error) {
+	name, chatName, _ := strings.Cut(strings.TrimSpace(args), " ")
+	if name == "" {
+		return a.agents(ctx, r, "")
+	}
+	i := slices.IndexFunc(a.Rules.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
+	if i < 0 && !strings.EqualFold(name, "none") {
+		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
+	}
+	chosen, shown := "", "whom the configuration names"
+	if i >= 0 {
+		chosen = a.Rules.Agents[i].ID
+		shown = "**" + esc(chosen) + "**"
+	}
+	chat, where := r.room, "here"
+	if chatName = strings.TrimSpace(chatName); chatName != "" {
+		found, err := store.ListChats(ctx, a.Store.DB(), chatName, 2, 0)
+		if err != nil {
+			return answer{}, err
+		}
+		if len(found) != 1 {
+			return answer{text: "I need the name of one chat; `/chats` shows which there are."}, nil
+		}
+		chat, where = found[0], "in "+esc(label(found[0]))
+	}
+	return answer{
+		text: "From now on " + shown + " answers " + where + ".",
+		do:   func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, chosen) },
+	}, nil
+}
+
+// listTools lists what a model may call.
+func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, error) {
+	if a.Tools == nil || a.Rules.Model == noModel {
+		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
+	}
+	all, err := a.Tools(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{"**" + count(len(all), "tool") + "** that I can use for you"}
+	for _, t := range all {
+		first, _, _ := strings.Cut(line(t.Summary), ". ")
+		entry := code(t.Name) + " — " + esc(strings.TrimSuffix(first, "."))
+		if t.Asks {
+			entry += " (I ask you first)"
+		}
+		lines = append(lines, entry)
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
+}
