@@ -186,6 +186,19 @@ func (l *LLM) Names(model string) []string {
 	return []string{model}
 }
 
+// All are the models of the configuration, each once: those behind Model, then those of the strategies that are not in use.
+func (l *LLM) All() []string {
+	var all []string
+	for _, value := range []string{l.Model, CheapFirst, FastFirst, PowerfulFirst, OfflineFirst, Custom} {
+		for _, name := range l.Names(value) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
 // Price is what a model's provider charges for a million tokens, in Budget.Currency.
 type Price struct {
 	Model      string // "provider/name"

@@ -307,3 +307,12 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	}
 	require.Contains(t, fmt.Sprintf("%v", *c), "…")
 }
+
+func TestAllModelsAreNamedOnceThoseInUseFirst(t *testing.T) {
+	t.Parallel()
+	l := LLM{Model: FastFirst, Strategies: Strategies{CheapFirst: []string{"a/1", "b/2"}, FastFirst: []string{"b/2", "c/3"}}}
+	require.Equal(t, []string{"b/2", "c/3", "a/1"}, l.All())
+	l.Model = "d/4"
+	require.Equal(t, []string{"d/4", "a/1", "b/2", "c/3"}, l.All())
+	require.Empty(t, (&LLM{Model: NoModel}).All())
+}

@@ -91,6 +91,7 @@ type Budget struct {
 	Ledger   Ledger
 	Price    Price         // a model without one is refused, unless it is local
 	Local    bool          // a model of the owner's own, which may cost nothing
+	Listed   bool          // the price is from the list that comes with the program, which may be out of date
 	DayCap   int64         // for all calls of a day, in millionths of the currency
 	ChatCap  int64         // for the calls of a day in one chat
 	AgentCap int64         // for the calls of a day of one agent
@@ -121,7 +122,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		if r.MaxTokens <= 0 {
 			r.MaxTokens = DefaultMaxTokens
 		}
-		worst := m.Price.dearest().Cost(mostTokens(r))
+		worst := m.worst(r)
 		res, err := m.Ledger.Reserve(ctx, Spend{
 			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
 			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
@@ -139,6 +140,18 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		defer func() { m.settle(ctx, res.ID, bill) }()
 		bill = m.call(ctx, r, bill, yield)
 	}
+}
+
+// listedMargin is what the worst case of a listed price has on top: one part in so many.
+const listedMargin = 4
+
+// worst is the most a call can cost. A price that the owner did not write himself may have risen since.
+func (m budgeted) worst(r Request) int64 {
+	most := m.Price.dearest().Cost(mostTokens(r))
+	if m.Listed {
+		most += (most + listedMargin - 1) / listedMargin
+	}
+	return most
 }
 
 // call passes the model's answer on and returns what it cost: the worst case unless it is certain that it was less.

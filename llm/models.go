@@ -88,13 +88,7 @@ func (ms *Models) open(name, key string) (Model, error) {
 	if m, ok := ms.made[id]; ok {
 		return m, nil
 	}
-	bare, err := p.connect(endpoint{Name: name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
-	if err != nil {
-		return nil, err
-	}
-	budget := ms.Budget
-	budget.Price, budget.Local = offer.Price, offer.Local
-	paid, err := Budgeted(bare, budget)
+	paid, err := ms.paid(offer, p, ms.Budget.Ledger)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +98,18 @@ func (ms *Models) open(name, key string) (Model, error) {
 	}
 	ms.made[id] = retrying{Model: paid, breaker: ms.breakers[rest], pause: sleep}
 	return ms.made[id], nil
+}
+
+// paid returns a model whose calls are paid for, with nothing around it.
+func (ms *Models) paid(o Offer, p Provider, from Ledger) (Model, error) {
+	_, model, _ := strings.Cut(o.Name, "/")
+	bare, err := p.connect(endpoint{Name: o.Name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	budget := ms.Budget
+	budget.Ledger, budget.Price, budget.Local, budget.Listed = from, o.Price, o.Local, o.PricedOn != ""
+	return Budgeted(bare, budget)
 }
 
 // Offer is a model as it can be had.
@@ -149,9 +155,9 @@ func (ms *Models) describe(name, key string) (Offer, Provider, error) {
 	}
 	switch {
 	case !ok || !p.own(provider):
-		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.price_table, or llm.providers.%s.local: true if they cost nothing", name, ErrNoPrice, provider)
+		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.prices, or llm.providers.%s.local: true if they cost nothing", name, ErrNoPrice, provider)
 	case ms.PerDollar <= 0:
-		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.price_table", name, ErrNoPrice)
+		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.prices", name, ErrNoPrice)
 	}
 	o.Price, o.PricedOn = price.at(ms.PerDollar), ms.day
 	return o, p, nil

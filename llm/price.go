@@ -66,8 +66,8 @@ func knownPrices() (map[string]Price, string, error) {
 	return prices, list.Date, nil
 }
 
-// dated is how the name of a model's snapshot ends.
-var dated = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$`)
+// dated is how the name of a model's snapshot ends. "-latest" is none: what it is tomorrow may cost more.
+var dated = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2})$`)
 
 // plainName is a model's name without the date of its snapshot.
 func plainName(name string) string { return dated.ReplaceAllString(name, "") }

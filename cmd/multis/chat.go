@@ -56,6 +56,9 @@ func (c chatCmd) Run(ctx context.Context, _ *cli) error {
 	if cfg.Documents.Folder, err = filepath.Abs(c.Documents); err != nil {
 		return fmt.Errorf("documents folder: %w", err)
 	}
+	if err := checkModel(cfg); err != nil {
+		return err
+	}
 	fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")
 	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})
 	if err != nil {

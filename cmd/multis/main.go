@@ -34,6 +34,7 @@ type cli struct {
 	Verify  verifyCmd  `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
 	Index   indexCmd   `cmd:"" help:"Index documents: files, folders, patterns and pages."`
 	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
+	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`

@@ -22,6 +22,16 @@ func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
 	})
 }
 
+// checkModel tells what is missing for the model in use, before anything is started for it.
+func checkModel(cfg *config.Config) error {
+	models, err := newModels(cfg, nil)
+	if err != nil {
+		return err
+	}
+	_, err = models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
+	return err
+}
+
 // newBudget is what every kind of call is paid from. Who calls adds the price.
 func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	return llm.Budget{

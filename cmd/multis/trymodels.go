@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+)
+
+// modelsCmd shows the language models of the configuration.
+type modelsCmd struct {
+	List listModelsCmd `cmd:"" default:"1" help:"List them with their providers and prices. Calls none."`
+	Test testModelsCmd `cmd:"" help:"Call each one with a tiny request, paid from the budget: what came back, how long it took, what it cost. Exits with 1 when one does not answer."`
+}
+
+// noModels is said where there is nothing to list.
+const noModels = "No model is configured, so multis answers with the passages it finds.\nTo have one: write llm.model and llm.api_key into the configuration, then multis models test\n"
+
+// listModelsCmd lists models.
+type listModelsCmd struct{}
+
+// Run looks at the configuration only.
+func (listModelsCmd) Run(g *cli) error {
+	cfg, err := config.Load(g.Config)
+	if err != nil {
+		return err
+	}
+	models, err := newModels(cfg, nil)
+	if err != nil {
+		return err
+	}
+	return listModels(os.Stdout, cfg, models)
+}
+
+func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
+	var b strings.Builder
+	used := cfg.LLM.Names(cfg.LLM.Model)
+	all := cfg.LLM.All()
+	if len(all) == 0 {
+		b.WriteString(noModels)
+	}
+	unusable := 0
+	for i, name := range all {
+		switch {
+		case i == 0 && len(used) > 0:
+			fmt.Fprintf(&b, "In use, in this order (llm.model: %s)\n", cfg.LLM.Model)
+		case i == len(used):
+			b.WriteString("In strategies that are not in use\n")
+		}
+		offer, err := models.Describe(name)
+		if err != nil {
+			unusable++
+			fmt.Fprintf(&b, "  ✗ %v\n", err)
+			continue
+		}
+		fmt.Fprintf(&b, "  %s  %s at %s, %s\n", name, offer.Protocol, offer.Address, priceOf(offer, cfg.Budget.Currency))
+	}
+	switch {
+	case unusable > 0:
+		fmt.Fprintf(&b, "%d of %d cannot be used as they are configured.\n", unusable, len(all))
+	case len(all) > 0:
+		b.WriteString("Next: multis models test\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// priceOf is what a model costs, in a few words.
+func priceOf(o llm.Offer, currency string) string {
+	if o.Price == (llm.Price{}) {
+		return "costs nothing"
+	}
+	text := fmt.Sprintf("%s in and %s out for a million tokens (%s)", config.Money(o.Price.In), config.Money(o.Price.Out), currency)
+	if o.PricedOn != "" {
+		return text + ", roughly, as known on " + o.PricedOn
+	}
+	return text + ", as you wrote"
+}
+
+// testModelsCmd calls models.
+type testModelsCmd struct{}
+
+// trialTime bounds one call.
+const trialTime = 2 * time.Minute
+
+// Run needs the database, as calls are paid from the budget that is kept there.
+func (testModelsCmd) Run(ctx context.Context, g *cli) error {
+	cfg, err := config.Load(g.Config)
+	if err != nil {
+		return err
+	}
+	if len(cfg.LLM.All()) == 0 {
+		_, err := io.WriteString(os.Stdout, noModels)
+		return err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	return testModels(ctx, os.Stdout, cfg, st)
+}
+
+// testModels calls one model after the other and writes each outcome as it comes.
+func testModels(ctx context.Context, w io.Writer, cfg *config.Config, st *store.Store) error {
+	models, err := newModels(cfg, st)
+	if err != nil {
+		return err
+	}
+	all := cfg.LLM.All()
+	failed := 0
+	for _, name := range all {
+		line, ok := tryModel(ctx, models, name, cfg.Budget.Currency)
+		if !ok {
+			failed++
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if failed > 0 {
+		return errors.New(someFailed(failed, len(all)))
+	}
+	return nil
+}
+
+func someFailed(failed, all int) string {
+	if all == 1 {
+		return "the model did not answer"
+	}
+	return fmt.Sprintf("%d of %d models did not answer", failed, all)
+}
+
+// tryModel calls a model and says how that went.
+func tryModel(ctx context.Context, models *llm.Models, name, currency string) (string, bool) {
+	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	trial, err := models.Try(ctx, name)
+	spent := fmt.Sprintf("%s, %s %s", trial.Took.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
+	if err == nil {
+		return fmt.Sprintf("✓ %s  %s in %s", name, quoted(trial.Answer), spent), true
+	}
+	line := fmt.Sprintf("✗ %v", err)
+	if trial.Cost > 0 {
+		line += ", " + spent
+	}
+	if fix := llm.Fix(err); fix != "" {
+		line += "\n  fix: " + fix
+	}
+	return line, false
+}
+
+// quoted is the beginning of an answer. A model that only thinks before its words are used up says none, and works.
+func quoted(answer string) string {
+	answer = strings.Join(strings.Fields(answer), " ")
+	if answer == "" {
+		return "an empty answer"
+	}
+	if runes := []rune(answer); len(runes) > 60 {
+		answer = string(runes[:60]) + "…"
+	}
+	return fmt.Sprintf("%q", answer)
+}

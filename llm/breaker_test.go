@@ -1,0 +1,109 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// clock is a time that a test moves.
+type clock struct{ at time.Time }
+
+func newClock() *clock                { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }
+func (c *clock) now() time.Time       { return c.at }
+func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
+func failure(r Reason) error          { return &Error{Model: "test/model", Reason: r} }
+func (b *breaker) fail(n int, r Reason) { //nolint:unparam // reads better with the reason
+	for range n {
+		b.done(failure(r))
+	}
+}
+
+func TestAProviderThatFailsFiveTimesIsLeftAloneForHalfAMinute(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	b := &breaker{now: c.now}
+	b.fail(4, ReasonServer)
+	_, ok := b.allow()
+	require.True(t, ok, "four failures are none too many")
+	b.fail(1, ReasonServer)
+	wait, ok := b.allow()
+	require.False(t, ok)
+	require.Equal(t, 30*time.Second, wait)
+	c.pass(29 * time.Second)
+	wait, ok = b.allow()
+	require.False(t, ok)
+	require.Equal(t, time.Second, wait)
+
+	c.pass(time.Second)
+	_, ok = b.allow()
+	require.True(t, ok, "one call tries")
+	_, ok = b.allow()
+	require.False(t, ok, "and the others wait for how that ends")
+	b.fail(1, ReasonTimeout)
+	c.pass(29 * time.Second)
+	_, ok = b.allow()
+	require.False(t, ok, "it failed, so the rest begins anew")
+
+	c.pass(time.Second)
+	_, ok = b.allow()
+	require.True(t, ok)
+	b.done(nil)
+	b.fail(4, ReasonServer)
+	_, ok = b.allow()
+	require.True(t, ok, "an answer wipes the slate clean")
+}
+
+func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"a request that nobody would take": failure(ReasonRequest),
+		"a call that was not made":         failure(ReasonResting),
+		"a caller that left":               context.Canceled,
+		"no money":                         &OverBudgetError{Cap: CapDay},
+		"a broken ledger":                  errors.New("database is gone"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &breaker{now: newClock().now}
+			for range 2 * mostFailures {
+				b.done(err)
+			}
+			_, ok := b.allow()
+			require.True(t, ok)
+		})
+	}
+}
+
+func TestAProviderThatNamesALongerTimeGetsIt(t *testing.T) {
+	t.Parallel()
+	b := &breaker{now: newClock().now}
+	b.fail(4, ReasonLimit)
+	b.done(&Error{Reason: ReasonLimit, RetryAfter: 5 * time.Minute})
+	wait, ok := b.allow()
+	require.False(t, ok)
+	require.Equal(t, 5*time.Minute, wait)
+}
+
+func TestNoCallIsMadeWhileAProviderRests(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := calls(one(because(ReasonKey)))
+	m, waits := patient(s)
+	m.breaker.now = c.now
+	for range mostFailures + 3 {
+		_, err := Complete(t.Context(), m, asks("hi"))
+		require.Error(t, err)
+	}
+	require.Equal(t, mostFailures, s.made)
+	_, err := Complete(t.Context(), m, asks("hi"))
+	require.EqualError(t, err, "test/model: the provider failed too often, it is left alone for a moment, try again in 30s")
+	require.Empty(t, *waits)
+	c.pass(restFor)
+	_, err = Complete(t.Context(), m, asks("hi"))
+	require.Equal(t, ReasonKey, reasonOf(err))
+	require.Equal(t, mostFailures+1, s.made)
+}

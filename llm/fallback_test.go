@@ -1,0 +1,107 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// named is a scripted model with a name of its own.
+type named struct {
+	*script
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		next bool
+	}{
+		"a wrong key":                 {failure(ReasonKey), true},
+		"a model that is gone":        {failure(ReasonModel), true},
+		"no credit":                   {failure(ReasonQuota), true},
+		"too many requests":           {failure(ReasonLimit), true},
+		"an overloaded provider":      {failure(ReasonOverloaded), true},
+		"nobody there":                {failure(ReasonUnreachable), true},
+		"no trust":                    {failure(ReasonTLS), true},
+		"no answer in time":           {failure(ReasonTimeout), true},
+		"a broken server":             {failure(ReasonServer), true},
+		"a cut line":                  {failure(ReasonCut), true},
+		"nonsense":                    {failure(ReasonReply), true},
+		"a call that nobody can read": {failure(ReasonCall), true},
+		"a provider at rest":          {failure(ReasonResting), true},
+		"a model that is too dear for what's left": {&OverBudgetError{Model: "a/one", Cap: CapDay}, true},
+		"a request that nobody would take":         {failure(ReasonRequest), false},
+		"a ledger that is gone":                    {errors.New("database is gone"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, second := calls(one(fails(c.err))), calls(one(text("yes"), stop()))
+			res, err := Complete(t.Context(), fallback{named{first, "a/one"}, named{second, "b/two"}}, asks("hi"))
+			require.Equal(t, 1, first.made)
+			if !c.next {
+				require.Equal(t, c.err, err)
+				require.Zero(t, second.made)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "yes", res.Text)
+			require.Equal(t, "b/two", res.Model, "it says who answered")
+		})
+	}
+}
+
+func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
+	t.Parallel()
+	for name, begun := range map[string]step{"words": text("ye"), "a call": {delta: Delta{Call: &Call{ID: "1", Name: "search"}}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			second := calls(one(text("yes"), stop()))
+			_, err := Complete(t.Context(), fallback{calls(one(begun, because(ReasonCut))), second}, asks("hi"))
+			require.Equal(t, ReasonCut, reasonOf(err))
+			require.Zero(t, second.made)
+		})
+	}
+}
+
+func TestCountedTokensAloneAreNoBeginning(t *testing.T) {
+	t.Parallel()
+	res, err := Complete(t.Context(), fallback{calls(one(usage(10, 0), because(ReasonOverloaded))), calls(one(text("yes"), stop()))}, asks("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "yes", res.Text)
+}
+
+func TestWhenNobodyAnswersTheErrorSaysWhatEachSaid(t *testing.T) {
+	t.Parallel()
+	over := &OverBudgetError{Model: "b/two", Cap: CapChat}
+	_, err := Complete(t.Context(), fallback{calls(one(because(ReasonQuota))), calls(one(fails(over)))}, asks("hi"))
+	require.EqualError(t, err, "test/model: the account has no credit left; then b/two: today's budget of this chat is used up")
+	require.Equal(t, ReasonQuota, reasonOf(err))
+	require.ErrorIs(t, err, ErrOverBudget)
+}
+
+func TestACallerThatLeftIsNotAnsweredByTheNext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	second := calls(one(text("yes"), stop()))
+	_, err := Complete(ctx, fallback{calls(one(because(ReasonTimeout))), second}, asks("hi"))
+	require.Error(t, err)
+	require.Zero(t, second.made)
+}
+
+func TestAReaderMayLeaveInTheMiddle(t *testing.T) {
+	t.Parallel()
+	second := calls(one(text("yes"), stop()))
+	for d, err := range (fallback{calls(one(text("a"), text("b"), because(ReasonServer))), second}).Stream(t.Context(), asks("hi")) {
+		require.NoError(t, err)
+		require.Equal(t, "a", d.Text)
+		break
+	}
+	require.Zero(t, second.made)
+}

@@ -1,0 +1,79 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Trial is what became of one small call.
+type Trial struct {
+	Answer string
+	Took   time.Duration
+	Cost   int64 // as it was booked, in millionths of the currency
+}
+
+// trialTokens is the longest answer to a trial. Models that think first need some for that.
+const trialTokens = 256
+
+// Try makes one small call of a model and tells what came back. It is paid for as any other, but made once, and made even
+// while its provider is left alone.
+func (ms *Models) Try(ctx context.Context, name string) (Trial, error) {
+	offer, p, err := ms.describe(name, "")
+	if err != nil {
+		return Trial{}, err
+	}
+	paid := &receipt{Ledger: ms.Budget.Ledger}
+	m, err := ms.paid(offer, p, paid)
+	if err != nil {
+		return Trial{}, err
+	}
+	began := time.Now()
+	res, err := Complete(ctx, m, Request{
+		Messages: []Message{{Role: RoleUser, Text: "Answer with one word: ready"}}, MaxTokens: trialTokens, Purpose: "test",
+	})
+	return Trial{Answer: res.Text, Took: time.Since(began), Cost: paid.amount}, err
+}
+
+// receipt remembers what a call cost.
+type receipt struct {
+	Ledger
+	amount int64
+}
+
+// Settle books it.
+func (r *receipt) Settle(ctx context.Context, id int64, s Settlement) error {
+	r.amount = s.Amount
+	return r.Ledger.Settle(ctx, id, s)
+}
+
+// Fix says what can be done about a call that failed, in one line; "" when its error says so already.
+func Fix(err error) string {
+	if errors.Is(err, ErrOverBudget) {
+		return "raise budget.per_day, or wait until midnight"
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Reason {
+	case ReasonKey:
+		return "write the provider's key into llm.api_key beside llm.model, or into its llm.providers.NAME.api_key"
+	case ReasonModel:
+		return "take the model's name from its provider's list; of Ollama's, pull it first"
+	case ReasonUnreachable:
+		return "start the server that serves it, or correct its base_url"
+	case ReasonTLS:
+		return "use the name that the certificate is for, https where it is spoken, and a clock that is right"
+	case ReasonQuota:
+		return "add credit to the account at the provider"
+	case ReasonTimeout:
+		return "raise llm.timeout, or use a smaller model"
+	case ReasonRequest:
+		return "use a model that chats: others, for embeddings or images, refuse this"
+	case ReasonLimit, ReasonOverloaded, ReasonServer, ReasonCut, ReasonResting:
+		return "try again later; a strategy with a model of another provider answers meanwhile"
+	default:
+		return "check that base_url is the address of the provider's API, and its type the protocol it speaks"
+	}
+}
