@@ -76,6 +76,42 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 	}
 }
 
+func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ask := func(agent, run string, amount int64) store.Spend {
+		return store.Spend{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
+	}
+	require.Empty(t, reserve(t, s, ask("nora", "1", 60)).Refused)
+	require.Equal(t, store.CapRun, reserve(t, s, ask("nora", "1", 1)).Refused)
+	require.Empty(t, reserve(t, s, ask("nora", "2", 40)).Refused, "another run has a cap of its own")
+	require.Equal(t, store.CapAgent, reserve(t, s, ask("nora", "2", 1)).Refused)
+	require.Equal(t, store.CapAgent, reserve(t, s, ask("nora", "", 1)).Refused, "also outside a run")
+	require.Empty(t, reserve(t, s, ask("max", "3", 1)).Refused, "another agent, too")
+	require.EqualValues(t, 101, spent(t, s, day, 0), "a refusal reserves nothing anywhere")
+
+	next := ask("nora", "1", 1)
+	next.Day = "2026-11-21"
+	require.Equal(t, store.CapRun, reserve(t, s, next).Refused, "a run goes on over midnight")
+	next.Run = "4"
+	require.Empty(t, reserve(t, s, next).Refused, "an agent's day ends there")
+
+	unnamed := ask("", "", 200)
+	require.Empty(t, reserve(t, s, unnamed).Refused, "what belongs to no agent and no run has the day's cap alone")
+}
+
+func TestSettlingGivesBackToAgentsAndRuns(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	sp := store.Spend{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
+	res := reserve(t, s, sp)
+	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 20}))
+	sp.Amount = 41
+	require.NotEmpty(t, reserve(t, s, sp).Refused)
+	sp.Amount = 40
+	require.Empty(t, reserve(t, s, sp).Refused)
+}
+
 func TestReserveRefusesNonsense(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
@@ -161,7 +197,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
-			const dayCap, chatCap, chats = 4000, 1500, 4
+			const dayCap, chatCap, agentCap, runCap, chats = 4000, 1500, 1700, 900, 4
 			dsn := storetest.DSN(t)
 			var all sync.WaitGroup
 			for process := range uint64(3) {
@@ -176,8 +212,10 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 							res, err := reserveCost(t.Context(), s, store.Spend{
 								Day: day, Chat: r.Int64N(chats), Purpose: "reply", Model: "openai/m",
 								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
+								Agent: fmt.Sprint("agent", r.Int64N(3)), Run: fmt.Sprint(r.Int64N(10)), AgentCap: agentCap, RunCap: runCap,
 							})
 							checkCaps(t, s, dayCap, chatCap, chats)
+							checkMost(t, s, map[string]int64{store.CapAgent: agentCap, store.CapRun: runCap})
 							if err != nil || res.Refused != "" || r.IntN(4) == 0 { // the last: the process died
 								report(t, err)
 								continue
@@ -221,6 +259,17 @@ func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 		report(t, err)
 		if amount > limit {
 			t.Errorf("chat %d: %d committed, cap %d", chat, amount, limit)
+		}
+	}
+}
+
+// checkMost looks for the purse with the most in it, of each of these caps.
+func checkMost(t *testing.T, s *store.Store, caps map[string]int64) {
+	for name, limit := range caps {
+		var most int64
+		report(t, s.DB().QueryRow(context.WithoutCancel(t.Context()), "select coalesce(max(committed), 0) from budgets where cap = $1", name).Scan(&most))
+		if most > limit {
+			t.Errorf("%s: %d committed, cap %d", name, most, limit)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+)
+
+// purse is a ledger that remembers who asked, and refuses by a cap.
+type purse struct {
+	refuse string
+
+	mu     sync.Mutex
+	spends []llm.Spend
+}
+
+func (p *purse) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spends = append(p.spends, s)
+	return llm.Reservation{Refused: p.refuse}, nil
+}
+
+func (*purse) Settle(context.Context, int64, llm.Settlement) error { return nil }
+
+// paidBy is a scripted model that is paid from a purse.
+func paidBy(t *testing.T, p *purse, script llmtest.Script) (llm.Model, *llmtest.Server) {
+	t.Helper()
+	server := llmtest.Start(t, script)
+	models, err := llm.New(llm.Options{
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: 10 * time.Second,
+		Prices: map[string]llm.Price{"openai/test": {In: 1, Out: 1}},
+		Budget: llm.Budget{Ledger: p, Today: func() string { return "2026-11-20" }},
+	})
+	require.NoError(t, err)
+	model, err := models.Open([]string{"openai/test"}, "")
+	require.NoError(t, err)
+	return model, server
+}
+
+func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
+	t.Parallel()
+	p := &purse{}
+	model, _ := paidBy(t, p, llmtest.Say(says("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	b := setup(t, model)
+	b.agent.Personas = []Persona{{ID: "shop", Default: true}}
+	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.turn()
+	task, _ := b.task()
+	require.Len(t, p.spends, 1)
+	require.Equal(t, []any{"reply", b.chat.ID, "shop", fmt.Sprint(task.ID)}, []any{p.spends[0].Purpose, p.spends[0].Chat, p.spends[0].Agent, p.spends[0].Run})
+
+	b.ask("what does tuning an upright piano cost?")
+	asked, _ := b.task()
+	require.NotEqual(t, task.ID, asked.ID)
+	require.Len(t, p.spends, 2)
+	require.Equal(t, []any{"ask", "shop", fmt.Sprint(asked.ID)}, []any{p.spends[1].Purpose, p.spends[1].Agent, p.spends[1].Run})
+}
+
+func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		handOver bool
+		says     string
+	}{
+		"the documents' own words": {false, "Tuning an upright piano costs 90 euro."},
+		"a person":                 {true, "Let me check with the team and get back to you."},
+	} {
+		for _, refuse := range []string{llm.CapDay, llm.CapChat, llm.CapAgent, llm.CapRun} {
+			t.Run(name+" at the cap of the "+refuse, func(t *testing.T) {
+				t.Parallel()
+				model, server := paidBy(t, &purse{refuse: refuse}, llmtest.Say("never"))
+				b := setup(t, model)
+				b.agent.HandOverAtCap = c.handOver
+				b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
+				b.turn()
+				said := b.sent(b.chat)
+				require.Len(t, said, 1)
+				require.Contains(t, said[0], c.says)
+				require.Empty(t, server.Requests(), "no call is made")
+			})
+		}
+	}
+}
+
+func TestAtACapTheOwnerGetsWhatTheDocumentsSay(t *testing.T) {
+	t.Parallel()
+	model, server := paidBy(t, &purse{refuse: llm.CapDay}, llmtest.Say("never"))
+	b := setup(t, model)
+	b.agent.HandOverAtCap = true
+	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "Tuning an upright piano costs 90 euro.")
+	require.Empty(t, server.Requests())
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// told counts what the owner is to be told, by the part of the cap.
+func told(t *testing.T, st *store.Store) map[string]int {
+	t.Helper()
+	rows, err := st.DB().Query(context.Background(), "select args->>'cap' || ' ' || (args->>'percent') from river.river_job where kind = 'budget'")
+	require.NoError(t, err)
+	defer rows.Close()
+	count := map[string]int{}
+	for rows.Next() {
+		var what string
+		require.NoError(t, rows.Scan(&what))
+		count[what]++
+	}
+	require.NoError(t, rows.Err())
+	return count
+}
+
+func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	l := ledger{st, 1000}
+	spend := func(amount, cost int64) {
+		res, err := l.Reserve(context.Background(), llm.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
+		if err == nil && res.Refused == "" {
+			err = l.Settle(context.Background(), res.ID, llm.Settlement{Amount: cost})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	together := func(n int, amount, cost int64) {
+		var wg sync.WaitGroup
+		for range n {
+			wg.Go(func() { spend(amount, cost) })
+		}
+		wg.Wait()
+	}
+	together(8, 60, 60) // 480
+	require.Empty(t, told(t, st))
+	together(4, 10, 10) // 520
+	require.Equal(t, map[string]int{"day 50": 1}, told(t, st))
+	together(8, 40, 40) // 840
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1}, told(t, st))
+	together(12, 500, 500) // none fits
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st))
+	together(20, 10, 10)
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st), "what fits after all is no news")
+}
+
+func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	l := ledger{st, 1000}
+	res, err := l.Reserve(t.Context(), llm.Spend{Day: "2026-11-20", Amount: 900, DayCap: 1000})
+	require.NoError(t, err)
+	require.NoError(t, l.Settle(t.Context(), res.ID, llm.Settlement{Amount: 900}))
+	require.Equal(t, map[string]int{"day 80": 1}, told(t, st))
+}
+
+func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	l := ledger{st, 1000}
+	ask := func(sp llm.Spend) {
+		sp.Day, sp.Amount, sp.DayCap = "2026-11-20", 100, 1000
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				if _, err := l.Reserve(context.Background(), sp); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	ask(llm.Spend{Agent: "nora", AgentCap: 50})
+	ask(llm.Spend{Run: "17", RunCap: 50})
+	ask(llm.Spend{Run: "18", RunCap: 50})
+	ask(llm.Spend{Chat: 7, ChatCap: 50})
+	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, told(t, st))
+
+	res, err := l.Reserve(t.Context(), llm.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // as the filling of an index asks
+	require.NoError(t, err)
+	require.Equal(t, store.CapDay, res.Refused)
+	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")
+}
+
+func TestADayBeginsAtTheOwnersMidnight(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Pacific/Kiritimati") // 14 hours ahead
+	require.NoError(t, err)
+	before := time.Now().In(zone).Format(time.DateOnly)
+	today := newBudget(&config.Config{TimeZone: zone}, nil).Today()
+	after := time.Now().In(zone).Format(time.DateOnly)
+	require.Contains(t, []string{before, after}, today)
+}
