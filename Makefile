@@ -56,6 +56,7 @@ bench: ## Run the benchmarks; prints standard Go benchmark lines
 chaos: ## Run the long storms: processes killed over and over, an hour of downtime
 	@deploy/setup.sh postgres cc
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run 'ComesOnceThroughKills' -v ./cmd/multis
+	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Thousands ./memory
 	go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 90m -p 1 -v ./e2e/...
 
 .PHONY: build

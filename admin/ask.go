@@ -25,7 +25,11 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 	}
 	if a.Rules.Model == noModel {
 		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())
-		if err != nil || len(held) == 0 {
+		if err != nil {
+			return answer{}, err
+		}
+		chats, err := store.ListChats(ctx, a.Store.DB(), "", 1, 0)
+		if err != nil || len(held)+len(chats) == 0 {
 			return answer{text: noDocuments}, err
 		}
 	}

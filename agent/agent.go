@@ -12,6 +12,7 @@ import (
 
 	"multis/jobs"
 	"multis/llm"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
@@ -24,6 +25,8 @@ type Options struct {
 	Store  *store.Store
 	Box    *outbox.Box
 	Search *search.Searcher
+	// Memory recalls what was said and noted; nil for documents alone.
+	Memory *memory.Memory
 	// Model answers from passages; llm.None quotes them.
 	Model llm.Model
 	// Limits are what the model can hold.

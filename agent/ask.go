@@ -164,7 +164,7 @@ func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *out
 		}
 	}
 	if say.markdown += r.footer(ctx, &done); say.markdown == "" {
-		say.markdown = "I found nothing about that in your documents."
+		say.markdown = "I found nothing about that in your documents." + r.places.lookedIfNamed()
 	}
 	say.task = &done
 	return a.say(ctx, say)
@@ -250,21 +250,12 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, window []
 	if r.caller.Message != 0 {
 		about = append(about, r.caller.Message)
 	}
-	return asked{Request: request, Passages: m.hits, About: about}, nil
+	return asked{Request: request, Passages: m.hits, About: append(about, quoted(m.hits)...)}, nil
 }
 
 // without takes the messages that are answered out of the conversation before them.
 func without(window []store.Message, messages ...int64) []store.Message {
 	return slices.DeleteFunc(window, func(m store.Message) bool { return slices.Contains(messages, m.ID) })
-}
-
-// lookUp searches what the owner asked for.
-func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string) (search.Result, error) {
-	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages})
-	if err == nil && len(found.Terms) == 0 {
-		found.Hits = nil // nothing but stop words: the newest passages are no answer
-	}
-	return found, err
 }
 
 // reply is what is said to the owner.
@@ -291,7 +282,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 			}
 		}
 		letter := outbox.Notice(r.room, headed(r.task, r.markdown), false)
-		letter.Replace, letter.By = r.live.Event(), r.by
+		letter.Replace, letter.By, letter.About = r.live.Event(), r.by, quoted(r.used)
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err
@@ -377,7 +368,7 @@ func (r *run) cited(answer string) (string, []search.Hit) {
 		}
 		if !slices.Contains(spans, span) {
 			spans = append(spans, span)
-			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), outbox.Escape(span.Source), outbox.Escape(clip(span.Quote, 300)))
+			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), linked(span.Source, r.passages, span.ChunkID), outbox.Escape(clip(span.Quote, 300)))
 		}
 		fmt.Fprintf(&text, " [%d]", slices.Index(spans, span)+1)
 	}
@@ -410,11 +401,14 @@ func (a *Agent) listPassages(ctx context.Context, opening string, found search.R
 	var b strings.Builder
 	b.WriteString("**" + opening + "**\n")
 	for i, hit := range shown {
-		q, err := a.Search.BestSentences(ctx, found, hit)
-		if err != nil {
-			return "", nil, err
+		q := search.Quote{Hit: hit, Text: hit.Text}
+		if hit.Source == "" {
+			var err error
+			if q, err = a.Search.BestSentences(ctx, found, hit); err != nil {
+				return "", nil, err
+			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, outbox.Escape(knowledge.CiteQuote(q)), outbox.Escape(clip(spoken(q.Text), 400)))
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), shown, hit.ChunkID), outbox.Escape(clip(spoken(q.Text), 400)))
 	}
 	return b.String() + where.lookedIfNamed(), shown, nil
 }

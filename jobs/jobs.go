@@ -29,6 +29,7 @@ const (
 	queueIndex    = "index"
 	queueEmbed    = "embed"
 	queueModel    = "model"
+	queueArchive  = "archive"
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks"
 	queueTick     = "tick"
@@ -117,11 +118,13 @@ type Handlers struct {
 	Approve  Approver
 	Hook     Deliverer
 	Capture  Capturer
-	Watch    Watcher
-	Listen   Listener
-	Tick     Ticker
-	Run      Executor
-	Keep     Keeper
+	// Archive is nil where messages are not searched.
+	Archive Archiver
+	Watch   Watcher
+	Listen  Listener
+	Tick    Ticker
+	Run     Executor
+	Keep    Keeper
 }
 
 // tickPoll is how often the queue looks for what became due: about as late as that are reminders.
@@ -166,6 +169,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
+	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
@@ -179,6 +183,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueE2EE:     queue(4),
 			queueIndex:    queue(2),
 			queueModel:    queue(4),
+			queueArchive:  queue(1),
 			queueUpkeep:   queue(1),
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),
@@ -193,6 +198,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		slot.lock.Release(ctx)
 		return nil, fmt.Errorf("prepare jobs: %w", err)
 	}
+	slot.archives = h.Archive != nil
 	return &Runner{client: client, slot: slot}, nil
 }
 

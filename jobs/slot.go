@@ -17,6 +17,8 @@ type slot struct {
 	lock  *store.Lock
 	num   int
 	id    string
+	// archives tells whether what is said is made searchable.
+	archives bool
 }
 
 const (
@@ -81,6 +83,12 @@ func (s *slot) watch(ctx context.Context) {
 		case <-tick.C:
 			if err := s.keep(ctx); err != nil && ctx.Err() == nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot watch over the jobs")
+			}
+			if !s.archives {
+				continue
+			}
+			if err := archive(ctx, s.store); err != nil && ctx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look for messages to index")
 			}
 		case <-look.C:
 			if err := Sweep(ctx, s.store); err != nil && ctx.Err() == nil {

@@ -60,6 +60,9 @@ func Cite(h search.Hit) string { return citation(h, h.LineFrom, h.LineTo) }
 func CiteQuote(q search.Quote) string { return citation(q.Hit, q.LineFrom, q.LineTo) }
 
 func citation(h search.Hit, lineFrom, lineTo int) string {
+	if h.Source != "" {
+		return "[" + printable(h.Source) + "]"
+	}
 	source := printable(h.Title)
 	if heading := printable(h.Heading()); heading != "" {
 		source += search.SectionSeparator + heading

@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -73,6 +74,17 @@ func positiveOr(n, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// Archive makes searchable what was said since the last time.
+func (m *Memory) Archive(ctx context.Context) error {
+	for more := true; more; {
+		var err error
+		if more, err = search.IndexMessages(ctx, m.Store); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RoleOf is whose memory what is said in a chat belongs to: the owner's for the rooms he talks to multis in, else the chat's own.

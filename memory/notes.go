@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"strings"
+	"time"
 
 	"maunium.net/go/mautrix/id"
 
@@ -47,4 +48,17 @@ func Link(chat store.Chat, event id.EventID) string {
 		return ""
 	}
 	return chat.RoomID.EventURI(event).MatrixToURL()
+}
+
+// SourceOf names a message as a source: "Ana · WhatsApp, Tue 3 Nov 18:22".
+func SourceOf(chat store.Chat, m store.Message, zone *time.Location, now time.Time) string {
+	form := "Mon 2 Jan 15:04"
+	if m.At.In(zone).Year() != now.In(zone).Year() {
+		form = "Mon 2 Jan 2006 15:04"
+	}
+	source := labelOf(chat)
+	if m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner {
+		source = "You to " + source
+	}
+	return source + ", " + m.At.In(zone).Format(form)
 }

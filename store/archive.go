@@ -90,3 +90,10 @@ const recentArchivedSQL = archivedColumns + `unnest($1::bigint[]) c(id), lateral
 func RecentArchived(ctx context.Context, db DB, scope policy.Scope, limit int) ([]ChunkText, error) {
 	return collect[ChunkText](ctx, db, "messages", recentArchivedSQL, scope.Chats(), limit)
 }
+
+const hasUnindexedSQL = "select exists (select from messages where unindexed)"
+
+// HasUnindexed tells whether there are messages that the index does not hold as they are.
+func HasUnindexed(ctx context.Context, db DB) (bool, error) {
+	return scalar[bool](ctx, db, "waiting messages", hasUnindexedSQL)
+}

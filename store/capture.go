@@ -89,3 +89,18 @@ const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_
 func CaptureFailed(ctx context.Context, tx Tx, chat int64) error {
 	return exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
 }
+
+const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'
+	and ($2::timestamptz is null or m.ts >= $2) and ($3::timestamptz is null or m.ts < $3) order by m.ts desc, m.id desc limit $4`
+
+// MessagesBetween returns the newest messages of the chats of scope in a stretch of time, the newest first. A zero time is no end.
+func MessagesBetween(ctx context.Context, db DB, scope policy.Scope, from, until time.Time, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, messagesBetweenSQL, scope.Chats(), timeOrNil(from), timeOrNil(until), limit)
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -202,9 +202,9 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
-	registry := newTools(searcher, library)
+	registry := newTools(searcher, library, mem)
 	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Tools: registry, Personas: personas(cfg), Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Personas: personas(cfg), Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
@@ -224,10 +224,14 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
+	var archiver jobs.Archiver
+	if cfg.Memory.SearchMessages {
+		archiver = mem
+	}
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Capture: mem,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Capture: mem, Archive: archiver,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
 		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
@@ -238,9 +242,9 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 }
 
 // newTools are all that a model may call. Which of them a turn has is decided there.
-func newTools(searcher *search.Searcher, library *knowledge.Library) *tools.Registry {
+func newTools(searcher *search.Searcher, library *knowledge.Library, mem *memory.Memory) *tools.Registry {
 	return tools.NewRegistry(tools.Tiers{},
-		tools.SearchDocs{Search: searcher}, tools.Escalate{},
+		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
 		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{},
 	)

@@ -1,0 +1,147 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// Question is what is to be recalled.
+type Question struct {
+	Text string
+	// Scope is what may be seen: a contact's own chats, or the owner's notes and the chats that he names.
+	Scope policy.Scope
+	// Owner says with whose rights it is read.
+	Owner bool
+	// Limit is the number of hits. Defaults to 6.
+	Limit int
+}
+
+// Recalled is what was found: notes first, then what was said, each the best first.
+type Recalled struct {
+	// Hits have a Source to cite them by, and messages a Link. A message's ChunkID is its id below zero.
+	Hits []search.Hit
+	// Terms are the words that were looked for; none for a question of nothing but stop words, which finds the newest.
+	Terms []search.Term
+	// When is the time that the question is about.
+	When Span
+}
+
+const (
+	recallLimit = 6
+	widely      = 50 // hits that are fetched where some are left out again
+)
+
+// Recall finds what is known about a question: notes, then messages. What a contact asks is read with a contact's rights.
+func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
+	if q.Limit <= 0 {
+		q.Limit = recallLimit
+	}
+	var r Recalled
+	scope := q.Scope
+	var text string
+	r.When, text = When(q.Text, m.Now().In(m.Zone))
+	find, as := m.Search.AsContact, m.Store.AsContact
+	if q.Owner {
+		find, as = m.Search.AsOwner, m.Store.AsOwner
+	}
+	limit := q.Limit
+	if !r.When.IsZero() {
+		limit = widely
+	}
+	notes, err := find(ctx, scope, search.Query{Text: text, Limit: limit, Kinds: []store.Kind{store.KindConversation}})
+	if err != nil {
+		return Recalled{}, err
+	}
+	r.Terms = notes.Terms
+	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 {
+		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
+	}
+	said, err := m.said(ctx, rights{find, as}, scope, text, r.When, limit)
+	if err != nil {
+		return Recalled{}, err
+	}
+	if len(r.Terms) == 0 {
+		r.Terms = said.Terms
+	}
+	for _, h := range notes.Hits {
+		if r.When.holds(h.IndexedAt) {
+			r.Hits = append(r.Hits, h)
+		}
+	}
+	// Half of the places are for what was said, word for word, where there is some.
+	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
+	r.Hits = append(r.Hits, said.Hits[:min(len(said.Hits), q.Limit-len(r.Hits))]...)
+	return r, nil
+}
+
+// rights are whose a recall is made with, an owner's or a contact's: how it searches, and how it reads.
+type rights struct {
+	find func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
+	as   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
+}
+
+// said finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
+func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when Span, limit int) (search.Result, error) {
+	if len(scope.Chats()) == 0 {
+		return search.Result{}, nil
+	}
+	found, err := by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: store.Archive})
+	if err != nil {
+		return search.Result{}, err
+	}
+	found.Hits = slices.DeleteFunc(found.Hits, func(h search.Hit) bool { return !when.holds(h.IndexedAt) })
+	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
+		var newest []store.Message
+		err := by.as(ctx, scope, func(tx store.Tx) (err error) {
+			newest, err = store.MessagesBetween(ctx, tx, scope, when.From, when.Until, recallLimit)
+			return err
+		})
+		if err != nil {
+			return search.Result{}, err
+		}
+		for _, msg := range newest {
+			found.Hits = append(found.Hits, search.Hit{ChunkID: msg.ID, DocumentID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
+		}
+	}
+	return found, m.cite(ctx, by, scope, found.Hits)
+}
+
+// cite tells of each message where it stands: who, when, and a link.
+func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits []search.Hit) error {
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ChunkID
+	}
+	var messages map[int64]store.Message
+	err := by.as(ctx, scope, func(tx store.Tx) (err error) {
+		messages, err = store.MessagesByID(ctx, tx, ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	in := make([]int64, 0, len(hits))
+	for _, msg := range messages {
+		in = append(in, msg.ChatID)
+	}
+	chats, err := store.ChatsByID(ctx, m.Store.DB(), in)
+	if err != nil {
+		return err
+	}
+	for i := range hits {
+		msg, there := messages[hits[i].ChunkID]
+		if !there {
+			continue
+		}
+		chat := chats[msg.ChatID]
+		hits[i].ChunkID = -msg.ID
+		hits[i].Title = labelOf(chat)
+		hits[i].Source = SourceOf(chat, msg, m.Zone, m.Now())
+		hits[i].Link = Link(chat, msg.EventID)
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build chaos
+
+package memory_test
+
+// recalls is how many questions are asked at random.
+const recalls = 10_000

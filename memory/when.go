@@ -1,0 +1,146 @@
+package memory
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Span is a stretch of time: from From, before Until. Its zero value is all of it.
+type Span struct {
+	From, Until time.Time
+}
+
+// IsZero tells whether the span is all of time.
+func (s Span) IsZero() bool { return s.From.IsZero() && s.Until.IsZero() }
+
+// holds tells whether an instant is in the span.
+func (s Span) holds(t time.Time) bool {
+	return (s.From.IsZero() || !t.Before(s.From)) && (s.Until.IsZero() || t.Before(s.Until))
+}
+
+var (
+	dayWords = regexp.MustCompile(`(?i)\b(today|yesterday|heute|vorgestern|gestern|last night)\b`)
+	unitBack = regexp.MustCompile(`(?i)\b(this|last|past|previous|diese[nrs]?|letzte[nrs]?|vorige[nrs]?)\s+(week|month|year|woche|monat|jahr)\b`)
+	countAgo = regexp.MustCompile(`(?i)\b(\d{1,3})\s+(days?|weeks?|months?)\s+ago\b`)
+	vorTagen = regexp.MustCompile(`(?i)\bvor\s+(\d{1,3})\s+(tag(?:en)?|wochen?|monat(?:en)?)\b`)
+	isoDay   = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	weekday  = regexp.MustCompile(`(?i)\b(?:on|last|am|letzten)\s+(monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b`)
+	inMonth  = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
+)
+
+// When reads the time that a question is about, such as "last week", "in May", "yesterday", "3 days ago" or "2026-05-01", and returns it
+// with the rest of the question. now is in the zone of who asks. Without a time the span is zero and the question as it was.
+func When(question string, now time.Time) (Span, string) {
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	readers := []struct {
+		form *regexp.Regexp
+		read func(words []string) (Span, bool)
+	}{
+		{isoDay, func(w []string) (Span, bool) {
+			day, err := time.ParseInLocation(time.DateOnly, w[0], now.Location())
+			return days(day, 1), err == nil
+		}},
+		{countAgo, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }},
+		{vorTagen, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }},
+		{unitBack, func(w []string) (Span, bool) { return unit(w[1], w[2], today) }},
+		{dayWords, func(w []string) (Span, bool) { return dayOf(w[1], today), true }},
+		{weekday, func(w []string) (Span, bool) { return lastWeekday(w[1], today) }},
+		{inMonth, func(w []string) (Span, bool) { return month(w[0], w[1], w[2], today) }},
+	}
+	for _, r := range readers {
+		at := r.form.FindStringSubmatchIndex(question)
+		if at == nil {
+			continue
+		}
+		if span, ok := r.read(r.form.FindStringSubmatch(question)); ok {
+			return span, strings.Join(strings.Fields(question[:at[0]]+" "+question[at[1]:]), " ")
+		}
+	}
+	return Span{}, question
+}
+
+func days(from time.Time, n int) Span { return Span{From: from, Until: from.AddDate(0, 0, n)} }
+
+func dayOf(word string, today time.Time) Span {
+	switch strings.ToLower(word) {
+	case "today", "heute":
+		return days(today, 1)
+	case "vorgestern":
+		return days(today.AddDate(0, 0, -2), 1)
+	default:
+		return days(today.AddDate(0, 0, -1), 1)
+	}
+}
+
+// backBy is "3 days ago": that day, or that week or month. A week or a month ago is less exact than a day.
+func backBy(count, word string, today time.Time) (Span, bool) {
+	n, err := strconv.Atoi(count)
+	if err != nil || n == 0 {
+		return Span{}, false
+	}
+	switch word = strings.ToLower(word); {
+	case strings.HasPrefix(word, "day"), strings.HasPrefix(word, "tag"):
+		return days(today.AddDate(0, 0, -n), 1), true
+	case strings.HasPrefix(word, "week"), strings.HasPrefix(word, "woche"):
+		return days(today.AddDate(0, 0, -7*n-3), 7), true
+	default:
+		middle := today.AddDate(0, -n, 0)
+		return Span{From: middle.AddDate(0, 0, -15), Until: middle.AddDate(0, 0, 16)}, true
+	}
+}
+
+// unit is "last week" or "this month". Weeks begin on Monday.
+func unit(which, word string, today time.Time) (Span, bool) {
+	back := 1
+	if which = strings.ToLower(which); which == "this" || strings.HasPrefix(which, "diese") {
+		back = 0
+	}
+	switch strings.ToLower(word) {
+	case "week", "woche":
+		monday := today.AddDate(0, 0, -int(today.Weekday()+6)%7)
+		return days(monday.AddDate(0, 0, -7*back), 7), true
+	case "month", "monat":
+		first := time.Date(today.Year(), today.Month()-time.Month(back), 1, 0, 0, 0, 0, today.Location())
+		return Span{From: first, Until: first.AddDate(0, 1, 0)}, true
+	default:
+		first := time.Date(today.Year()-back, 1, 1, 0, 0, 0, 0, today.Location())
+		return Span{From: first, Until: first.AddDate(1, 0, 0)}, true
+	}
+}
+
+// lastWeekday is the last such day before today.
+func lastWeekday(word string, today time.Time) (Span, bool) {
+	names := map[string]time.Weekday{
+		"monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6, "sunday": 0,
+		"montag": 1, "dienstag": 2, "mittwoch": 3, "donnerstag": 4, "freitag": 5, "samstag": 6, "sonntag": 0,
+	}
+	day, known := names[strings.ToLower(word)]
+	back := (int(today.Weekday()-day) + 7) % 7
+	if back == 0 {
+		back = 7
+	}
+	return days(today.AddDate(0, 0, -back), 1), known
+}
+
+// month is the last such month that has begun, or that of a year. "since May" goes on until now.
+func month(all, name, year string, today time.Time) (Span, bool) {
+	names := map[string]time.Month{
+		"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
+		"januar": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "dezember": 12,
+	}
+	m, known := names[strings.ToLower(name)]
+	y := today.Year()
+	if year != "" {
+		y, _ = strconv.Atoi(year)
+	} else if m > today.Month() {
+		y--
+	}
+	first := time.Date(y, m, 1, 0, 0, 0, 0, today.Location())
+	span := Span{From: first, Until: first.AddDate(0, 1, 0)}
+	if start := strings.ToLower(all); strings.HasPrefix(start, "since") || strings.HasPrefix(start, "seit") {
+		span.Until = time.Time{}
+	}
+	return span, known
+}

@@ -1,0 +1,44 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"multis/memory"
+)
+
+//go:embed recall_memory.md
+var recallMemoryText string
+
+// RecallMemory finds notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
+type RecallMemory struct{ Memory *memory.Memory }
+
+type recallMemoryArgs struct {
+	Query string `json:"query" jsonschema:"what to look for, with the name of the person and the time if they were named"`
+}
+
+// Spec describes it.
+func (RecallMemory) Spec() Spec {
+	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read, Can: []string{"memory"}}
+}
+
+// Run recalls. Whose memory it is follows from who asks; no argument widens it.
+func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[recallMemoryArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	if strings.TrimSpace(args.Query) == "" {
+		return Refused(CodeArguments, "query is empty"), nil
+	}
+	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope})
+	if err != nil {
+		return Result{}, err
+	}
+	if len(found.Hits) == 0 {
+		return Result{ForLLM: "Nothing of that kind is remembered.", ForUser: fmt.Sprintf("looked into the memory for “%s”: nothing", args.Query)}, nil
+	}
+	return Result{Passages: found.Hits, ForUser: fmt.Sprintf("looked into the memory for “%s”: %d passages", args.Query, len(found.Hits))}, nil
+}
