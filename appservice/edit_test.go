@@ -139,3 +139,29 @@ func TestABridgeThatBringsTenThousandOldMessagesStartsNothing(t *testing.T) {
 	require.Zero(t, b.jobs("turn")+b.count("outbox"))
 	require.Equal(t, 1, b.count("river.river_job"), "one digest tells of them all")
 }
+
+func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
+	t.Parallel()
+	for wanted, jobs := range map[bool]int{false: 0, true: 1} {
+		b := setup(t)
+		b.inbox.rules.DeleteAnswers = wanted
+		chat := b.chat("!a:x", policy.ModeBusiness)
+		first, second := b.text("!a:x", ana, "What does delivery cost?"), b.text("!a:x", ana, "And to Rome?")
+		b.receive(first, second)
+		out := b.out(chat)
+		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+			_, err := store.Settle(context.Background(), tx, []int64{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
+			return err
+		}))
+		redact := func(evt *event.Event) {
+			b.receive(b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, evt.ID)))
+		}
+		redact(first)
+		require.Zero(t, b.jobs("retract"), "it still answers the other one")
+		redact(second)
+		require.Equal(t, jobs, b.jobs("retract"))
+		answer, err := store.OutByID(context.Background(), b.store.DB(), out)
+		require.NoError(t, err)
+		require.Equal(t, wanted, answer.Emptied(), "one that still waits is not sent")
+	}
+}

@@ -27,7 +27,9 @@ type Rules struct {
 	// MaxAge is how old a message may be to get an answer.
 	MaxAge     time.Duration
 	OwnerPause time.Duration
-	Keywords   []string
+	// DeleteAnswers: when a contact deletes what was asked, what was answered is deleted as well.
+	DeleteAnswers bool
+	Keywords      []string
 	// Listens: recordings can be turned into words.
 	Listens bool
 	// Keep says which files of contacts are kept.
@@ -337,7 +339,7 @@ func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Even
 	}
 }
 
-// takeRedaction empties the message that was deleted, and what quoted it.
+// takeRedaction empties the message that was deleted, and what quoted it; also what answered it, where the owner wants that.
 func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	target := evt.Redacts
 	if target == "" {
@@ -355,11 +357,21 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at); err != nil {
 		return err
 	}
-	quotes, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)
-	for _, out := range quotes {
+	gone, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)
+	if err != nil {
+		return err
+	}
+	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin {
+		answers, err := store.EmptyAnswers(ctx, b.tx, chat.ID, target)
+		if err != nil {
+			return err
+		}
+		gone = append(gone, answers...)
+	}
+	for _, out := range gone {
 		b.enqueue(jobs.RetractArgs{Out: out})
 	}
-	return err
+	return nil
 }
 
 // parsed reads an event's content as a T. False: it is not one.

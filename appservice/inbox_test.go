@@ -221,7 +221,7 @@ func (b *bundle) out(chat store.Chat) uuid.UUID {
 	key := uuid.New()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.InsertOut(context.Background(), tx, store.Out{
-			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{}`), State: store.OutQueued,
+			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{"body":"To you"}`), State: store.OutQueued,
 		})
 	}))
 	return key

@@ -240,13 +240,15 @@ type Budget struct {
 
 // Chats are the defaults for chats with contacts.
 type Chats struct {
-	Profile     string             // ProfilePersonal or ProfileBusiness
-	ReplyMaxAge time.Duration      // older messages are stored but not answered
-	AdminPause  time.Duration      // how long the assistant holds back after the owner wrote; zero is valid
-	BurstQuiet  time.Duration      // silence after which a burst of messages is answered as one
-	BurstMax    time.Duration      // how long a burst may go on before it is answered anyway
-	ContactCaps ContactCaps        // replies to one contact
-	Networks    map[string]Network // by protocol ("whatsapp"); read it through Network
+	Profile     string        // ProfilePersonal or ProfileBusiness
+	ReplyMaxAge time.Duration // older messages are stored but not answered
+	// DeleteAnswers: when a contact deletes what was asked, what was answered is deleted as well.
+	DeleteAnswers bool
+	AdminPause    time.Duration      // how long the assistant holds back after the owner wrote; zero is valid
+	BurstQuiet    time.Duration      // silence after which a burst of messages is answered as one
+	BurstMax      time.Duration      // how long a burst may go on before it is answered anyway
+	ContactCaps   ContactCaps        // replies to one contact
+	Networks      map[string]Network // by protocol ("whatsapp"); read it through Network
 }
 
 // ContactCaps limit how often one contact is answered.

@@ -101,6 +101,7 @@ chats:
   profile: business
   reply_max_age: 1h
   admin_pause_minutes: 0
+  delete_answers: true
   burst_quiet: 500ms
   burst_max: 20s
   contact_caps: {per_minute: 1, per_day: 2}
@@ -166,7 +167,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
 		Chats: Chats{
-			Profile: ProfileBusiness, ReplyMaxAge: time.Hour, AdminPause: 0, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
+			Profile: ProfileBusiness, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Networks:    map[string]Network{"whatsapp": {Mode: ModeSilent, Disclosure: true}, "signal": {}},
 		},

@@ -139,6 +139,7 @@ func (c *Config) fields(dir string) []field {
 
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
+		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
 		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),
 		value("chats.burst_quiet", &c.Chats.BurstQuiet, positive),
 		value("chats.burst_max", &c.Chats.BurstMax, positive),

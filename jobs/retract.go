@@ -8,7 +8,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// RetractArgs asks to delete an event of ours from its room, because what it quoted was deleted.
+// RetractArgs asks to delete an event of ours from its room, because what it quoted or answered was deleted.
 type RetractArgs struct {
 	Out uuid.UUID `json:"out"`
 }

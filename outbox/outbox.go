@@ -346,7 +346,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 // retractWait is how long a deletion waits for the send that was under way.
 const retractWait = time.Second
 
-// Retract deletes what was said from its room, because what it quoted was deleted. It waits for a send under way.
+// Retract deletes what was said from its room, because what it quoted or answered was deleted. It waits for a send under way.
 func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, b.store.DB(), out)
 	if err != nil {

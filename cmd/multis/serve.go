@@ -185,7 +185,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}, p.sender)
 	inbox := p.inbox(appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
-		OwnerPause: cfg.Chats.AdminPause, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
+		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
 		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep),
 	})
 	vectors, err := openEmbedders(ctx, cfg, st)
