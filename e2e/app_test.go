@@ -40,6 +40,7 @@ type setup struct {
 	Database string // its address; a new one unless said otherwise
 	Off      bool   // the whole network is off
 	Locked   bool   // the bridge encrypts every chat
+	Speech   string // the address of a transcription server; none unless said otherwise
 }
 
 // app is multis as one test has it: a process, and what stands before and behind it.

@@ -86,10 +86,11 @@ func (c *connector) logIn(ctx context.Context, owner id.UserID) error {
 // Bring implements demonet.Bridge.
 func (c *connector) Bring(ctx context.Context, message demonet.Message) (demonet.Said, error) {
 	key := c.key(message.Chat)
-	err := c.handle(&simplevent.PreConvertedMessage{
-		EventMeta: c.meta(bridgev2.RemoteEventMessage, key, message),
-		Data:      converted(message.Text),
-		ID:        networkid.MessageID(message.ID),
+	err := c.handle(&simplevent.Message[demonet.Message]{
+		EventMeta:          c.meta(bridgev2.RemoteEventMessage, key, message),
+		Data:               message,
+		ID:                 networkid.MessageID(message.ID),
+		ConvertMessageFunc: convert,
 	})
 	if err != nil {
 		return demonet.Said{}, fmt.Errorf("bridge %s: %w", message.ID, err)

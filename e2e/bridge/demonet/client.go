@@ -26,6 +26,8 @@ type Line struct {
 	// SenderName names the sender anew. Defaults to the name so far.
 	SenderName string
 	Text       string
+	// File goes along, with Text as its caption. Defaults to none.
+	File *File
 	// Time is when it was said. Defaults to now.
 	Time time.Time
 	// OnPhone makes it the owner's, typed on the phone; Sender is ignored.
@@ -33,7 +35,7 @@ type Line struct {
 }
 
 func (l Line) request(chat string) sayRequest {
-	return sayRequest{Chat: chat, Sender: l.Sender, Name: l.SenderName, Text: l.Text, Time: l.Time, Me: l.OnPhone}
+	return sayRequest{Chat: chat, Sender: l.Sender, Name: l.SenderName, Text: l.Text, File: l.File, Time: l.Time, Me: l.OnPhone}
 }
 
 // Say says a line and returns where it went, when the homeserver has it.

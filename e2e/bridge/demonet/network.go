@@ -58,8 +58,18 @@ type Message struct {
 	Chat string `json:"chat"`
 	// Sender is a contact's id, or Self for what the owner types on the phone.
 	Sender string    `json:"sender"`
-	Text   string    `json:"text"`
+	Text   string    `json:"text"` // the caption, of a file
 	Time   time.Time `json:"time"`
+	File   *File     `json:"file,omitempty"` // nil for a plain text
+}
+
+// File is what a message can carry.
+type File struct {
+	Name   string `json:"name"`
+	MIME   string `json:"mime"`
+	Data   []byte `json:"data"`
+	Millis int    `json:"millis,omitempty"` // how long it plays
+	Voice  bool   `json:"voice,omitempty"`  // it is a voice note
 }
 
 // Delivery is a message that came from Matrix and reached the network.

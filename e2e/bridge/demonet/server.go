@@ -39,6 +39,7 @@ type sayRequest struct {
 	Sender string    `json:"sender"` // empty: the contact named as the chat
 	Name   string    `json:"name"`   // of the sender; empty: unchanged
 	Text   string    `json:"text"`
+	File   *File     `json:"file,omitempty"`
 	Time   time.Time `json:"ts"` // zero: now
 	Me     bool      `json:"me"` // the owner speaks, on the phone
 }
@@ -50,7 +51,7 @@ func (r sayRequest) message() Message {
 	} else if sender == "" {
 		sender = r.Chat
 	}
-	return Message{Chat: r.Chat, Sender: sender, Text: r.Text, Time: r.Time}
+	return Message{Chat: r.Chat, Sender: sender, Text: r.Text, File: r.File, Time: r.Time}
 }
 
 type chatRequest struct {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+
+	"maunium.net/go/mautrix/bridgev2"
+	"maunium.net/go/mautrix/event"
+
+	"multis/e2e/bridge/demonet"
+)
+
+// convert makes Matrix of a message. A file is uploaded, encrypted where the portal is.
+func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.MatrixAPI, message demonet.Message) (*bridgev2.ConvertedMessage, error) {
+	if message.File == nil {
+		return converted(message.Text), nil
+	}
+	file := message.File
+	url, sealed, err := intent.UploadMedia(ctx, portal.MXID, file.Data, file.Name, file.MIME)
+	if err != nil {
+		return nil, err
+	}
+	content := &event.MessageEventContent{
+		MsgType: event.MsgFile, Body: message.Text, FileName: file.Name, URL: url, File: sealed,
+		Info: &event.FileInfo{MimeType: file.MIME, Size: len(file.Data), Duration: file.Millis},
+	}
+	if content.Body == "" {
+		content.Body = file.Name
+	}
+	if file.Voice {
+		content.MsgType, content.MSC3245Voice = event.MsgAudio, &event.MSC3245Voice{}
+	}
+	return &bridgev2.ConvertedMessage{Parts: []*bridgev2.ConvertedMessagePart{{Type: event.EventMessage, Content: content}}}, nil
+}
