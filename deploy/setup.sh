@@ -4,9 +4,9 @@
 #   deploy/setup.sh [make] [postgres] [cc]
 #
 # postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
-# detector and for the tests' bridge that encrypts. With everything there this is a check of a few milliseconds. Debian
-# and its relatives are served; on another system it says what to install by hand. Root or sudo is needed only when
-# something is missing.
+# detector and for the bridge of the tests and the demo, which encrypts. With everything there this is a check of a few
+# milliseconds. Debian and its relatives are served; on another system it says what to install by hand. Root or sudo is
+# needed only when something is missing.
 set -euo pipefail
 
 # Same rule as the program: the newest in the distributions' place, else PATH.

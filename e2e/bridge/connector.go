@@ -163,6 +163,18 @@ func (c *connector) Renamed(ctx context.Context, contact string) error {
 	return nil
 }
 
+// Encrypt implements demonet.Bridge.
+func (c *connector) Encrypt(ctx context.Context, chat string) error {
+	room, err := c.Room(ctx, chat)
+	if err != nil {
+		return err
+	}
+	_, err = c.bridge.Bot.SendState(ctx, room, event.StateEncryption, "", &event.Content{
+		Parsed: &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1},
+	}, time.Time{})
+	return err
+}
+
 // Room implements demonet.Bridge.
 func (c *connector) Room(ctx context.Context, chat string) (id.RoomID, error) {
 	portal, err := c.bridge.GetExistingPortalByKey(ctx, c.key(chat))

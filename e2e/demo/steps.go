@@ -46,6 +46,7 @@ func (d *demo) steps() []step {
 		{"A chat that is off leaves nothing", d.off},
 		{"Killed in the middle of an answer, multis answers exactly once", d.kill},
 		{"A reminder comes on time, though multis is killed before it is due", d.remind},
+		{"An encrypted chat is read and answered, and stays encrypted", d.encrypted},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}
 }
@@ -284,12 +285,12 @@ func (d *demo) nothingElse(ctx context.Context) error {
 		return err
 	}
 	for _, one := range delivered {
-		if one.Chat != ana {
+		if one.Chat == ben {
 			return fmt.Errorf("%s got “%s”", nameOf(one.Chat), one.Text)
 		}
 	}
-	if len(delivered) != 2 {
-		return fmt.Errorf("%d messages were delivered instead of 2", len(delivered))
+	if len(delivered) != 3 {
+		return fmt.Errorf("%d messages were delivered instead of 3", len(delivered))
 	}
 	room, err := d.rig.PortalRoom(ctx, ben)
 	if err != nil {
@@ -309,7 +310,7 @@ func (d *demo) nothingElse(ctx context.Context) error {
 		}
 		last = evt.ID
 	}
-	d.out.check("Ana got two answers to two questions, Ben not a word")
+	d.out.check("Ana got two answers to two questions, Cleo one to hers, Ben not a word")
 	remembered, _, err := d.rowsWith(ctx, lunch)
 	if err != nil {
 		return err

@@ -12,10 +12,11 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-// The two contacts, by their ids on the network.
+// The contacts, by their ids on the network.
 const (
-	ana = "ana"
-	ben = "ben"
+	ana  = "ana"
+	ben  = "ben"
+	cleo = "cleo" // her chat is encrypted
 )
 
 // botID is the bot of the admin room.

@@ -124,7 +124,7 @@ func (d *demo) origin() string {
 // start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
 func (d *demo) start(ctx context.Context) error {
 	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
-		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}})
+		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}, Encryptable: true})
 		return err
 	})
 	if err != nil {

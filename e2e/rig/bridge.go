@@ -33,11 +33,11 @@ type bridgeSetup struct {
 	Sender                              string
 	DatabaseURI, StateFile              string
 	Owner                               id.UserID
-	Encrypted                           bool
+	Encrypted, Encryptable              bool
 	PickleKey                           string // what its keys are stored under
 }
 
-func newBridgeSetup(dir string, port, controlPort int, encrypted bool) bridgeSetup {
+func newBridgeSetup(dir string, port, controlPort int, opts Options) bridgeSetup {
 	return bridgeSetup{
 		Domain:            devstack.Domain,
 		DomainRegex:       regexp.QuoteMeta(devstack.Domain),
@@ -49,7 +49,8 @@ func newBridgeSetup(dir string, port, controlPort int, encrypted bool) bridgeSet
 		Sender:            "as_" + strings.ToLower(random.String(16)),
 		StateFile:         filepath.Join(dir, "demonet.json"),
 		Owner:             OwnerID,
-		Encrypted:         encrypted,
+		Encrypted:         opts.Encrypted,
+		Encryptable:       opts.Encrypted || opts.Encryptable,
 		PickleKey:         random.String(64),
 	}
 }
@@ -90,7 +91,7 @@ func (r *Rig) prepareBridge(ctx context.Context, setup bridgeSetup) error {
 	}
 	r.Network = demonet.Client{URL: fmt.Sprintf("http://127.0.0.1:%d", setup.ControlPort)}
 	// bridgev2 leaves its encryption out when it is built without a C compiler.
-	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", setup.Encrypted)
+	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", setup.Encryptable)
 	return err
 }
 

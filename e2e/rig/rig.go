@@ -44,6 +44,8 @@ type Options struct {
 	Registrations [][]byte
 	// Encrypted makes the bridge encrypt every portal and refuse plain text.
 	Encrypted bool
+	// Encryptable lets Network.Encrypt turn encryption on in one portal; the others stay as they are.
+	Encryptable bool
 }
 
 // Rig is a running world without multis; see StartMultis.
@@ -96,7 +98,7 @@ func (r *Rig) start(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	setup := newBridgeSetup(r.Dir, ports[0], ports[1], opts.Encrypted)
+	setup := newBridgeSetup(r.Dir, ports[0], ports[1], opts)
 	ours, err := setup.registrations()
 	if err != nil {
 		return fmt.Errorf("register the bridge: %w", err)

@@ -80,6 +80,11 @@ func (c Client) Fail(ctx context.Context, chat string, on bool) error {
 	return c.post(ctx, "/fail", failRequest{Chat: chat, On: on}, &empty{})
 }
 
+// Encrypt turns encryption on in a chat's portal, for good. The bridge must allow it.
+func (c Client) Encrypt(ctx context.Context, chat string) error {
+	return c.post(ctx, "/encrypt", encryptRequest{Chat: chat}, &empty{})
+}
+
 // Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.
 func (c Client) Delivered(ctx context.Context, chat string) ([]Delivery, error) {
 	var delivered []Delivery

@@ -22,6 +22,8 @@ type Bridge interface {
 	Open(ctx context.Context, chat string) error
 	// Renamed tells that a contact has a new name.
 	Renamed(ctx context.Context, contact string) error
+	// Encrypt turns encryption on in a chat's portal.
+	Encrypt(ctx context.Context, chat string) error
 	// Room is a chat's portal; "" when it has none.
 	Room(ctx context.Context, chat string) (id.RoomID, error)
 }
@@ -81,6 +83,10 @@ type roomResponse struct {
 	Room id.RoomID `json:"room_id"`
 }
 
+type encryptRequest struct {
+	Chat string `json:"chat"`
+}
+
 type empty struct{}
 
 // NewHandler serves the control interface that Client speaks.
@@ -129,6 +135,9 @@ func NewHandler(network *Network, bridge Bridge) http.Handler {
 	}))
 	mux.Handle("POST /fail", handle(func(_ context.Context, r failRequest) (empty, error) {
 		return empty{}, network.SetFailing(r.Chat, r.On)
+	}))
+	mux.Handle("POST /encrypt", handle(func(ctx context.Context, r encryptRequest) (empty, error) {
+		return empty{}, bridge.Encrypt(ctx, r.Chat)
 	}))
 	mux.HandleFunc("GET /delivered", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, network.Delivered(r.URL.Query().Get("chat")), nil)

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+const greeting = "Hi, this is Cleo."
+
+// encrypted turns encryption on in a chat, has a question asked and answered there, and looks at what the homeserver got.
+func (d *demo) encrypted(ctx context.Context) error {
+	if _, err := d.contactSays(ctx, cleo, greeting); err != nil {
+		return err
+	}
+	if err := d.rig.Network.Encrypt(ctx, cleo); err != nil {
+		return fmt.Errorf("encrypt the chat: %w", err)
+	}
+	d.out.check("the bridge has turned encryption on in Cleo's chat")
+	if _, err := d.command(ctx, "/mode business Cleo", "is now business"); err != nil {
+		return err
+	}
+	asked, err := d.contactSays(ctx, cleo, firstQuestion)
+	if err != nil {
+		return err
+	}
+	got, err := d.arrives(ctx, cleo, 1)
+	if err != nil {
+		return err
+	}
+	if err := d.sourced(ctx, got.EventID, got.Text, "45 €"); err != nil {
+		return err
+	}
+	return d.sealed(ctx, asked.Room, asked.Event, id.EventID(got.EventID))
+}
+
+// sealed checks that messages are encrypted where the homeserver keeps them, and that nothing but the greeting is not.
+func (d *demo) sealed(ctx context.Context, room id.RoomID, wanted ...id.EventID) error {
+	timeline, err := d.rig.Timeline(ctx, room)
+	if err != nil {
+		return err
+	}
+	kinds := map[id.EventID]string{}
+	for _, evt := range timeline {
+		kinds[evt.ID] = evt.Type.Type
+		if evt.Type == event.EventMessage && evt.Content.AsMessage().Body != greeting {
+			return fmt.Errorf("%s wrote in plain text into an encrypted chat", evt.Sender)
+		}
+	}
+	for _, evt := range wanted {
+		if kinds[evt] != event.EventEncrypted.Type {
+			return errors.New("a message is not encrypted where the homeserver keeps it")
+		}
+	}
+	d.out.check("the homeserver has the question and the answer encrypted, and nothing in plain text since")
+	return nil
+}
