@@ -7,9 +7,11 @@ package config
 import (
 	_ "embed"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // containers often have no zone files, and time_zone is required
@@ -430,7 +432,7 @@ func (c *Config) complete(dir string) {
 	}
 	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
 	if c.Watches.Address == "" {
-		c.Watches.Address = fmt.Sprintf("http://%s:%d", c.Watches.Hostname, c.Watches.Port)
+		c.Watches.Address = "http://" + net.JoinHostPort(c.Watches.Hostname, strconv.Itoa(c.Watches.Port))
 	}
 	if c.Budget.PerAgentDay == 0 {
 		c.Budget.PerAgentDay = c.Budget.PerDay

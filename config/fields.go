@@ -70,7 +70,7 @@ const (
 const toGenerate = placeholder + ", and run multis -g"
 
 // fields lists every key. dir is the folder of the configuration.
-func (c *Config) fields(dir string) []field {
+func (c *Config) fields(dir string) []field { //nolint:funlen // one table of all keys
 	asToken := secret("appservice.as_token", &c.Appservice.ASToken, dir, token)
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))

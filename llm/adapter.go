@@ -56,12 +56,11 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 
 // explain turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
 // is never repeated: it may quote the prompt.
-func explain(model string, caller, call context.Context, err error) error {
-	var known *Error
+func explain(model string, caller, call context.Context, err error) error { //nolint:revive // the model comes first in all that is said
 	if caller.Err() != nil {
 		return fmt.Errorf("%s: %w", model, caller.Err())
 	}
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		known.Model = model
 		return known
 	}

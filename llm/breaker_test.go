@@ -16,7 +16,7 @@ func newClock() *clock                { return &clock{time.Date(2026, 11, 20, 12
 func (c *clock) now() time.Time       { return c.at }
 func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 func failure(r Reason) error          { return &Error{Model: "test/model", Reason: r} }
-func (b *breaker) fail(n int, r Reason) { //nolint:unparam // reads better with the reason
+func (b *breaker) fail(n int, r Reason) {
 	for range n {
 		b.done(failure(r))
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"log"
+	"log" //nolint:depguard // net/http takes no other
 	"testing"
 
 	"github.com/stretchr/testify/require"

@@ -69,8 +69,7 @@ func (m *openAI) open(ctx context.Context, r Request) (*ssestream.Stream[openai.
 			m.dialect.Store(&d)
 			return stream, nil
 		}
-		var refused *refusal
-		if errors.As(stream.Err(), &refused) {
+		if refused, ok := errors.AsType[*refusal](stream.Err()); ok {
 			if next, ok := d.learn(refused); ok {
 				d = next
 				continue

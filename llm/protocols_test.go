@@ -169,7 +169,7 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Nil(t, res.Calls[0].Args)
-		require.Equal(t, `{"words": "pri`, res.Calls[0].Malformed)
+		require.Equal(t, `{"words": "pri`, res.Calls[0].Malformed) //nolint:testifylint // it is no JSON, which is the point
 
 		again := Request{Messages: append(user("hi"), Message{Role: RoleAssistant, Calls: res.Calls},
 			Message{Role: RoleTool, CallID: res.Calls[0].ID, Text: "not JSON", IsError: true})}

@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +159,6 @@ func TestWhichTranscribersThereAre(t *testing.T) {
 	require.NoError(t, err)
 	for _, wrong := range []llm.SpeechConfig{{Model: "whisper"}, {Model: "openai/"}, {Model: "openai/x", BaseURL: "localhost"}} {
 		_, err = llm.OpenSpeech(wrong, llm.Budget{Local: true})
-		require.True(t, errors.Is(err, llm.ErrConfig), wrong)
+		require.ErrorIs(t, err, llm.ErrConfig, wrong)
 	}
 }

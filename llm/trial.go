@@ -24,7 +24,7 @@ func (ms *Models) Try(ctx context.Context, name string) (Trial, error) {
 		return Trial{}, err
 	}
 	paid := &receipt{Ledger: ms.Budget.Ledger}
-	m, err := ms.paid(offer, p, paid)
+	m, err := ms.paid(offer, p, paid) //nolint:contextcheck // it connects to nobody
 	if err != nil {
 		return Trial{}, err
 	}

@@ -56,7 +56,7 @@ func (c chatCmd) Run(ctx context.Context, _ *cli) error {
 	if cfg.Documents.Folder, err = filepath.Abs(c.Documents); err != nil {
 		return fmt.Errorf("documents folder: %w", err)
 	}
-	if err := checkModel(cfg); err != nil {
+	if err := checkModel(cfg); err != nil { //nolint:contextcheck // it connects to nobody
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")

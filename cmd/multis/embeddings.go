@@ -35,9 +35,9 @@ func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (em
 		zerolog.Ctx(ctx).Warn().Msg("The database has no pgvector, so searches go by words only; CREATE EXTENSION vector, as an administrator, then start multis again")
 		return embedders{}, nil
 	}
-	open := func(purpose string, timeout time.Duration, cap config.Money) (llm.Embedder, error) {
+	open := func(purpose string, timeout time.Duration, most config.Money) (llm.Embedder, error) {
 		budget := newBudget(cfg, st)
-		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(cap)
+		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(most)
 		return llm.OpenEmbedder(llm.EmbedConfig{
 			Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: timeout, Purpose: purpose,
 		}, budget)

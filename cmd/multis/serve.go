@@ -170,7 +170,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	model, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
+	model, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), "") //nolint:contextcheck // it connects to nobody
 	if err != nil {
 		return nil, err
 	}

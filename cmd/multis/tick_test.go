@@ -112,7 +112,7 @@ logging: {level: error}
 func openHerd(t testing.TB, processes int) *herd {
 	t.Helper()
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "multis-herd") // t.TempDir is closed to the user that Postgres runs as
+	dir, err := os.MkdirTemp("", "multis-herd") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -161,7 +161,7 @@ func (h *herd) start(n int) {
 	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
 	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port()), h.door.URL, h.dsn), 0o600))
-	cmd := exec.Command(os.Args[0], "--config", file, "run") //nolint:noctx // it is killed, which is the point
+	cmd := exec.Command(os.Args[0], "--config", file, "run") // it is killed, which is the point
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {
 		cmd.Stderr = os.Stderr
@@ -254,7 +254,7 @@ func (h *herd) sent() (n int) {
 }
 
 // Three processes are killed over and over while schedules become due, and Postgres is restarted under them.
-func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) {
+func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	h := openHerd(t, 3)
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -262,7 +262,7 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) {
 	texts := h.plant(stormSchedules, h.chats(stormChats), stormTime)
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
-		time.Sleep(stormEvery) //nolint:forbidigo // the storm's own rhythm, which nothing waits for
+		time.Sleep(stormEvery) // the storm's own rhythm, which nothing waits for
 		if left := time.Until(end); restarts < stormRestarts && left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
 			h.restart()
 			restarts++
