@@ -54,6 +54,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/watch [address or inbox name]` — tell you when a page changes, or when another program calls",
 		"`/hooks [test] [name]` — which programs are told what happens",
 		"`/bridges [accept or refuse] [bot]` — the bridges, and bots that claim the chats of another",
+		"`/budget` — what I spent, on what",
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",

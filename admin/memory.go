@@ -20,7 +20,7 @@ func (a *Admin) memoryCommands() []command {
 			name: "memory", args: "[chat]", group: groupMemory, run: a.memory,
 			summary: "what I noted",
 			help: "`/memory` shows your own notes, `/memory Ana` those of that chat, each with its number, its age and the messages it comes from. " +
-				"I take notes after 20 messages, or after six quiet hours; that needs a model.",
+				"I take notes after 20 messages, or after six quiet hours; that needs a model. A note goes when the message it comes from is deleted or changed.",
 		},
 		{
 			name: "remember", args: "note", group: groupMemory, run: a.remember,
@@ -66,7 +66,7 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 	if len(notes) > shownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n" + "`/forget 12` forgets one of them, with what it was learned from."}, nil
+	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
 // howNotesCome says when there will be some.

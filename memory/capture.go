@@ -130,9 +130,6 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b batch) error {
 	role := RoleOf(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
-	if errors.Is(err, store.ErrNotFound) {
-		return errTaken
-	}
 	if err != nil {
 		return err
 	}

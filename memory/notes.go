@@ -39,7 +39,7 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	if err != nil || s.same != nil {
 		return written.ID, err
 	}
-	return written.ID, m.index(ctx, tx, room, noteOrigin(written.ID), []store.Note{written})
+	return written.ID, m.index(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})
 }
 
 // Link is the address of a message for Matrix clients; empty when its room is gone.

@@ -5,16 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 
 	"multis/search"
 	"multis/store"
 )
-
-// sectionOrigin is the name of the document that holds what a capture wrote, noteOrigin that of a note written by hand.
-func sectionOrigin(section int64) string { return fmt.Sprintf("memory:section:%d", section) }
-func noteOrigin(note int64) string       { return fmt.Sprintf("memory:note:%d", note) }
 
 // indexSection makes what is left of a capture's notes one passage of the index, in the scope of their chat. Without any
 // left the passage goes.
@@ -23,7 +18,7 @@ func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err != nil {
 		return err
 	}
-	return m.index(ctx, tx, chat, sectionOrigin(section), notes)
+	return m.index(ctx, tx, chat, store.SectionOrigin(section), notes)
 }
 
 // index writes the passage of notes, or removes it when there are none.

@@ -104,13 +104,16 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 const editMessageSQL = `update messages set body = @body, edited_at = @at
 	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null`
 
-// EditMessage replaces the text of a sender's own message. False: there is none that can be read.
+// EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read.
 func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
 	if err != nil {
 		return false, fmt.Errorf("edit message: %w", err)
 	}
-	return tag.RowsAffected() == 1, nil
+	if tag.RowsAffected() == 0 {
+		return false, nil
+	}
+	return true, unlearn(ctx, tx, chat, event)
 }
 
 const waitingEventSQL = "select " + messageColumns + ` from messages m
@@ -134,13 +137,17 @@ const redactMessageSQL = `with edits as (delete from messages where chat_id = @c
 	` + forgetTasksSQL + `
 	select count(*) from gone`
 
-// RedactMessage empties a message, and the tasks that read it; one that still waited for an answer gets none. False: there is no such message.
+// RedactMessage empties a message, and the tasks that read it, and what was learned from it goes; one that still waited for an
+// answer gets none. False: there is no such message.
 func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) (bool, error) {
 	var n int
 	if err := tx.QueryRow(ctx, redactMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "at": at}).Scan(&n); err != nil {
 		return false, fmt.Errorf("redact message: %w", err)
 	}
-	return n == 1, nil
+	if n == 0 {
+		return false, nil
+	}
+	return true, unlearn(ctx, tx, chat, event)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"

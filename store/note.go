@@ -111,9 +111,10 @@ func MergeNote(ctx context.Context, tx Tx, note int64, sources []int64) error {
 	return exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
 }
 
-const insertSectionSQL = "insert into note_sections (chat_id, role, last_message) values ($1, $2, $3) on conflict do nothing returning id"
+const insertSectionSQL = `insert into note_sections (chat_id, role, last_message) values ($1, $2, $3)
+	on conflict (chat_id, last_message) do update set role = excluded.role returning id`
 
-// InsertSection begins what a capture writes. ErrNotFound: a capture of the chat up to that message was written before.
+// InsertSection begins what a capture writes. When a chat is captured anew, it goes on with what the last one up to there wrote.
 func InsertSection(ctx context.Context, tx Tx, chat int64, role policy.Role, lastMessage int64) (int64, error) {
 	return scalar[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
 }

@@ -1,0 +1,135 @@
+package memory_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// anywhere lists the columns of all tables that hold a text.
+func (r *rig) anywhere(text string) []string {
+	r.t.Helper()
+	var found []string
+	require.NoError(r.t, r.st.AsOwner(r.ctx, policy.OwnerScope(r.ana.ID, r.ben.ID), func(tx store.Tx) error {
+		rows, err := tx.Query(r.ctx, `select table_name, column_name from information_schema.columns join pg_tables on tablename = table_name and schemaname = table_schema
+			where table_schema = 'public'`)
+		if err != nil {
+			return err
+		}
+		var columns [][2]string
+		for rows.Next() {
+			var c [2]string
+			if err := rows.Scan(&c[0], &c[1]); err != nil {
+				return err
+			}
+			columns = append(columns, c)
+		}
+		for _, c := range columns {
+			var n int
+			sql := fmt.Sprintf(`select count(*) from %q where position($1 in lower(%q::text)) > 0`, c[0], c[1])
+			if err := tx.QueryRow(r.ctx, sql, text).Scan(&n); err != nil {
+				return err
+			}
+			if n > 0 {
+				found = append(found, c[0]+"."+c[1])
+			}
+		}
+		return rows.Err()
+	}))
+	return found
+}
+
+// taught is a chat whose capture took notes, one of them of a message that is to go.
+func taught(t *testing.T) (*rig, store.Message) {
+	t.Helper()
+	r := newRig(t)
+	r.talk(r.ana, 18)
+	secret := r.says(r.ana, policy.AuthorContact, "the door code is zanzibar", r.now)
+	r.says(r.ana, policy.AuthorContact, "I like tea", r.now)
+	r.notes(
+		note{Kind: "fact", Subject: "door code", Text: "The door code is zanzibar", From: []int{19}},
+		note{Kind: "action", Text: "Send zanzibar to the plumber", Who: "Ana", From: []int{19}},
+		note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{20}},
+	)
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	require.NoError(t, r.mem.Archive(r.ctx))
+	require.Len(t, r.ofAna(), 3)
+	found := r.anywhere("zanzibar")
+	for _, column := range []string{"messages.body", "notes.body", "commitments.what", "chunks.content", "message_terms.word", "term_stats.word"} {
+		require.Contains(t, found, column)
+	}
+	return r, secret
+}
+
+func TestWhatWasLearnedFromADeletedMessageIsInNoTable(t *testing.T) {
+	t.Parallel()
+	r, secret := taught(t)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		there, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
+		require.True(t, there)
+		return err
+	}))
+	require.Empty(t, r.anywhere("zanzibar"))
+	require.Empty(t, r.due(), "two messages are left of those that the notes came from")
+
+	r.talk(r.ana, 20)
+	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{1}})
+	require.Equal(t, []int64{r.ana.ID}, r.due())
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	require.Len(t, r.ofAna(), 1)
+}
+
+func TestWhatWasLearnedFromAMessageThatWasChangedGoesAndTheChatIsCapturedAnew(t *testing.T) {
+	t.Parallel()
+	r, secret := taught(t)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		there, err := store.EditMessage(r.ctx, tx, r.ana.ID, secret.EventID, "@someone:x", "the door code is secret", r.now.Add(time.Minute))
+		require.True(t, there)
+		return err
+	}))
+	require.NoError(t, r.mem.Archive(r.ctx))
+	require.Empty(t, r.anywhere("zanzibar"))
+	require.Equal(t, 2, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
+}
+
+func TestANoteThatQuotesADeletedMessageGoesAndWhatItEndedHoldsAgain(t *testing.T) {
+	t.Parallel()
+	r, secret := taught(t)
+	r.now = r.now.Add(time.Hour)
+	r.talk(r.ana, 20)
+	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	require.Contains(t, r.anywhere("zanzibar"), "notes.was")
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
+		return err
+	}))
+	require.Empty(t, r.anywhere("zanzibar"))
+	require.Equal(t, []int64{r.ana.ID}, r.due(), "what is left is looked at again")
+	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	require.Len(t, r.ofAna(), 1)
+	require.Empty(t, r.ofAna()[0].Was)
+}
+
+func TestWhatTheLostNoteEndedHoldsAgain(t *testing.T) {
+	t.Parallel()
+	r, _ := taught(t)
+	r.now = r.now.Add(time.Hour)
+	said := r.talk(r.ana, 20)
+	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	require.Len(t, r.ofAna(), 3)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, said[19].EventID, r.now)
+		return err
+	}))
+	require.Empty(t, r.anywhere("istanbul"))
+	require.Contains(t, r.anywhere("zanzibar"), "notes.body")
+	require.Len(t, r.ofAna(), 3, "the door code is zanzibar again")
+}
