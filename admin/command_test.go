@@ -79,6 +79,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"",
 		"**Control**",
 		"`/status` — how things are",
+		"`/budget` — what I spent, on what",
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",
