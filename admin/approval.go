@@ -25,7 +25,7 @@ func (allowCall) command() string { return "ask" }
 func (allowCall) takes(word string) bool { return word == wordYes || word == wordNo }
 
 // answer decides, and has the task go on either way.
-func (q *allowCall) answer(_ context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+func (q allowCall) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
 	if c.word != wordYes && c.word != wordNo {
 		return answer{}, false, nil
 	}

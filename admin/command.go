@@ -46,7 +46,7 @@ const (
 
 // table lists every command, in the order of the help.
 func (a *Admin) table() []command {
-	return slices.Concat(a.askCommands(), a.memoryCommands(), a.chatCommands())
+	return slices.Concat(a.askCommands(), a.memoryCommands(), a.chatCommands(), a.timeCommands(), a.controlCommands())
 }
 
 // askCommands are those about documents.
@@ -97,7 +97,7 @@ func (a *Admin) askCommands() []command {
 	}
 }
 
-// chatCommands are those about chats, and about multis itself.
+// chatCommands are those about chats.
 func (a *Admin) chatCommands() []command {
 	return []command{
 		{
@@ -121,6 +121,12 @@ func (a *Admin) chatCommands() []command {
 			summary: "read what was said before I was here",
 			help:    "`/import Ana` reads the whole chat, `/import Ana since 2026-05-01` from that day on. It is remembered like any message, and nothing of it is answered.",
 		},
+	}
+}
+
+// timeCommands are those about what is to come.
+func (a *Admin) timeCommands() []command {
+	return []command{
 		{
 			name: "remind", args: "when what", group: groupTime, run: a.remind, operators: true,
 			summary: "say something at a time",
@@ -148,6 +154,12 @@ func (a *Admin) chatCommands() []command {
 			summary: "put a reminder off",
 			help:    "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
 		},
+	}
+}
+
+// controlCommands are those about multis itself.
+func (a *Admin) controlCommands() []command {
+	return []command{
 		{
 			name: "pause", args: "[all or name]", group: groupControl, run: a.pause,
 			summary: "write to nobody, or not in one chat",
@@ -221,6 +233,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return a.ask(ctx, r, r.message.Body)
 	case policy.CodeUnheard:
 		return answer{text: "⚠️ " + esc(r.message.Reason), why: r.message.Reason}, nil
+	default: // it was typed
 	}
 	text := words(r.message)
 	name, rest := parse(text)

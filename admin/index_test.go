@@ -329,7 +329,7 @@ func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 	}
 	require.Equal(t, "* 📄 `shop` — done: 3 documents, 6 passages, only you.", said(outcome))
 	require.Equal(t, shown[0].Event, outcome[0].On, "the outcome takes its place")
-	require.Equal(t, 1, len(outcome))
+	require.Len(t, outcome, 1)
 	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
 }
 

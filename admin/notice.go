@@ -78,6 +78,7 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		return a.tellBridgeChange(ctx, what.About)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
 		return a.tellBridgeState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
+	default: // a sentence is enough
 	}
 	texts := map[jobs.Topic]string{
 		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +

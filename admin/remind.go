@@ -94,8 +94,7 @@ func (a *Admin) written(r request) time.Time {
 
 // refusedTime turns the refusal of a time into an answer.
 func refusedTime(err error) (answer, error) {
-	var refused *schedule.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
 		return answer{text: refused.Error(), why: "I could not read the time."}, nil
 	}
 	return answer{}, err

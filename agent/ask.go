@@ -121,11 +121,11 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 	if err == nil {
 		out, err = r.loop(working)
 	}
-	return a.conclude(ctx, r, room, live, out, errors.Join(err, nil), working)
+	return a.conclude(ctx, working, r, room, live, out, errors.Join(err, nil))
 }
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
-func (a *Agent) conclude(ctx context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error, working context.Context) error {
+func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error) error {
 	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope}
 	var over *llm.OverBudgetError
 	state, why, ended := stopped(working, err)

@@ -271,7 +271,7 @@ func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
 	t.Parallel()
 	var now, most, withLamp atomic.Int32
 	gate := make(chan struct{})
-	slow := reader{name: "slow", run: func(ctx context.Context) {
+	slow := reader{name: "slow", run: func(context.Context) {
 		if n := now.Add(1); n > most.Load() {
 			most.Store(n)
 		}

@@ -125,8 +125,10 @@ func TestOldResultsMakeRoomForNewOnesAndARequestThatIsTooBigIsNotMade(t *testing
 	long := strings.Repeat("word ", 2000)
 	r := llm.Request{System: "s", Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "question"},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}}, {Role: llm.RoleTool, CallID: "1", Text: long},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}}, {Role: llm.RoleTool, CallID: "2", Text: long},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}},
+		{Role: llm.RoleTool, CallID: "1", Text: long},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}},
+		{Role: llm.RoleTool, CallID: "2", Text: long},
 	}}
 	before := r.Messages
 	require.NoError(t, Limits{Context: 6000}.fit(&r))

@@ -50,7 +50,7 @@ func TestWhatWasSaidInAChatIsOnlyLookedAtWhenItIsNamed(t *testing.T) {
 
 func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: says("On Friday.", 1, "The zeppelin lands on Friday.")}
 	})
 	b := setup(t, model)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if first, err = build(ctx); err != nil {
 			return err
 		}
-		first.Request.Agent, first.Request.Run = r.persona.ID, fmt.Sprint(task.ID)
+		first.Request.Agent, first.Request.Run = r.persona.ID, strconv.FormatInt(task.ID, 10)
 		raw, err := json.Marshal(redactAsked(first))
 		if err != nil {
 			return fmt.Errorf("write the request of task %d: %w", task.ID, err)

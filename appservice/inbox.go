@@ -158,36 +158,7 @@ func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 		return err
 	}
 	for _, evt := range events {
-		if taken, err := b.takeConnection(ctx, evt); err != nil {
-			return fmt.Errorf("take in %s: %w", evt.ID, err)
-		} else if taken || (b.in.ignored.has(evt.RoomID) && evt.StateKey == nil) {
-			continue
-		}
-		chat, known := b.chats[evt.RoomID]
-		if !known {
-			b.park(evt)
-			continue
-		}
-		if !chat.LivesIn(evt.RoomID) && !belongsToFormer(chat, evt) {
-			if changesRoom(evt, b.in.rules) {
-				b.enqueue(jobs.DescribeArgs{Room: evt.RoomID}) // it may move back
-			}
-			continue
-		}
-		if b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
-			// Nothing of an off room is written but the chat's own row.
-			if evt.StateKey != nil {
-				if err := b.takeState(ctx, chat, evt); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if !b.fresh[evt.ID] {
-			continue
-		}
-		b.fresh[evt.ID] = false // the same event twice in one transaction
-		if err := b.take(ctx, chat, evt); err != nil {
+		if err := b.receiveOne(ctx, evt); err != nil {
 			return fmt.Errorf("take in %s: %w", evt.ID, err)
 		}
 	}
@@ -197,6 +168,34 @@ func (b *batch) receive(ctx context.Context, events []*event.Event) error {
 		}
 	}
 	return jobs.Enqueue(ctx, b.tx, b.jobs...)
+}
+
+// receiveOne takes in an event as far as it is one of ours.
+func (b *batch) receiveOne(ctx context.Context, evt *event.Event) error {
+	taken, err := b.takeConnection(ctx, evt)
+	if err != nil || taken || (b.in.ignored.has(evt.RoomID) && evt.StateKey == nil) {
+		return err
+	}
+	chat, known := b.chats[evt.RoomID]
+	switch {
+	case !known:
+		b.park(evt)
+		return nil
+	case !chat.LivesIn(evt.RoomID) && !belongsToFormer(chat, evt):
+		if changesRoom(evt, b.in.rules) {
+			b.enqueue(jobs.DescribeArgs{Room: evt.RoomID}) // it may move back
+		}
+		return nil
+	case b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin:
+		if evt.StateKey == nil {
+			return nil // nothing of an off room is written but the chat's own row
+		}
+		return b.takeState(ctx, chat, evt)
+	case !b.fresh[evt.ID]:
+		return nil
+	}
+	b.fresh[evt.ID] = false // the same event may stand twice in one transaction
+	return b.take(ctx, chat, evt)
 }
 
 // belongsToFormer tells whether an event of the room where a chat lived before is still the chat's: what was said there before

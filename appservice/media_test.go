@@ -141,6 +141,7 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // it counts what this process allocates
 func TestABigEncryptedFileIsNeverHeldInMemory(t *testing.T) {
 	sealed, key := sealedCopy(noise(t, 40*mib))
 	hs := openMedia(t, &mediaServer{file: sealed})
@@ -169,7 +170,9 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && r.URL.Path == "/_matrix/media/v3/upload":
 		var err error
 		u.uploaded, err = io.ReadAll(r.Body)
-		require.NoError(u.t, err)
+		if err != nil {
+			u.t.Error(err)
+		}
 		u.mime = r.Header.Get("Content-Type")
 		_, _ = io.WriteString(w, `{"content_uri":"mxc://example.com/file"}`)
 	default:

@@ -73,8 +73,9 @@ func TestDescribeReadsADirectChat(t *testing.T) {
 	require.Equal(t, Portal{
 		Protocol: "whatsapp", Network: "WhatsApp", ChannelID: "4915112345678@s.whatsapp.net", Receiver: "491701111111",
 		Kind: policy.KindDM, Name: "Ana Müller (WA)", BridgeBot: bridgeBot, Contact: ana,
-		Members: []Member{{ID: ana, Name: "Ana Müller (WA)"}}, Encryption: policy.EncryptionNo,
+		Members: []Member{{ID: ana, Name: "Ana Müller (WA)"}}, Encryption: policy.EncryptionNo, ClaimedAt: portal.ClaimedAt,
 	}, portal)
+	require.False(t, portal.ClaimedAt.IsZero())
 }
 
 func TestDescribe(t *testing.T) {

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // field is one key of the file.
 type field struct {
@@ -70,14 +73,15 @@ const (
 const toGenerate = placeholder + ", and run multis -g"
 
 // fields lists every key. dir is the folder of the configuration.
-func (c *Config) fields(dir string) []field { //nolint:funlen // one table of all keys
+func (c *Config) fields(dir string) []field {
+	return slices.Concat(c.serverFields(dir), c.modelFields(dir), c.chatFields(dir))
+}
+
+// serverFields are the keys about where multis runs, and for whom.
+func (c *Config) serverFields(dir string) []field {
 	asToken := secret("appservice.as_token", &c.Appservice.ASToken, dir, token)
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
-	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
-	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
-	speechKey := secret("speech.api_key", &c.Speech.APIKey, dir, optional(token))
-	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).needed(exampleAddress),
 		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed(exampleDomain),
@@ -99,7 +103,15 @@ func (c *Config) fields(dir string) []field { //nolint:funlen // one table of al
 
 		databaseURL[0], databaseURL[1],
 		value("database.data_dir", &c.Database.DataDir, filePath),
+	}
+}
 
+// modelFields are the keys about models of all kinds, and what they may cost.
+func (c *Config) modelFields(dir string) []field {
+	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
+	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
+	speechKey := secret("speech.api_key", &c.Speech.APIKey, dir, optional(token))
+	return []field{
 		value("llm.model", &c.LLM.Model, modelName),
 		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
 		apiKey[0], apiKey[1],
@@ -136,7 +148,13 @@ func (c *Config) fields(dir string) []field { //nolint:funlen // one table of al
 		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapHandover)),
 		value("budget.per_dollar", &c.Budget.PerDollar, ParseMoney),
 		value("budget.currency", &c.Budget.Currency, currency),
+	}
+}
 
+// chatFields are the keys about what multis does in chats, with documents and beside them.
+func (c *Config) chatFields(dir string) []field {
+	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
+	return []field{
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),

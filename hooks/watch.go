@@ -97,7 +97,7 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
 			outbox.Escape(row.Name), failuresToTell, outbox.Escape(row.Error), row.Name), nil
 	}
 	row.NextAt = w.now().Add(every)
-	if err != nil { // it has not changed
+	if errors.Is(err, fetch.ErrUnchanged) {
 		return again(failed, row.Name), nil
 	}
 	before := row.Seen

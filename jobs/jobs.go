@@ -86,8 +86,7 @@ func IsFinal(err error) bool {
 
 // Plain is err without the mark of Final, as it is told to people.
 func Plain(err error) error {
-	var cancel *river.JobCancelError
-	if errors.As(err, &cancel) {
+	if cancel, ok := errors.AsType[*river.JobCancelError](err); ok {
 		if cause := cancel.Unwrap(); cause != nil {
 			return cause
 		}

@@ -15,12 +15,14 @@ const (
 	TopicDevice Topic = "device"
 	// TopicEdit is told when the owner edits in the admin room what was carried out already.
 	TopicEdit Topic = "edit"
-	// TopicKeysGone is told when the keys cannot be opened, TopicKeysBack when they can again.
+	// TopicKeysGone is told when the keys cannot be opened.
 	TopicKeysGone Topic = "keys_gone"
+	// TopicKeysBack is told when they can again.
 	TopicKeysBack Topic = "keys_back"
-	// TopicBridgeDown is told when a bridge loses its network, TopicBridgeUp when it reaches it again; About is the state.
+	// TopicBridgeDown is told when a bridge loses its network; About is the state.
 	TopicBridgeDown Topic = "bridge_down"
-	TopicBridgeUp   Topic = "bridge_up"
+	// TopicBridgeUp is told when it reaches it again; About is the state.
+	TopicBridgeUp Topic = "bridge_up"
 	// TopicBridge is told when another bot claims the chats of a bridge; About is the change.
 	TopicBridge Topic = "bridge"
 )

@@ -105,7 +105,7 @@ func (v *Vectors) later(ctx context.Context, err error) error {
 		return err
 	}
 	var failed *llm.Error
-	wait := serviceWait
+	var wait time.Duration
 	switch {
 	case errors.Is(err, llm.ErrOverBudget):
 		wait = moneyWait

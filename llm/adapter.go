@@ -40,7 +40,7 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		ended := false
 		for d, err := range a.speak(call, r) {
 			if err != nil {
-				yield(Delta{}, explain(a.Name(), ctx, call, err))
+				yield(Delta{}, explain(ctx, call, a.Name(), err))
 				return
 			}
 			ended = ended || d.Stop != ""
@@ -56,7 +56,7 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 
 // explain turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
 // is never repeated: it may quote the prompt.
-func explain(model string, caller, call context.Context, err error) error { //nolint:revive // the model comes first in all that is said
+func explain(caller, call context.Context, model string, err error) error {
 	if caller.Err() != nil {
 		return fmt.Errorf("%s: %w", model, caller.Err())
 	}

@@ -9,8 +9,17 @@ import (
 func TestAQuestionNamesAChat(t *testing.T) {
 	t.Parallel()
 	chats := []ChatName{
-		{1, "Ana", "WhatsApp"}, {2, "Ana", "Signal"}, {3, "Ben Miller", "WhatsApp"}, {4, "Cleo", "Telegram"}, {5, "Cleo Marie", "Telegram"},
-		{6, "Dr. Weber", "WhatsApp"}, {7, "Family", "WhatsApp"}, {8, "Eva Long", "Signal"}, {9, "Eva Short", "Signal"}, {10, "X", "Signal"}, {11, "", "Signal"},
+		{1, "Ana", "WhatsApp"},
+		{2, "Ana", "Signal"},
+		{3, "Ben Miller", "WhatsApp"},
+		{4, "Cleo", "Telegram"},
+		{5, "Cleo Marie", "Telegram"},
+		{6, "Dr. Weber", "WhatsApp"},
+		{7, "Family", "WhatsApp"},
+		{8, "Eva Long", "Signal"},
+		{9, "Eva Short", "Signal"},
+		{10, "X", "Signal"},
+		{11, "", "Signal"},
 	}
 	for text, want := range map[string]struct{ named, unclear []int64 }{
 		"what did ben miller say about the fence?":    {named: []int64{3}},

@@ -62,6 +62,7 @@ func said(m store.Message) bool {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Reaction, bridgebridge.Sticker, bridgebridge.Call, bridgebridge.Encrypted, bridgebridge.Other:
 		return false
+	default:
+		return m.RedactedAt == nil && m.Code != policy.CodeEdited && m.Author != policy.AuthorMultisBot && m.Author != policy.AuthorBridgeBot
 	}
-	return m.RedactedAt == nil && m.Code != policy.CodeEdited && m.Author != policy.AuthorMultisBot && m.Author != policy.AuthorBridgeBot
 }

@@ -45,7 +45,7 @@ type Message struct {
 type Attachment bridgebridge.File
 
 // Length is how long it plays, as its sender said; 0 when unknown.
-func (a Attachment) Length() time.Duration { return time.Duration(a.Millis) * time.Millisecond }
+func (a *Attachment) Length() time.Duration { return time.Duration(a.Millis) * time.Millisecond }
 
 // clean makes what a sender put there storable. The parts of its key are plain words.
 func (a *Attachment) clean() *Attachment {

@@ -47,7 +47,7 @@ const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.conten
 	where c.id > case when $2::bigint >= 0 then $2 else coalesce((select done_to from vector_models where model = $1), 0) end
 		and not exists (select from chunk_vectors v where v.chunk_id = c.id and v.model = $1) order by c.id limit $3`
 
-// NotYet, for after, means those chunks that were not looked at yet.
+// NotYet stands for after and means those chunks that were not looked at yet.
 const NotYet = -1
 
 // BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet.

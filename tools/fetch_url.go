@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"net/url"
 	"path"
 	"strings"
@@ -62,7 +61,7 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	}
 	text, err := t.Documents.Text(ctx, nameOf(page.Address), page.Type, page.Data)
 	if err != nil {
-		return Failed("It cannot be read: "+err.Error()+".", false), nil
+		return Failed("It cannot be read: "+err.Error()+".", false), nil //nolint:nilerr // the model reads it
 	}
 	return Result{ForLLM: part(text, args.From, pageLines), ForUser: "read " + host(page.Address), Ref: page.Address}, nil
 }
@@ -102,7 +101,7 @@ func host(address string) string {
 func nameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Ext(u.Path) == "" {
-		return fmt.Sprintf("%s.html", host(address))
+		return host(address) + ".html"
 	}
 	return path.Base(u.Path)
 }

@@ -32,7 +32,7 @@ func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	}
 	pattern := strings.ToLower(args.Name)
 	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-		return Refused(CodeArguments, "name is no pattern"), nil //nolint:nilerr // the model reads it
+		return Refused(CodeArguments, "name is no pattern"), nil
 	}
 	at, err := c.locate(args.Path)
 	if err != nil {

@@ -14,12 +14,11 @@ type property struct {
 }
 
 // Schema is the JSON Schema of a struct of arguments: fields are named by their json tag and described by their jsonschema
-// tag; those with omitempty may be left out. Strings, whole numbers, numbers, truth values and lists of them are possible.
+// tag; those with omitempty may be left out. Strings, integers, numbers, truth values and lists of them are possible.
 func Schema[T any]() json.RawMessage {
 	t := reflect.TypeFor[T]()
 	properties, required := map[string]property{}, []string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		properties[name] = describe(f.Type, f.Tag.Get("jsonschema"))
 		if !strings.Contains(options, "omitempty") {

@@ -175,7 +175,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	require.True(t, jobs.IsLater(knowledge.NewVectors(st, poor).Embed(t.Context(), false)))
 	count, err := store.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Greater(t, count.With, int64(0))
+	require.Positive(t, count.With)
 	require.Less(t, count.With, count.All)
 	require.Len(t, server.Requests(), int(count.With/64), "no call past the cap")
 
