@@ -330,7 +330,7 @@ func HookEvents() []string {
 	return []string{"message:business", "escalation", "handoff", "index"}
 }
 
-// Memory says what is remembered, and for how long.
+// Memory says what is remembered.
 type Memory struct {
 	CaptureThreshold int           // new messages of a chat after which notes are taken of them
 	CaptureQuiet     time.Duration // silence after which CaptureMinimum are enough
@@ -338,9 +338,6 @@ type Memory struct {
 	CaptureSkill     string // a file that says what to take note of, if it exists
 	MaxSections      int    // captures whose notes are in every prompt
 	SearchMessages   bool   // whether the messages themselves can be searched
-	RetentionDays    int    // of contacts' messages and notes
-	OwnerDays        int    // of the owner's own
-	LogDays          int    // of the daily log in an export
 }
 
 // Logging says what is logged and where.
@@ -386,7 +383,7 @@ func defaults() *Config {
 		Agents:    map[string]Agent{},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
-			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
+			SearchMessages: true,
 		},
 		Watches: Watches{Hostname: "127.0.0.1"},
 		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},

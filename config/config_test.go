@@ -120,7 +120,7 @@ hooks:
 agents:
   sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], workspace: desk,
     read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
-memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
+memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
@@ -183,7 +183,6 @@ func TestEveryKeyIsRead(t *testing.T) {
 		}},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,
-			RetentionDays: 10, OwnerDays: 20, LogDays: 5,
 		},
 		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
