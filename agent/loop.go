@@ -131,7 +131,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 	if known != nil && known.EndedAt != nil {
 		said := llm.Response{Text: known.Text}
 		if len(known.Calls) > 0 {
-			if err := json.Unmarshal(known.Calls, &said.Calls); err != nil { //nolint:musttag // written and read here alone
+			if err := json.Unmarshal(known.Calls, &said.Calls); err != nil {
 				return llm.Response{}, fmt.Errorf("read step %d of task %d: %w", seq, r.task.ID, err)
 			}
 		}
@@ -152,7 +152,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 	r.nameCalls(seq, said.Calls)
 	step.Text, step.TokensIn, step.TokensOut, step.Code = policy.Redact(said.Text), said.Usage.In, said.Usage.Out, string(said.Stop)
 	if len(said.Calls) > 0 {
-		if step.Calls, err = json.Marshal(redactCalls(said.Calls)); err != nil { //nolint:musttag // written and read here alone
+		if step.Calls, err = json.Marshal(redactCalls(said.Calls)); err != nil {
 			return llm.Response{}, fmt.Errorf("write the calls of a model: %w", err)
 		}
 	}

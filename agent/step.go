@@ -18,7 +18,7 @@ func stepOfResult(s store.Step, res tools.Result) (store.Step, error) {
 	s.Text, s.ForUser, s.IsError, s.Code = policy.Redact(res.ForLLM), policy.Redact(res.ForUser), res.IsError, string(res.Code)
 	s.Retriable, s.Ref, s.Cost, s.Handover = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.Handover)
 	if len(res.Passages) > 0 {
-		raw, err := json.Marshal(redactPassages(res.Passages)) //nolint:musttag // written and read here alone
+		raw, err := json.Marshal(redactPassages(res.Passages))
 		if err != nil {
 			return s, fmt.Errorf("write passages: %w", err)
 		}
