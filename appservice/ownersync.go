@@ -81,6 +81,9 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	if err := s.keysAreBack(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys are open")
 	}
+	if !s.begin(ctx, lock) {
+		return
+	}
 	ready()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -88,6 +91,28 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.step) })
 	group.Go(func() { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot) })
 	group.Wait()
+}
+
+// begin sees to it that there is a position to sync from, so that nothing is missed of what happens once we are ready.
+func (s *OwnerSync) begin(ctx context.Context, lock *store.Lock) bool {
+	for ctx.Err() == nil && lock.Alive(ctx) {
+		var since string
+		known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
+		if err == nil && known {
+			return true
+		}
+		if err == nil {
+			err = s.step(ctx)
+		}
+		if errors.Is(err, errReplaced) {
+			return false
+		}
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("The first sync failed; trying again")
+			sleep(ctx, time.Second)
+		}
+	}
+	return false
 }
 
 // loop polls while the lock is held. It ends when a device was replaced: the keys are opened anew for it.
