@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -69,37 +70,33 @@ func Sweep(ctx context.Context, st *store.Store) error {
 	})
 }
 
-func argsFor(kind, id string) (args Args, err error) {
+func argsFor(kind, id string) (Args, error) {
 	switch kind {
+	case "digest":
+		return DigestArgs{}, nil
 	case "send":
-		var out uuid.UUID
-		out, err = uuid.Parse(id)
-		args = SendArgs{Out: out}
-	case "turn":
-		var chat int64
-		_, err = fmt.Sscan(id, &chat)
-		args = TurnArgs{Chat: chat}
-	case "command":
-		var message int64
-		_, err = fmt.Sscan(id, &message)
-		args = CommandArgs{Message: message}
-	case "watch":
-		var watch int64
-		_, err = fmt.Sscan(id, &watch)
-		args = WatchArgs{Watch: watch}
-	case "transcribe":
-		var message int64
-		_, err = fmt.Sscan(id, &message)
-		args = TranscribeArgs{Message: message}
-	case "run":
-		var run int64
-		_, err = fmt.Sscan(id, &run)
-		args = RunArgs{Run: run}
-	default:
-		args = DigestArgs{}
+		out, err := uuid.Parse(id)
+		if err != nil {
+			return nil, fmt.Errorf("read the id of waiting work: %w", err)
+		}
+		return SendArgs{Out: out}, nil
 	}
+	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("read the id of waiting work: %w", err)
 	}
-	return args, nil
+	switch kind {
+	case "turn":
+		return TurnArgs{Chat: n}, nil
+	case "command":
+		return CommandArgs{Message: n}, nil
+	case "watch":
+		return WatchArgs{Watch: n}, nil
+	case "transcribe":
+		return TranscribeArgs{Message: n}, nil
+	case "run":
+		return RunArgs{Run: n}, nil
+	default:
+		return nil, fmt.Errorf("nothing is known of waiting work of kind %q", kind)
+	}
 }
