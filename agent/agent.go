@@ -116,7 +116,7 @@ func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool)
 	working, stop := a.renew(ctx, chatID, job)
 	result, err := a.reply(working, chat, waiting, last)
 	stop()
-	if err != nil && last && ctx.Err() == nil {
+	if err != nil && last && ctx.Err() == nil && !jobs.IsLater(err) {
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chatID).Msg("A turn failed for good; handing over")
 		result, err = resultOf(err), nil
 	}

@@ -13,6 +13,7 @@ import (
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -112,6 +113,49 @@ func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
 	require.Empty(t, b.sent(b.chat))
 	require.Empty(t, b.sent(b.admin))
 	require.Equal(t, policy.CodeOff, b.message(row).Code)
+}
+
+func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, while := range []string{"before the turn", "while the answer is made"} {
+		t.Run(while, func(t *testing.T) {
+			t.Parallel()
+			var b *bundle
+			move := func() {
+				ctx := context.Background()
+				require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, store.ClosedTombstone) }))
+			}
+			once := sync.Once{}
+			model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+				if while == "while the answer is made" {
+					once.Do(move)
+				}
+				return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+			})
+			b = setup(t, model)
+			question := b.says("What does delivery cost?", policy.ActionAnswer)
+			if while == "before the turn" {
+				move()
+			}
+			turn := func() error { return b.agent.Turn(context.Background(), b.chat.ID, "1.1", true) }
+			require.True(t, jobs.IsLater(turn()))
+			require.True(t, jobs.IsLater(turn()), "the last attempt as well")
+			require.Nil(t, b.message(question).AnsweredAt)
+
+			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error { return store.CloseChat(context.Background(), tx, b.chat.ID, "") }))
+			require.NoError(t, turn())
+			require.Len(t, b.sent(b.chat), 1)
+			require.Empty(t, b.sent(b.admin))
+
+			move()
+			b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
+			b.agent.now = func() time.Time { return time.Now().Add(outbox.RoomPatience) }
+			require.NoError(t, turn())
+			require.Len(t, b.sent(b.chat), 1)
+			require.Len(t, b.sent(b.admin), 1)
+			require.Contains(t, b.sent(b.admin)[0], "The room was replaced by another one.", "no room came: the owner knows of it")
+		})
+	}
 }
 
 func TestWithoutAnAdminRoomAHandOverWaits(t *testing.T) {

@@ -40,7 +40,11 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 	if err != nil {
 		return result{}, err
 	}
-	if !decision.Allow {
+	switch {
+	case decision.Allow:
+	case decision.Code.Homeless():
+		return a.homeless(waiting, decision)
+	default:
 		return result{code: decision.Code, reason: decision.Why}, nil
 	}
 	if handover != "" {
@@ -67,6 +71,17 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting), By: a.personaOf(chat).profile()},
 		code:   codeQuoted, reason: found.why, notices: found.notices, task: found.task,
 	}, nil
+}
+
+// movePoll is how often a turn looks whether its chat has a room again.
+const movePoll = time.Second
+
+// homeless waits for the room of a chat that is being moved to another one. A person is asked for when none comes.
+func (a *Agent) homeless(waiting []store.Message, d policy.Decision) (result, error) {
+	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < outbox.RoomPatience {
+		return result{}, jobs.Later(movePoll)
+	}
+	return result{handover: d.Why}, nil
 }
 
 // greet answers a greeting, once a day.
@@ -101,6 +116,9 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
 		if err != nil {
 			return err
+		}
+		if decision.Code.Homeless() {
+			return jobs.Later(movePoll) // the room was replaced while the answer was made
 		}
 		r.out = &key
 		if !decision.Allow {

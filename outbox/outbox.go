@@ -242,9 +242,10 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 	if err != nil {
 		return policy.Decision{}, err
 	}
+	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
-		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable(),
-		Tombstoned: chat.ClosedWhy == store.ClosedTombstone, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
+		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable() || tombstoned,
+		Tombstoned: tombstoned, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 		Features: chat.Features, File: c.spec(),
 	}
@@ -295,6 +296,9 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	return b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, event, room) })
 }
 
+// RoomPatience is how long what is to be said in a chat waits while its room is being replaced by another.
+const RoomPatience = 2 * time.Minute
+
 // check is the gate's second word, right before the send. An empty room means that there is nothing to send.
 func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
@@ -334,13 +338,26 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		if err != nil {
 			return err
 		}
-		if !decision.Allow {
+		switch {
+		case decision.Allow:
+			room = *chat.RoomID
+			return nil
+		case decision.Code.Homeless() && chat.Kind != policy.KindAdmin:
+			return b.homeless(o, decision)
+		default:
 			return store.DropOut(ctx, tx, o.ID, decision.Code, decision.Why)
 		}
-		room = *chat.RoomID
-		return nil
 	})
 	return o, room, err
+}
+
+// homeless has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
+// which is told: nobody decided on this silence.
+func (b *Box) homeless(o store.Out, d policy.Decision) error {
+	if b.now().Sub(o.CreatedAt) < RoomPatience {
+		return jobs.Later(b.turnWait(o))
+	}
+	return jobs.Final(errors.New(d.Why))
 }
 
 // retractWait is how long a deletion waits for the send that was under way.
@@ -379,7 +396,7 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 		if err != nil {
 			return err
 		}
-		failed, err := store.FailOut(ctx, tx, out, cause.Error())
+		failed, err := store.FailOut(ctx, tx, out, jobs.Plain(cause).Error())
 		if err != nil || !failed || o.Purpose == policy.PurposeNotice {
 			return err
 		}

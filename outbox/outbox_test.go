@@ -150,9 +150,6 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat int64) error {
 			return store.OwnerWrote(ctx, tx, chat, time.Now())
 		}, policy.CodeOwnerHere},
-		"the owner left the room": {func(ctx context.Context, tx store.Tx, chat int64) error {
-			return store.CloseChat(ctx, tx, chat, store.ClosedLeft)
-		}, policy.CodeNoRoom},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -165,6 +162,39 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			require.Empty(t, b.wire.sent)
 			require.Equal(t, store.OutDropped, b.row(out).State)
 			require.Equal(t, c.code, b.row(out).Code)
+		})
+	}
+}
+
+func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, why := range []string{store.ClosedTombstone, store.ClosedLeft} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			moved, d := b.queue(b.reply("We deliver on Mondays."))
+			require.True(t, d.Allow)
+			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
+			require.True(t, jobs.IsLater(b.send(moved)), "another room may come")
+			require.Equal(t, store.OutQueued, b.row(moved).State)
+			b.tx(func(ctx context.Context, tx store.Tx) error {
+				room, chat := id.RoomID("!new:x"), b.chat
+				chat.RoomID = &room
+				_, err := store.UpsertChat(ctx, tx, chat)
+				return err
+			})
+			require.NoError(t, b.send(moved))
+			require.Equal(t, []id.RoomID{"!new:x"}, b.wire.sent)
+
+			stays, _ := b.queue(b.reply("And on Tuesdays."))
+			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
+			b.box.now = func() time.Time { return time.Now().Add(RoomPatience) }
+			require.NoError(t, b.send(stays))
+			require.Len(t, b.wire.sent, 1)
+			require.Equal(t, store.OutFailed, b.row(stays).State)
+			var told int
+			require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&told))
+			require.Equal(t, 1, told, "nobody decided that it is not said")
 		})
 	}
 }

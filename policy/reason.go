@@ -188,6 +188,9 @@ func (c Code) gateSentence() string {
 	}
 }
 
+// Homeless reports whether the chat has no room to send into just now. One whose room is being replaced gets another in a moment.
+func (c Code) Homeless() bool { return c == CodeNoRoom || c == CodeTombstoned }
+
 func (c Code) networkSentence() string {
 	switch c {
 	case CodeNetworkLimit:
