@@ -20,11 +20,10 @@ import (
 	"multis/tools"
 )
 
-// How many passages go to a model, how many the owner is shown without one, and how much conversation goes along.
+// How many passages go to a model, and how many the owner is shown without one.
 const (
 	modelPassages = 6
 	shownPassages = 3
-	windowLength  = 20
 )
 
 // maxSentences of a model go to a contact.
@@ -192,10 +191,14 @@ const maxTries = 10
 
 // contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chat alone.
 func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (asked, error) {
-	var window []store.Message
+	since, err := r.windowFrom(ctx, chat)
+	if err != nil {
+		return asked{}, err
+	}
+	var before conversation
 	var notes []store.Note
-	err := r.Store.AsContact(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
-		if window, err = store.Window(ctx, tx, chat.ID, windowLength); err != nil {
+	err = r.Store.AsContact(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
+		if before, err = r.conversation(ctx, tx, chat, since, idsOf(waiting)); err != nil {
 			return err
 		}
 		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
@@ -209,9 +212,12 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 		return asked{}, err
 	}
 	m := material{rules: fmt.Sprintf(contactRules, r.name(name)), persona: r.persona.prompt(true), asks: question, notes: notesText(notes)}
-	first, err := r.asks(ctx, m, hits, without(window, idsOf(waiting)...), llm.Request{Purpose: "reply", Chat: chat.ID})
+	first, err := r.asks(ctx, m, hits, before, llm.Request{Purpose: "reply", Chat: chat.ID})
+	if err != nil {
+		return asked{}, err
+	}
 	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
-	return first, err
+	return first, r.shorten(ctx, chat, before)
 }
 
 // checked is what of a model's answer may go to a contact.

@@ -210,7 +210,11 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	if err != nil {
 		return asked{}, err
 	}
-	window, err := store.Window(ctx, r.Store.DB(), room.ID, windowLength)
+	since, err := r.windowFrom(ctx, room)
+	if err != nil {
+		return asked{}, err
+	}
+	before, err := r.conversation(ctx, r.Store.DB(), room, since, []int64{r.caller.Message})
 	if err != nil {
 		return asked{}, err
 	}
@@ -227,35 +231,34 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.persona.prompt(false), asks: question, notes: notesText(notes)}
-	first, err := r.asks(ctx, m, found.Hits, without(window, r.caller.Message), llm.Request{Purpose: kindAsk, Chat: room.ID})
+	first, err := r.asks(ctx, m, found.Hits, before, llm.Request{Purpose: kindAsk, Chat: room.ID})
+	if err != nil {
+		return asked{}, err
+	}
 	first.About = append(first.About, sourcesOf(notes)...)
-	return first, err
+	return first, r.shorten(ctx, room, before)
 }
 
 // asks puts a prompt together within the model's limits, with the tools that the caller has.
-func (r *run) asks(ctx context.Context, m material, hits []search.Hit, window []store.Message, base llm.Request) (asked, error) {
+func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before conversation, base llm.Request) (asked, error) {
 	offered, err := r.Tools.Offered(ctx, r.caller)
 	if err != nil {
 		return asked{}, err
 	}
-	fixed := tokens(m.system(), m.asks, m.notes)
+	m.before = before.summary.Body
+	fixed := tokens(m.system(), m.asks, m.notes, m.before)
 	for _, s := range offered {
 		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
 		fixed += tokens(s.Description, string(s.Schema))
 	}
-	m.hits, m.window = r.Limits.choose(fixed, hits, window)
+	m.hits, m.window = r.Limits.choose(fixed, hits, before.said)
 	request := m.compose(r.fence())
 	request.Tools, request.Purpose, request.Chat, request.JSON = base.Tools, base.Purpose, base.Chat, len(base.Tools) == 0
-	about := idsOf(m.window)
+	about := before.sources()
 	if r.caller.Message != 0 {
 		about = append(about, r.caller.Message)
 	}
 	return asked{Request: request, Passages: m.hits, About: append(about, quoted(m.hits)...)}, nil
-}
-
-// without takes the messages that are answered out of the conversation before them.
-func without(window []store.Message, messages ...int64) []store.Message {
-	return slices.DeleteFunc(window, func(m store.Message) bool { return slices.Contains(messages, m.ID) })
 }
 
 // reply is what is said to the owner.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"multis/llm"
-	"multis/policy"
 	"multis/search"
 	"multis/store"
 )
@@ -16,6 +15,8 @@ type Limits struct {
 	Context int
 	// Reserve is kept free for what tools bring and for the answer. Defaults to a quarter of Context.
 	Reserve int
+	// Summarise is how long a conversation grows before its older part is summarised. Defaults to a quarter of Context.
+	Summarise int
 }
 
 // errNoRoom is returned for a request that does not fit, however much of what tools brought is left out.
@@ -33,6 +34,13 @@ func (l Limits) context() int {
 func (l Limits) reserve() int {
 	if l.Reserve > 0 {
 		return l.Reserve
+	}
+	return l.context() / 4
+}
+
+func (l Limits) summarise() int {
+	if l.Summarise > 0 {
+		return l.Summarise
 	}
 	return l.context() / 4
 }
@@ -60,12 +68,7 @@ func (l Limits) choose(fixed int, hits []search.Hit, window []store.Message) ([]
 		taken += tokens(window[from-1].Body)
 		from--
 	}
-	if from > 0 { // what is left begins with somebody else's words, not in the middle of our answer to them
-		for from < len(window) && (window[from].Author == policy.AuthorMultisOwner || window[from].Author == policy.AuthorMultisBot) {
-			from++
-		}
-	}
-	return hits[:kept], window[from:]
+	return hits[:kept], window[beginTurn(window, from):]
 }
 
 // leftOut stands where a tool's result made room for newer ones.

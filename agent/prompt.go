@@ -47,6 +47,7 @@ type material struct {
 	persona string // how the persona wants it; ours, not fenced
 	notes   string // what is remembered
 	hits    []search.Hit
+	before  string // the conversation before the window, in short
 	window  []store.Message
 	asks    string
 }
@@ -59,6 +60,9 @@ func (m material) compose(fence string) llm.Request {
 	}
 	for i, hit := range m.hits {
 		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, i+1, oneLine(knowledge.Cite(hit)), hit.Text)
+	}
+	if m.before != "" {
+		fmt.Fprintf(&b, "%s earlier conversation, in short\n%s\n", fence, m.before)
 	}
 	if len(m.window) > 0 {
 		fmt.Fprintf(&b, "%s conversation so far\n", fence)

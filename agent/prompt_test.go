@@ -56,21 +56,28 @@ func spelled(r llmtest.Request) string {
 func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
 	t.Parallel()
 	replies := []llmtest.Reply{
+		{Text: says("Good morning.", 0, "")},
 		calls("search_docs", map[string]string{"query": "grand piano"}),
 		{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
 	}
-	model, server := scripted(t, inTurn(replies[0], replies[1], replies[1]))
+	model, server := scripted(t, inTurn(replies[0], replies[1], replies[2], replies[2]))
 	b := setup(t, model)
 	b.equip(&lamp{tier: tools.Confirm})
 	b.agent.fence = func() string { return "=== FENCE" }
 	b.note(policy.Admin, b.admin.ID, "The grand piano tuner is called Ben.")
 	b.note(policy.UserRole(b.chat.ID), b.chat.ID, "Ana plays a grand piano.")
-	b.asks("good morning")
+	b.asks("/mode business Ana") // a command is no conversation
+	b.ask("good morning, is the tuner in?")
+	b.answered("Do you tune on Sundays?", "No, Monday to Saturday.")
+	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		return store.PutSummary(context.Background(), tx, store.Summary{ChatID: b.chat.ID, Body: "Ana asked about uprights; one costs 90 euro.", About: []int64{1000}, Until: time.Now().Add(-time.Hour)})
+	}))
 	b.ask("what does tuning a grand piano cost?")
 	b.says("Is a grand piano more than an upright one?", policy.ActionAnswer)
 	b.turn()
 	requests := server.Requests()
-	require.Len(t, requests, 3)
+	require.Len(t, requests, 4)
+	requests = requests[1:]
 	golden(t, "owner.txt", spelled(requests[0]))
 	golden(t, "owner_after_a_tool.txt", spelled(requests[1]))
 	golden(t, "contact.txt", spelled(requests[2]))

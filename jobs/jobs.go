@@ -117,6 +117,7 @@ type Handlers struct {
 	Approve  Approver
 	Hook     Deliverer
 	Capture  Capturer
+	Shorten  Summariser
 	// Archive is nil where messages are not searched.
 	Archive Archiver
 	Watch   Watcher
@@ -166,6 +167,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
 	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
+	river.AddWorker(workers, &summariseWorker{summariser: h.Shorten})
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
 	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})

@@ -172,14 +172,6 @@ func HoldMessages(ctx context.Context, tx Tx, messages []int64) ([]Message, erro
 	return collectMessages(ctx, tx, holdMessagesSQL, messages)
 }
 
-const windowSQL = "select * from (select " + messageColumns + ` from messages m
-	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' order by m.ts desc, m.id desc limit $2) w order by ts, id`
-
-// Window returns the newest limit messages of a chat, oldest first.
-func Window(ctx context.Context, db DB, chat int64, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, windowSQL, chat, limit)
-}
-
 const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
 	where id = any(@ids) and answered_at is null`
 

@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/llm/llmtest"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// line stores a message of a chat that waits for nothing.
+func (b *bundle) line(chat store.Chat, author policy.Author, body string, at time.Time) int64 {
+	b.t.Helper()
+	b.n++
+	ctx := context.Background()
+	var row int64
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
+		row, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$w%d", b.n)), Author: author, Sender: "@demo_ana:x", Kind: "text", Body: body,
+			At: at, Action: policy.ActionArchive, Code: policy.CodeSilent,
+		})
+		return err
+	}))
+	return row
+}
+
+// answered stores what Ana asked and was answered before.
+func (b *bundle) answered(question, answer string) {
+	b.t.Helper()
+	b.line(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
+	b.line(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
+}
+
+// talk stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
+func (b *bundle) talk(n int) []int64 {
+	b.t.Helper()
+	var rows []int64
+	for i := range n {
+		author := policy.AuthorContact
+		if i%2 == 1 {
+			author = policy.AuthorMultisOwner
+		}
+		rows = append(rows, b.line(b.chat, author, fmt.Sprintf("word%02d", i), time.Now().Add(time.Duration(i-n)*time.Minute)))
+	}
+	return rows
+}
+
+// read is what a model is asked when Ana writes.
+func (b *bundle) read(server *llmtest.Server) string {
+	b.t.Helper()
+	b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
+	b.turn()
+	requests := server.Requests()
+	return requests[len(requests)-1].Last()
+}
+
+func (b *bundle) jobs(kind string) int {
+	b.t.Helper()
+	var n int
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n))
+	return n
+}
+
+// shortening answers questions about pianos, and shortens conversations to one sentence.
+func shortening(_ context.Context, r llmtest.Request) llmtest.Reply {
+	if strings.Contains(r.System, "You shorten a conversation") {
+		return llmtest.Reply{Text: "They counted words."}
+	}
+	return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+}
+
+func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, shortening)
+	b := setup(t, model)
+	b.talk(20)
+	asked := b.read(server)
+	require.Contains(t, asked, "word00")
+	require.Zero(t, b.jobs("summarise"), "twenty are read word for word")
+
+	b.line(b.chat, policy.AuthorContact, "word20", time.Now())
+	asked = b.read(server)
+	require.Contains(t, asked, "word00", "nothing is cut while the summary is not there")
+	require.Equal(t, 1, b.jobs("summarise"))
+	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	asked = b.read(server)
+	require.Contains(t, asked, "earlier conversation, in short\nThey counted words.")
+	require.NotContains(t, asked, "word00")
+	require.Contains(t, asked, "customer: word20")
+	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
+}
+
+func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
+	t.Parallel()
+	change := map[string]func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error{
+		"deleted": func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error {
+			_, err := store.RedactMessage(ctx, tx, b.chat.ID, event, time.Now())
+			return err
+		},
+		"edited": func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error {
+			_, err := store.EditMessage(ctx, tx, b.chat.ID, event, "@demo_ana:x", "something else", time.Now())
+			return err
+		},
+		"gone": func(ctx context.Context, tx store.Tx, _ *bundle, event id.EventID) error {
+			_, err := tx.Exec(ctx, "delete from messages where event_id = $1", event)
+			return err
+		},
+	}
+	for name, do := range change {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			var b *bundle
+			during := false
+			model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+				if during && strings.Contains(r.System, "You shorten") {
+					require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w2") }))
+				}
+				return shortening(ctx, r)
+			})
+			b = setup(t, model)
+			b.talk(24)
+			require.NoError(t, b.agent.Summarise(ctx, b.chat.ID))
+			_, err := store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
+			require.NoError(t, err)
+			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w1") }))
+			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
+			require.ErrorIs(t, err, store.ErrNotFound)
+			asked := b.read(server)
+			require.NotContains(t, asked, "word00")
+			require.Contains(t, asked, "word01", "the others are read word for word again")
+
+			during = true
+			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID), errMoved, "what changes while it is made is not in it")
+			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
+			require.ErrorIs(t, err, store.ErrNotFound)
+		})
+	}
+}
+
+func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.System, "You shorten") {
+			return llmtest.Reply{Status: 400, Message: "no"}
+		}
+		return shortening(ctx, r)
+	})
+	b := setup(t, model)
+	b.talk(45)
+	require.Error(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	asked := b.read(server)
+	require.NotContains(t, asked, "word04")
+	require.Contains(t, asked, "word05")
+	require.Contains(t, asked, "word44")
+}
+
+func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, shortening)
+	b := setup(t, model)
+	rows := b.talk(20)
+	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		return store.Captured(context.Background(), tx, b.chat.ID, rows[19], 5)
+	}))
+	asked := b.read(server)
+	require.NotContains(t, asked, "word14")
+	require.Contains(t, asked, "word15")
+}
+
+func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Noted: the fence is green.", 0, "")))
+	b := setup(t, model)
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model})
+	b.ask("the fence is green, isn't it?")
+	b.note(policy.Admin, b.admin.ID, "The gardener is called Otto.")
+
+	ctx := context.Background()
+	room := id.RoomID("!direct:x")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "direct", RoomID: &room, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		return err
+	}))
+	b.ask("who gardens?")
+	asked := server.Requests()[1].Last()
+	require.Contains(t, asked, "The gardener is called Otto.")
+	require.NotContains(t, asked, "fence")
+	b.ask("and when?")
+	asked = server.Requests()[2].Last()
+	require.Contains(t, asked, "owner: who gardens?\nyou: Noted: the fence is green.")
+}
+
+func TestALongConversationKeepsItsLastTurnsWithinTheModelsRoom(t *testing.T) {
+	t.Parallel()
+	var said []store.Message
+	for i := range 8 {
+		author := policy.AuthorContact
+		if i%2 == 1 {
+			author = policy.AuthorMultisOwner
+		}
+		said = append(said, store.Message{ID: int64(i), Author: author, Body: strings.Repeat("word ", 400)}) // about 670 tokens
+	}
+	require.Zero(t, Limits{Context: 64_000}.old(said))
+	n := Limits{Context: 16_000}.old(said)
+	require.Equal(t, 8, n+len(said[n:]))
+	require.Equal(t, policy.AuthorContact, said[n].Author, "whole turns")
+	require.Equal(t, 6, n, "what stays takes half of what may be, 2,000 tokens")
+}

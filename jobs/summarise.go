@@ -1,0 +1,41 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// SummariseArgs asks to shorten what was said in a chat, before it is too much to be read word for word.
+type SummariseArgs struct {
+	Chat int64 `json:"chat"`
+}
+
+// Kind names the job.
+func (SummariseArgs) Kind() string { return "summarise" }
+
+// InsertOpts puts it on its queue, once for each chat. What fails is asked for again by the next turn.
+func (SummariseArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// Summariser shortens conversations.
+type Summariser interface {
+	Summarise(ctx context.Context, chat int64) error
+}
+
+type summariseWorker struct {
+	river.WorkerDefaults[SummariseArgs]
+	summariser Summariser
+}
+
+func (w *summariseWorker) Timeout(*river.Job[SummariseArgs]) time.Duration { return 5 * time.Minute }
+
+func (w *summariseWorker) NextRetry(job *river.Job[SummariseArgs]) time.Time {
+	return backoff(job.Attempt)
+}
+
+func (w *summariseWorker) Work(ctx context.Context, job *river.Job[SummariseArgs]) error {
+	return w.summariser.Summarise(ctx, job.Args.Chat)
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// Summary is what was said in a chat before the part of its conversation that is read word for word.
+type Summary struct {
+	ChatID int64
+	Body   string
+	About  []int64   // the messages whose words may be in it
+	Until  time.Time // when the last of them was said
+}
+
+const summarySQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
+
+// SummaryOf returns a chat's summary, or ErrNotFound.
+func SummaryOf(ctx context.Context, db DB, chat int64) (Summary, error) {
+	return one[Summary](ctx, db, "summary", summarySQL, chat)
+}
+
+const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) values (@chat, @body, @about, @until)
+	on conflict (chat_id) do update set body = excluded.body, about = excluded.about, until = excluded.until, created_at = now()`
+
+// PutSummary replaces a chat's summary.
+func PutSummary(ctx context.Context, tx Tx, s Summary) error {
+	return exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": clean(s.Body), "about": s.About, "until": s.Until})
+}
+
+const windowSQL = "select * from (select " + messageColumns + ` from messages m
+	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
+	order by m.ts desc, m.id desc limit $4) w order by ts, id`
+
+// Window returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
+func Window(ctx context.Context, db DB, chat int64, since time.Time, without []int64, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), notNil(without), limit)
+}
+
+// Asked is a question of the owner's and what he was answered.
+type Asked struct {
+	Message  int64
+	EventID  id.EventID
+	At       time.Time
+	Question string
+	Answer   string  // as the model gave it
+	About    []int64 // the messages whose words may be in the answer
+}
+
+const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer, t.about from tasks t join messages m on m.id = t.message_id
+	where t.chat_id = $1 and t.kind = 'ask' and t.state = 'completed' and not t.forgotten and t.answer <> '' and m.redacted_at is null
+		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
+	order by m.ts desc, m.id desc limit $4) w order by ts, id`
+
+// AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
+// said in such a room, commands and what they lead to, is no conversation.
+func AskedIn(ctx context.Context, db DB, room int64, since time.Time, without []int64, limit int) ([]Asked, error) {
+	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), notNil(without), limit)
+}
+
+func notNil(ids []int64) []int64 {
+	if ids == nil {
+		return []int64{}
+	}
+	return ids
+}
