@@ -120,6 +120,8 @@ type answer struct {
 	text  string   // Markdown; empty says nothing
 	asks  question // what the text asks; nil for nothing
 	react string   // an emoji on the message that was answered
+	about []int64  // the messages that the text quotes: when one is deleted, so is the text
+	shows int64    // the promise that the text shows by itself; 0 for none
 	// do is what changes, in the transaction that says so; nil for nothing.
 	do  func(ctx context.Context, tx store.Tx) error
 	why string // for the record, where it is not plain
@@ -222,9 +224,14 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			said, err := a.say(ctx, tx, r.room, ans.text, ans.asks)
+			said, err := a.say(ctx, tx, r.room, ans.text, ans.asks, ans.about...)
 			if err != nil {
 				return err
+			}
+			if ans.shows != 0 {
+				if err := store.ShownIn(ctx, tx, ans.shows, said); err != nil {
+					return err
+				}
 			}
 			out = &said
 		}
@@ -254,13 +261,15 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 	})
 }
 
-// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on.
-func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question) (uuid.UUID, error) {
+// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
+func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question, about ...int64) (uuid.UUID, error) {
 	expires := a.Now().Add(dialogTime)
 	if asks != nil {
 		markdown += " Open until " + a.moment(expires) + "."
 	}
-	out, _, err := a.Box.Queue(ctx, tx, outbox.Notice(room, fit(markdown), false))
+	letter := outbox.Notice(room, fit(markdown), false)
+	letter.About = about
+	out, _, err := a.Box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {
 		return out, err
 	}

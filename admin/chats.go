@@ -81,6 +81,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.whyChat(ctx, chat)
 	case "memory":
 		return a.showMemory(ctx, chat)
+	case "commitments":
+		return a.listPromises(ctx, " ("+esc(label(chat))+")", []int64{chat.ID})
 	case "import":
 		return a.readHistory(chat, p.Since), nil
 	default:

@@ -265,6 +265,9 @@ func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.nudged(ctx, r); err != nil || done {
 		return ans, err
 	}
+	if ans, done, err := a.settled(ctx, r); err != nil || done {
+		return ans, err
+	}
 	if ans, done, err := a.stopped(ctx, r); err != nil || done {
 		return ans, err
 	}

@@ -32,6 +32,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Memory**",
 		"`/memory [chat]` — what I noted",
 		"`/remember note` — note something for good",
+		"`/commitments [chat] or [done, snooze, drop number]` — who promised what, by when",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",

@@ -27,6 +27,13 @@ func (a *Admin) memoryCommands() []command {
 			summary: "note something for good",
 			help:    "It goes into your own notes, which no contact's answer ever sees.",
 		},
+		{
+			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: a.commitments,
+			summary: "who promised what, by when",
+			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +
+				"✅ done, 🕐 again in an hour, 🌅 tomorrow. `/commitments done 3`, `/commitments snooze 3 fri 9am`, `/commitments drop 3` (nobody waits for it any more), `/commitments open 3` (it does after all). " +
+				"I remind you once, on the morning of the day it is due or an hour before.",
+		},
 	}
 }
 
@@ -52,7 +59,7 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 		return answer{text: "**" + name + "**: no notes yet. " + a.howNotesCome()}, nil
 	}
 	var sources []int64
-	for _, n := range notes {
+	for _, n := range notes[:min(len(notes), shownNotes)] {
 		sources = append(sources, n.Sources...)
 	}
 	said, err := store.MessagesByID(ctx, a.Store.DB(), sources)
@@ -66,7 +73,7 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 	if len(notes) > shownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
 	}
-	return answer{text: strings.Join(lines, "\n")}, nil
+	return answer{text: strings.Join(lines, "\n"), about: sources}, nil
 }
 
 // howNotesCome says when there will be some.

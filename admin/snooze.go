@@ -87,20 +87,28 @@ func (a *Admin) putOff(ctx context.Context, s store.Schedule, at time.Time) (ans
 // tomorrowHour is when a reminder that is put off until tomorrow comes.
 const tomorrowHour = 9
 
-// nudged carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
-func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
+// untilWhen reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
+func (a *Admin) untilWhen(r request) (at time.Time, ok bool) {
 	local := r.now.In(a.Rules.Zone)
-	tomorrow := schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), a.Rules.Zone)
-	var at time.Time
 	switch strings.ReplaceAll(r.message.Body, variation, "") {
 	case "✅", "✔", "👍", "☑":
+		return time.Time{}, true
 	case "➕", "➕️", "+":
 		at = r.now.Add(10 * time.Minute)
 	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
 		at = r.now.Add(time.Hour)
 	case "🌅", "🌄", "🌞":
-		at = tomorrow
+		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), a.Rules.Zone)
 	default:
+		return time.Time{}, false
+	}
+	return at.Truncate(time.Second), true
+}
+
+// nudged carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
+func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
+	at, ok := a.untilWhen(r)
+	if !ok {
 		return answer{}, false, nil
 	}
 	s, err := a.reminded(ctx, r)
@@ -113,7 +121,7 @@ func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
 	if at.IsZero() {
 		return a.doneWith(s), true, nil
 	}
-	ans, err := a.putOff(ctx, s, at.Truncate(time.Second))
+	ans, err := a.putOff(ctx, s, at)
 	return ans, true, err
 }
 

@@ -118,6 +118,7 @@ type Handlers struct {
 	Hook     Deliverer
 	Capture  Capturer
 	Shorten  Summariser
+	Nudge    Nudger
 	// Archive is nil where messages are not searched.
 	Archive Archiver
 	Watch   Watcher
@@ -167,6 +168,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
 	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
 	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
+	river.AddWorker(workers, &nudgeWorker{nudger: h.Nudge})
 	river.AddWorker(workers, &summariseWorker{summariser: h.Shorten})
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
@@ -191,7 +193,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueTick:     {MaxWorkers: 8, FetchPollInterval: tickPoll},
 			queueRun:      queue(2),
 		},
-		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookAtFolders()),
+		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookForPromises(), lookAtFolders()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: turnTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

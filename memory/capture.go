@@ -180,10 +180,13 @@ func put(ctx context.Context, tx store.Tx, s step) (store.Note, error) {
 		return store.Note{}, err
 	}
 	s.note.ID = id
-	if s.old != nil && s.note.ValidTo == nil {
-		err = store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
+	if s.old == nil || s.note.ValidTo != nil {
+		return s.note, nil
 	}
-	return s.note, err
+	if err := store.DropPromised(ctx, tx, s.old.ID); err != nil {
+		return store.Note{}, err
+	}
+	return s.note, store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
 }
 
 // promise enters an action that somebody has to do into the owner's ledger.

@@ -293,3 +293,18 @@ func TestTheOwnersRoomsShareOneMemory(t *testing.T) {
 	require.Len(t, r.held(policy.OwnerScope(), policy.Admin), 2)
 	require.Equal(t, 2, r.count("select count(distinct chat_id) from chat_memory where window_from is not null"), "their windows stay apart")
 }
+
+func TestAPromiseThatIsReplacedIsWaitedForNoMore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, due := range []string{"2026-12-01", "2026-12-15"} {
+		r.now = r.now.Add(time.Hour)
+		r.talk(r.ana, 6)
+		r.notes(note{Kind: "action", Subject: "Fence payment", Text: "The owner pays the fence by " + due + ".", Who: "owner", Due: due, From: []int{1}})
+		require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
+	}
+	open, err := store.OpenCommitments(r.ctx, r.st.DB(), nil, 10)
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	require.Equal(t, "The owner pays the fence by 2026-12-15.", open[0].What)
+}

@@ -70,9 +70,11 @@ func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 	return oneMessage(ctx, db, answeredBySQL, out)
 }
 
-const isAboutSQL = "select exists (select from outbox where chat_id = $1 and event_id = $2 and about <> '{}')"
+const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
+	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id))`
 
-// IsAbout tells whether an event that was sent to a chat quotes messages of another. The empty event does not.
+// IsAbout tells whether an event that was sent to a chat quotes messages of another, without having been asked for. The empty
+// event does not.
 func IsAbout(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {

@@ -4,7 +4,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// CommitmentState is how far a promise is.
+type CommitmentState string
+
+// The states of a promise.
+const (
+	CommitmentOpen    CommitmentState = "open"
+	CommitmentDone    CommitmentState = "done"
+	CommitmentDropped CommitmentState = "dropped" // nobody waits for it any more
 )
 
 // Commitment is something that somebody promised, or has to do.
@@ -17,7 +29,7 @@ type Commitment struct {
 	Whom      string
 	What      string
 	DueAt     *time.Time
-	State     string // open, done, dropped
+	State     CommitmentState
 	SnoozedTo *time.Time
 	NudgedAt  *time.Time
 	CreatedAt time.Time
@@ -35,32 +47,61 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	})
 }
 
-const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open'
-	and (c.snoozed_to is null or c.snoozed_to <= $1) order by c.due_at nulls last, c.id limit $2`
+const dropPromisedSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// OpenCommitments returns what is promised and not done, what is due first at the head, without what was put off beyond at.
-func OpenCommitments(ctx context.Context, db DB, at time.Time, limit int) ([]Commitment, error) {
-	return collect[Commitment](ctx, db, "commitments", openCommitmentsSQL, at, limit)
+// DropPromised ends what a note said to be promised, because a newer note takes its place.
+func DropPromised(ctx context.Context, tx Tx, note int64) error {
+	return exec(ctx, tx, "end commitments", dropPromisedSQL, note)
+}
+
+const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
+	order by coalesce(c.snoozed_to, c.due_at) nulls last, c.id limit @limit`
+
+// OpenCommitments returns what is promised and not done in some chats, or in all for nil, what comes first at the head.
+func OpenCommitments(ctx context.Context, db DB, chats []int64, limit int) ([]Commitment, error) {
+	return collect[Commitment](ctx, db, "commitments", openCommitmentsSQL, pgx.NamedArgs{"chats": chats, "limit": limit})
+}
+
+const commitmentByIDSQL = "select " + commitmentColumns + " from commitments c where c.id = $1"
+
+// CommitmentByID returns one promise, or ErrNotFound.
+func CommitmentByID(ctx context.Context, db DB, commitment int64) (Commitment, error) {
+	return one[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
+}
+
+const commitmentByEventSQL = "select " + commitmentColumns + ` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
+
+// CommitmentByEvent returns the promise that an event of a chat shows, or ErrNotFound.
+func CommitmentByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Commitment, error) {
+	return one[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
 }
 
 const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, nudged_at = case when $3::timestamptz is null then nudged_at end where id = $1"
 
-// SetCommitment changes how far a promise is; a time puts it off.
-func SetCommitment(ctx context.Context, tx Tx, commitment int64, state string, snoozed *time.Time) error {
+// SetCommitment changes how far a promise is; a time puts it off until then.
+func SetCommitment(ctx context.Context, tx Tx, commitment int64, state CommitmentState, snoozed *time.Time) error {
 	return exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
-const dueCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
-	and c.due_at is not null and c.due_at <= $1 and c.due_at > $2 and (c.snoozed_to is null or c.snoozed_to <= $3) order by c.due_at, c.id limit 20 for update skip locked`
+const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
+	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end
+	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
-// DueCommitments returns the promises due until a time and not older than another, of which nobody was reminded.
-func DueCommitments(ctx context.Context, tx Tx, until, notBefore, now time.Time) ([]Commitment, error) {
-	return collect[Commitment](ctx, tx, "commitments", dueCommitmentsSQL, until, notBefore, now)
+// Unnudged returns the promises of which the owner was not reminded: those due between two times, and those put off until now.
+func Unnudged(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
+	return collect[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
 }
 
-const nudgedSQL = "update commitments set nudged_at = now() where id = any ($1)"
+const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
-// Nudged notes that the owner was reminded of promises.
-func Nudged(ctx context.Context, tx Tx, commitments []int64) error {
-	return exec(ctx, tx, "note reminder", nudgedSQL, commitments)
+// Nudged notes that the owner was reminded of a promise, and by what.
+func Nudged(ctx context.Context, tx Tx, commitment int64, at time.Time, out uuid.UUID) error {
+	return exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
+}
+
+const shownSQL = "update commitments set shown_in = $2 where id = $1"
+
+// ShownIn notes what shows a promise by itself.
+func ShownIn(ctx context.Context, tx Tx, commitment int64, out uuid.UUID) error {
+	return exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
 }

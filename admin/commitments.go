@@ -1,0 +1,293 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/memory"
+	"multis/outbox"
+	"multis/schedule"
+	"multis/store"
+)
+
+const (
+	// shownPromises is how many promises one answer lists.
+	shownPromises = 20
+	// nudgeHour is when the owner is reminded of what is due later that day, nudgeBefore how long before it at the latest.
+	nudgeHour   = 9
+	nudgeBefore = time.Hour
+	// nudgeLate is how long after it was due a promise is still worth a reminder.
+	nudgeLate = 24 * time.Hour
+)
+
+// commitments lists who promised what, or changes one promise.
+func (a *Admin) commitments(ctx context.Context, r request, args string) (answer, error) {
+	verb, rest, _ := strings.Cut(args, " ")
+	switch verb = strings.ToLower(verb); verb {
+	case "":
+		return a.listPromises(ctx, "", nil)
+	case "done", "drop", "open", "snooze":
+		return a.changePromise(ctx, r, verb, strings.TrimSpace(rest))
+	}
+	if n := jobNumber(args); n > 0 {
+		return a.showPromise(ctx, n)
+	}
+	return a.withChat(ctx, args, pickChat{Then: "commitments"})
+}
+
+// listPromises lists what is open, of one chat or of all: what the owner promised apart from what others did.
+func (a *Admin) listPromises(ctx context.Context, where string, chats []int64) (answer, error) {
+	open, err := store.OpenCommitments(ctx, a.Store.DB(), chats, shownPromises+1)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(open) == 0 {
+		return answer{text: "Nobody promised anything that is still open" + where + ". " + a.howPromisesCome()}, nil
+	}
+	shown := open[:min(len(open), shownPromises)]
+	said, err := a.places(ctx, shown)
+	if err != nil {
+		return answer{}, err
+	}
+	var yours, theirs []string
+	var about []int64
+	for _, c := range shown {
+		line := fmt.Sprintf("**#%d** %s", c.ID, a.promiseLine(c, said))
+		if byOwner(c) {
+			yours = append(yours, line)
+		} else {
+			theirs = append(theirs, line)
+		}
+		about = append(about, c.MessageID)
+	}
+	var b strings.Builder
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"You promised", yours}, {"Others promised", theirs}} {
+		if len(part.lines) > 0 {
+			fmt.Fprintf(&b, "**%s**%s\n%s\n\n", part.title, where, strings.Join(part.lines, "\n"))
+		}
+	}
+	if len(open) > shownPromises {
+		b.WriteString("and more: `/commitments` and the name of a chat shows its own. ")
+	}
+	fmt.Fprintf(&b, "`/commitments done %d` when it is settled, `/commitments snooze %d fri 9am` to be reminded then.", shown[0].ID, shown[0].ID)
+	return answer{text: b.String(), about: about}, nil
+}
+
+// howPromisesCome says when there will be some.
+func (a *Admin) howPromisesCome() string {
+	if a.Rules.Model == noModel {
+		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
+	}
+	return "I note promises together with the other notes, after 20 messages of a chat or six quiet hours."
+}
+
+// showPromise shows one promise, to be reacted to.
+func (a *Admin) showPromise(ctx context.Context, number int64) (answer, error) {
+	c, err := store.CommitmentByID(ctx, a.Store.DB(), number)
+	if errors.Is(err, store.ErrNotFound) {
+		return noPromise(number), nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	said, err := a.places(ctx, []store.Commitment{c})
+	if err != nil {
+		return answer{}, err
+	}
+	text := "🤝 " + a.promiseLine(c, said)
+	switch {
+	case c.State != store.CommitmentOpen:
+		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), about: []int64{c.MessageID}}, nil
+	default:
+		return answer{text: text + promiseSigns, about: []int64{c.MessageID}, shows: c.ID}, nil
+	}
+}
+
+const promiseSigns = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
+
+func noPromise(number int64) answer {
+	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
+}
+
+// changePromise settles a promise, puts it off or opens it again.
+func (a *Admin) changePromise(ctx context.Context, r request, verb, args string) (answer, error) {
+	word, when, _ := strings.Cut(args, " ")
+	number := jobNumber(word)
+	if number == 0 {
+		return answer{text: fmt.Sprintf("Which one? `/commitments %s 3`. `/commitments` lists them with their numbers.", verb)}, nil
+	}
+	c, err := store.CommitmentByID(ctx, a.Store.DB(), number)
+	if errors.Is(err, store.ErrNotFound) {
+		return noPromise(number), nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if verb != "snooze" {
+		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped, "open": store.CommitmentOpen}[verb]
+		return a.settlePromise(c, state), nil
+	}
+	if strings.TrimSpace(when) == "" {
+		return answer{text: fmt.Sprintf("Until when? `/commitments snooze %d fri 9am`", number)}, nil
+	}
+	at, rest, err := schedule.When(when, a.written(r), schedule.English())
+	if err == nil && rest != "" {
+		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
+	}
+	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+		return ans, err
+	}
+	return a.putOffPromise(c, at), nil
+}
+
+func (a *Admin) settlePromise(c store.Commitment, state store.CommitmentState) answer {
+	return answer{react: "✅", why: "You settled a promise.", do: func(ctx context.Context, tx store.Tx) error {
+		return store.SetCommitment(ctx, tx, c.ID, state, nil)
+	}}
+}
+
+func (a *Admin) putOffPromise(c store.Commitment, at time.Time) answer {
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", a.clock(at), sentence(esc(clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
+		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
+	}}
+}
+
+// settled carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
+func (a *Admin) settled(ctx context.Context, r request) (answer, bool, error) {
+	at, ok := a.untilWhen(r)
+	if !ok {
+		return answer{}, false, nil
+	}
+	c, err := store.CommitmentByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return answer{}, false, nil
+	case err != nil:
+		return answer{}, false, err
+	case !r.byOwner():
+		return answer{why: "Promises are the owner's to settle."}, true, nil
+	case at.IsZero():
+		return a.settlePromise(c, store.CommitmentDone), true, nil
+	default:
+		return a.putOffPromise(c, at), true, nil
+	}
+}
+
+// Nudge reminds the owner of promises that are due soon, once each, and again of those he put off.
+func (a *Admin) Nudge(ctx context.Context) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		now := a.Now()
+		due, err := store.Unnudged(ctx, tx, now.Add(-nudgeLate), now.Add(nudgeLate), now)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		room, err := adminRoom(ctx, tx)
+		if err != nil {
+			return err
+		}
+		said, err := a.places(ctx, due)
+		if err != nil {
+			return err
+		}
+		for _, c := range due {
+			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, a.Rules.Zone).After(now) {
+				continue
+			}
+			letter := outbox.Notice(room, fit("🤝 "+a.promiseLine(c, said)+promiseSigns), true)
+			letter.About = []int64{c.MessageID}
+			out, _, err := a.Box.Queue(ctx, tx, letter)
+			if err != nil {
+				return err
+			}
+			if err := store.Nudged(ctx, tx, c.ID, now, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// nudgeAt is when the owner is reminded of what is due: in the morning of that day, or an hour before if that is sooner.
+func nudgeAt(due time.Time, zone *time.Location) time.Time {
+	y, m, d := due.In(zone).Date()
+	morning := schedule.Instant(time.Date(y, m, d, nudgeHour, 0, 0, 0, time.UTC), zone)
+	if last := due.Add(-nudgeBefore); last.Before(morning) {
+		return last
+	}
+	return morning
+}
+
+// byOwner tells whether the owner has to do it.
+func byOwner(c store.Commitment) bool {
+	switch fold(c.Who) {
+	case "owner", "the owner", "you", "me":
+		return true
+	default:
+		return false
+	}
+}
+
+// promiseLine is a promise in one line: what, by when, and where it was said.
+func (a *Admin) promiseLine(c store.Commitment, said map[int64]place) string {
+	text := sentence(esc(c.What))
+	if c.DueAt != nil {
+		text += " **" + a.dueText(*c.DueAt) + "**"
+	}
+	if c.SnoozedTo != nil && c.SnoozedTo.After(a.Now()) {
+		text += " · again " + a.clock(*c.SnoozedTo)
+	}
+	if p, there := said[c.MessageID]; there {
+		text += " · " + p.link()
+	}
+	return text
+}
+
+func (a *Admin) dueText(due time.Time) string {
+	if due.Before(a.Now()) {
+		return "was due " + a.clock(due)
+	}
+	return "due " + a.clock(due)
+}
+
+// place is where something was said.
+type place struct {
+	chat   store.Chat
+	source string // "Ana · WhatsApp, Tue 3 Nov 18:22"
+	event  store.Message
+}
+
+// link is the place as Markdown.
+func (p place) link() string {
+	if to := memory.Link(p.chat, p.event.EventID); to != "" {
+		return esc(p.source) + " ([message](" + to + "))"
+	}
+	return esc(p.source)
+}
+
+// places tells where promises were made.
+func (a *Admin) places(ctx context.Context, promises []store.Commitment) (map[int64]place, error) {
+	messages, chats := make([]int64, len(promises)), make([]int64, len(promises))
+	for i, c := range promises {
+		messages[i], chats[i] = c.MessageID, c.ChatID
+	}
+	said, err := store.MessagesByID(ctx, a.Store.DB(), messages)
+	if err != nil {
+		return nil, err
+	}
+	in, err := store.ChatsByID(ctx, a.Store.DB(), chats)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[int64]place, len(said))
+	for n, m := range said {
+		chat := in[m.ChatID]
+		all[n] = place{chat: chat, source: memory.SourceOf(chat, m, a.Rules.Zone, a.Now()), event: m}
+	}
+	return all, nil
+}

@@ -1,0 +1,159 @@
+package admin_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+// promised enters a promise, as a capture does.
+func (r *rig) promised(chat store.Chat, who, what string, due *time.Time) store.Commitment {
+	r.t.Helper()
+	var c store.Commitment
+	r.tx(func(tx store.Tx) error {
+		m, err := store.InsertMessage(r.ctx, tx, store.Message{
+			ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: what, At: r.now.Add(-time.Hour), Action: policy.ActionArchive,
+		})
+		if err != nil {
+			return err
+		}
+		if err := store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, MessageID: m, Who: who, What: what, DueAt: due}); err != nil {
+			return err
+		}
+		open, err := store.OpenCommitments(r.ctx, tx, []int64{chat.ID}, 100)
+		for _, o := range open {
+			if o.MessageID == m {
+				c = o
+			}
+		}
+		return err
+	})
+	require.NotZero(r.t, c.ID)
+	return c
+}
+
+// nudged is what the owner is reminded of at a time.
+func (r *rig) nudged(at time.Time) string {
+	r.t.Helper()
+	r.now = at
+	require.NoError(r.t, r.admin.Nudge(r.ctx))
+	return said(r.flush())
+}
+
+func TestPromisesAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/commitments"), "Nobody promised anything")
+	ana, ben := r.chat("Ana", "whatsapp"), r.chat("Ben", "signal")
+	friday, monday := r.now.Add(80*time.Hour), r.now.Add(150*time.Hour)
+	r.promised(ben, "Ben", "Ben sends the *offer*", &monday)
+	r.promised(ana, "the owner", "You pay Ana for the fence", &friday)
+	shown := r.owner("/commitments")
+	require.Less(t, strings.Index(shown, "You promised"), strings.Index(shown, "Others promised"))
+	require.Contains(t, shown, "You pay Ana for the fence. **due ")
+	require.Contains(t, shown, "Ben sends the *offer*")
+	require.Contains(t, r.last().HTML, "https://matrix.to/#/%21room")
+	require.Contains(t, shown, "Ben · Signal")
+	require.NotContains(t, r.owner("/commitments ana"), "Ben")
+	require.Contains(t, r.eva("/commitments"), "is the owner's")
+}
+
+func TestAPromiseIsSettledPutOffAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	c := r.promised(ana, "Ana", "Ana brings the papers", nil)
+	number := strings.TrimSpace(strings.SplitN(r.owner("/commitments"), "#", 2)[1][:1])
+	require.Equal(t, "[✅]", r.owner("/commitments done "+number))
+	require.Contains(t, r.owner("/commitments"), "Nobody promised")
+	require.Contains(t, r.owner("/commitments "+number), "done; ")
+	require.Equal(t, "[✅]", r.owner("/commitments open "+number))
+
+	require.Contains(t, r.owner("/commitments snooze "+number+" noonish"), "noonish")
+	require.Contains(t, r.owner("/commitments snooze "+number+" tomorrow 9am"), "Again")
+	require.Empty(t, r.nudged(r.now.Add(time.Hour)))
+	require.Contains(t, r.nudged(noon.Add(24*time.Hour)), "Ana brings the papers")
+	require.Empty(t, r.nudged(r.now.Add(time.Minute)), "once")
+
+	r.owner("/commitments " + number)
+	require.Equal(t, "[✅]", r.reacts(r.last().Event, "✅"))
+	got, err := store.CommitmentByID(r.ctx, r.st.DB(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.CommitmentDone, got.State)
+	require.Contains(t, r.owner("/commitments done 999"), "no promise #999")
+	require.Contains(t, r.owner("/commitments done"), "Which one?")
+}
+
+func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	evening := time.Date(2026, 11, 27, 18, 0, 0, 0, r.rules.Zone)
+	early := time.Date(2026, 11, 28, 7, 30, 0, 0, r.rules.Zone)
+	past := noon.Add(-48 * time.Hour)
+	r.promised(ana, "owner", "You pay for the fence", &evening)
+	r.promised(ana, "Ana", "Ana calls", &early)
+	r.promised(ana, "Ana", "Ana called", &past)
+	require.Empty(t, r.nudged(time.Date(2026, 11, 27, 8, 59, 0, 0, r.rules.Zone)), "nor of what is long over")
+
+	r.now = time.Date(2026, 11, 27, 9, 0, 0, 0, r.rules.Zone)
+	var both sync.WaitGroup
+	for range 2 { // of two processes, one reminds
+		both.Go(func() {
+			if err := r.admin.Nudge(r.ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	reminder := r.flush()
+	require.Len(t, reminder, 1)
+	require.Contains(t, said(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
+	require.Equal(t, "m.text", reminder[0].Type, "it wakes the phone")
+	require.Contains(t, r.nudged(time.Date(2026, 11, 28, 6, 30, 0, 0, r.rules.Zone)), "Ana calls")
+
+	require.Contains(t, r.reacts(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
+	require.Contains(t, r.nudged(time.Date(2026, 11, 29, 9, 0, 0, 0, r.rules.Zone)), "was due Fri 27 Nov")
+	require.Empty(t, said(r.do(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.last().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
+	require.Equal(t, "[✅]", r.reacts(r.last().Event, "✅"))
+	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))
+}
+
+func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	c := r.promised(ana, "Ana", "Ana brings the papers", nil)
+	r.owner("/commitments")
+	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
+		_, err := store.InsertNote(r.ctx, tx, store.Note{
+			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "There are papers.", Sources: []int64{c.MessageID}, ValidFrom: r.now,
+		})
+		return err
+	}))
+	r.owner("/memory ana")
+	require.Contains(t, r.owner("/commitments"), "papers")
+	m, err := store.MessageByID(r.ctx, r.st.DB(), c.MessageID)
+	require.NoError(t, err)
+	r.tx(func(tx store.Tx) error {
+		quoting, err := store.EmptyQuotes(r.ctx, tx, ana.ID, m.EventID)
+		require.Len(t, quoting, 3)
+		return err
+	})
+	require.Zero(t, r.count("select count(*) from outbox where content::text like '%papers%'"))
+}
+
+func TestAReplyToWhatWasAskedForIsAQuestion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.promised(r.chat("Ana", "whatsapp"), "Ana", "Ana brings the papers", nil)
+	r.owner("/commitments")
+	require.Contains(t, said(r.do(store.Message{Body: "which papers?", RelatesTo: r.last().Event})), "You asked")
+}
