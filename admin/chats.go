@@ -85,6 +85,10 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.listPromises(ctx, " ("+esc(label(chat))+")", []int64{chat.ID})
 	case "import":
 		return a.readHistory(chat, p.Since), nil
+	case "forget":
+		return a.askForgetChat(ctx, chat)
+	case "erase":
+		return a.askErase(ctx, chat)
 	default:
 		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
 	}
@@ -242,6 +246,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to see its notes"
 	case p.Then == "import":
 		hint += " to read what was said there"
+	case p.Then == "forget", p.Then == "erase":
+		hint += " (I ask before anything goes)"
 	case p.Then == "why":
 		hint += " to see why I answered or kept silent there"
 	}

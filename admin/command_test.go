@@ -33,6 +33,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/memory [chat]` — what I noted",
 		"`/remember note` — note something for good",
 		"`/commitments [chat] or [done, snooze, drop number]` — who promised what, by when",
+		"`/forget [topic, number, link or all] [chat]` — take something out of all I keep",
+		"`/erase contact` — take a person out of all I keep",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",

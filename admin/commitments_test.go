@@ -143,7 +143,7 @@ func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
 	m, err := store.MessageByID(r.ctx, r.st.DB(), c.MessageID)
 	require.NoError(t, err)
 	r.tx(func(tx store.Tx) error {
-		quoting, err := store.EmptyQuotes(r.ctx, tx, ana.ID, m.EventID)
+		quoting, err := store.RedactMessage(r.ctx, tx, ana.ID, m.EventID, r.now)
 		require.Len(t, quoting, 3)
 		return err
 	})

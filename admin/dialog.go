@@ -47,6 +47,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickBridge{}
 	case allowCall{}.kind():
 		q = &allowCall{}
+	case letGo{}.kind():
+		q = &letGo{}
 	default:
 		return nil, fmt.Errorf("read question %d: kind %q is unknown", d.ID, d.Kind)
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,7 +28,7 @@ func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *t
 	require.NotContains(t, b.ask("what about the fence?"), "480", "nobody named her chat")
 
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		quoting, err := store.EmptyQuotes(context.Background(), tx, b.chat.ID, "$m1")
+		quoting, err := store.RedactMessage(context.Background(), tx, b.chat.ID, "$m1", time.Now())
 		require.Len(t, quoting, 1, "when her message is deleted, so is the answer that quotes it")
 		return err
 	}))

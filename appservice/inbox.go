@@ -353,10 +353,7 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 }
 
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
-	if _, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at); err != nil {
-		return err
-	}
-	gone, err := store.EmptyQuotes(ctx, b.tx, chat.ID, target)
+	gone, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
 	if err != nil {
 		return err
 	}

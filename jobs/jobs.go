@@ -126,6 +126,7 @@ type Handlers struct {
 	Tick    Ticker
 	Run     Executor
 	Keep    Keeper
+	Forget  Forgetter
 }
 
 // tickPoll is how often the queue looks for what became due: about as late as that are reminders.
@@ -173,6 +174,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
 	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
+	river.AddWorker(workers, &forgetWorker{forgetter: h.Forget})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{

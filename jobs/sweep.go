@@ -30,6 +30,9 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	select 'run', r.id::text from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'run' and l.args->>'run' = r.id::text)
 	union all
+	select 'forget', f.id::text from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
+	union all
 	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
 	union all
@@ -94,6 +97,8 @@ func argsFor(kind, id string) (Args, error) {
 		return WatchArgs{Watch: n}, nil
 	case "transcribe":
 		return TranscribeArgs{Message: n}, nil
+	case "forget":
+		return ForgetArgs{Forgetting: n}, nil
 	case "run":
 		return RunArgs{Run: n}, nil
 	default:

@@ -305,7 +305,7 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 	waiting := quoting()
 	var emptied []uuid.UUID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		emptied, err = store.EmptyQuotes(ctx, tx, b.chat.ID, "$secret")
+		emptied, err = store.RedactMessage(ctx, tx, b.chat.ID, "$secret", time.Now())
 		return err
 	})
 	require.ElementsMatch(t, []uuid.UUID{sent, waiting}, emptied)

@@ -224,7 +224,7 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 	l.About = []int64{about}
 	out, _ := b.queue(l)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		_, err := store.EmptyQuotes(ctx, tx, b.chat.ID, "$q")
+		_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now())
 		return err
 	})
 	_, err := store.OutFile(t.Context(), b.store.DB(), out)

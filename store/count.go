@@ -16,18 +16,22 @@ const upsertTerms = " on conflict (role, word) do update set ndoc = term_stats.n
 const countTermsSQL = "insert into term_stats (role, word, ndoc) select r.role, c.word, c.n from " + countedRolesSQL + ", " + wordCountsSQL +
 	` order by r.role collate "C", c.word collate "C"` + upsertTerms
 
-// A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted.
-const uncountTermsSQL = "with gone as (select r.role, c.word, c.n from " + countedRolesSQL + ", " + wordCountsSQL + `), dead as (
+// A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted. What waits to be
+// counted under '*' is not taken out there.
+const uncountTermsSQL = `with gone as (
+		select r.role, w.word, count(*)::int as n from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (values (i.role), ('*')) r(role)
+		where i.doc_id = any ($1) and (r.role <> '*' or not exists (select from uncounted u where u.doc_id = i.doc_id)) group by 1, 2
+	), dead as (
 		delete from term_stats t using gone g where t.role = g.role and t.word = g.word and t.ndoc <= g.n
 	)
 	update term_stats t set ndoc = t.ndoc - g.n from gone g where t.role = g.role and t.word = g.word and t.ndoc > g.n`
 
 const sizeCorpusSQL = `insert into corpus_stats (role, chunks, words)
-	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1
+	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = any ($1) group by 1
 	on conflict (role) do update set chunks = corpus_stats.chunks + excluded.chunks, words = corpus_stats.words + excluded.words`
 
 const countConfigsSQL = `insert into corpus_configs (role, config, chunks)
-	select r.role, i.config, $2 * count(*) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = $1 group by 1, 2
+	select r.role, i.config, $2 * count(*) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = any ($1) group by 1, 2
 	on conflict (role, config) do update set chunks = corpus_configs.chunks + excluded.chunks`
 
 const dropEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
@@ -41,7 +45,7 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 	if err := exec(ctx, tx, "count words", countTermsSQL, docID, false); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, docID, 1); err != nil {
+	if err := size(ctx, tx, []int64{docID}, 1); err != nil {
 		return err
 	}
 	if err := exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
@@ -50,18 +54,17 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 	return countAll(ctx, tx)
 }
 
-const countPutOffSQL = "delete from uncounted where doc_id = $1"
+const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
 
-// uncount takes the words of a document as it stands out of the counts.
-func uncount(ctx context.Context, tx Tx, docID int64) error {
-	tag, err := tx.Exec(ctx, countPutOffSQL, docID)
-	if err != nil {
-		return fmt.Errorf("uncount words: %w", err)
-	}
-	if err := exec(ctx, tx, "uncount words", uncountTermsSQL, docID, tag.RowsAffected() == 0); err != nil {
+// uncount takes the words of documents as they stand out of the counts.
+func uncount(ctx context.Context, tx Tx, docs ...int64) error {
+	if err := exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, docID, -1); err != nil {
+	if err := exec(ctx, tx, "uncount words", countPutOffSQL, docs); err != nil {
+		return err
+	}
+	if err := size(ctx, tx, docs, -1); err != nil {
 		return err
 	}
 	if err := exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
@@ -70,11 +73,11 @@ func uncount(ctx context.Context, tx Tx, docID int64) error {
 	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
 }
 
-func size(ctx context.Context, tx Tx, docID int64, sign int) error {
-	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docID, sign); err != nil {
+func size(ctx context.Context, tx Tx, docs []int64, sign int) error {
+	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "count languages", countConfigsSQL, docID, sign)
+	return exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
 // A twentieth of the corpus may wait, and no more than 2,000 chunks.

@@ -161,15 +161,36 @@ const deleteDocumentSQL = "delete from documents where id = $1"
 
 // RemoveDocument deletes a document with its chunks and takes its words out of the counts. ErrNotFound when it is not there.
 func RemoveDocument(ctx context.Context, tx Tx, origin string) error {
+	_, found, err := removeDocuments(ctx, tx, []string{origin})
+	if err == nil && found == 0 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+const documentsByOriginsSQL = "select id, chunks from documents where origin = any ($1) order by id"
+
+const deleteDocumentsSQL = "delete from documents where id = any ($1)"
+
+// removeDocuments is RemoveDocument for many of them. It returns how many chunks there were, and how many documents.
+func removeDocuments(ctx context.Context, tx Tx, origins []string) (chunks, found int, err error) {
 	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
-		return fmt.Errorf("wait for other writers: %w", err)
+		return 0, 0, fmt.Errorf("wait for other writers: %w", err)
 	}
-	doc, err := DocumentByOrigin(ctx, tx, origin)
-	if err != nil {
-		return err
+	type doc struct {
+		ID     int64
+		Chunks int
 	}
-	if err := uncount(ctx, tx, doc.ID); err != nil {
-		return err
+	docs, err := collect[doc](ctx, tx, "documents", documentsByOriginsSQL, origins)
+	if err != nil || len(docs) == 0 {
+		return 0, 0, err
 	}
-	return exec(ctx, tx, "delete document", deleteDocumentSQL, doc.ID)
+	ids := make([]int64, len(docs))
+	for i, d := range docs {
+		ids[i], chunks = d.ID, chunks+d.Chunks
+	}
+	if err := uncount(ctx, tx, ids...); err != nil {
+		return 0, 0, err
+	}
+	return chunks, len(docs), exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
 }

@@ -113,7 +113,16 @@ func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sende
 	if tag.RowsAffected() == 0 {
 		return false, nil
 	}
-	return true, unlearn(ctx, tx, chat, event)
+	message, err := scalar[int64](ctx, tx, "edited message", messageOfEventSQL, chat, event)
+	if err != nil {
+		return false, err
+	}
+	scope, err := scopeOfDoomed(ctx, tx, Doomed{Messages: []int64{message}})
+	if err != nil {
+		return false, err
+	}
+	_, err = unlearn(ctx, tx, scope, []int64{message}, []int64{})
+	return true, err
 }
 
 const waitingEventSQL = "select " + messageColumns + ` from messages m
@@ -129,25 +138,6 @@ const readmitSQL = "update messages set action = $2, code = $3, reason = $4 wher
 // Readmit replaces what was decided about a message that still waits.
 func Readmit(ctx context.Context, tx Tx, message int64, d policy.Admission) error {
 	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
-}
-
-const redactMessageSQL = `with edits as (delete from messages where chat_id = @chat and relates_to = @event and code = 'edited'),
-	gone as (update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
-		action = 'archive', code = 'redacted', reason = 'the message was deleted' where chat_id = @chat and event_id = @event and redacted_at is null returning id),
-	` + forgetTasksSQL + `
-	select count(*) from gone`
-
-// RedactMessage empties a message, and the tasks that read it, and what was learned from it goes; one that still waited for an
-// answer gets none. False: there is no such message.
-func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) (bool, error) {
-	var n int
-	if err := tx.QueryRow(ctx, redactMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "at": at}).Scan(&n); err != nil {
-		return false, fmt.Errorf("redact message: %w", err)
-	}
-	if n == 0 {
-		return false, nil
-	}
-	return true, unlearn(ctx, tx, chat, event)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"

@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 )
@@ -20,33 +18,34 @@ func NoteOrigin(note int64) string { return fmt.Sprintf("memory:note:%d", note) 
 // relearned is how many messages a capture looks at: a chat is captured anew from no further back.
 const relearned = 60
 
-const learnedFromSQL = `select m.id, c.kind from messages m join chats c on c.id = m.chat_id where m.chat_id = $1 and m.event_id = $2`
-
 // A note's words are those of its capture, or of the first message of one written by hand; what was said again later only
 // vouches for it. A note that took the place of a tainted one quotes it.
 const unlearnSQL = `with tainted as (
 		select n.id, n.section_id from notes n left join note_sections s on s.id = n.section_id
-		where @message = any (n.sources) and @message <= coalesce(s.last_message, n.sources[1])
+		where n.id = any (@notes) or (n.sources && @messages::bigint[]
+			and exists (select from unnest(n.sources) m where m = any (@messages) and m <= coalesce(s.last_message, n.sources[1])))
 	), sections as (
 		select section_id as id from tainted where section_id is not null
 		union select q.section_id from tainted t join notes o on o.id = t.id join notes q on q.id = o.superseded_by where q.section_id is not null
 	), going as (
-		select n.id, n.sources from notes n where n.id in (select id from tainted) or n.section_id in (select id from sections)
+		select n.id, n.chat_id, n.sources from notes n where n.id in (select id from tainted) or n.section_id in (select id from sections)
 	), promised as (
-		delete from commitments where message_id = @message or note_id in (select id from tainted)
+		delete from commitments where message_id = any (@messages) or note_id in (select id from tainted) returning 1
 	), vouched as (
-		update notes set sources = array_remove(sources, @message) where @message = any (sources) and id not in (select id from going)
+		update notes set sources = (select coalesce(array_agg(m order by o), '{}') from unnest(sources) with ordinality u(m, o) where m <> all (@messages::bigint[]))
+		where sources && @messages::bigint[] and id not in (select id from going)
 	), again as (
 		update chat_memory m set captured_to = f.first - 1, fresh = f.n, fresh_at = now() from (
-			select g.first, (select count(*) from messages m where m.chat_id = @chat and m.id >= g.first and ` + saidSQL + `) as n
-			from (select min(s) as first from going, unnest(sources) s) g where g.first is not null
-		) f where m.chat_id = @chat and f.first <= m.captured_to and f.n <= @limit
+			select g.chat_id, g.first, (select count(*) from messages m where m.chat_id = g.chat_id and m.id >= g.first and ` + saidSQL + `) as n
+			from (select chat_id, min(s) as first from going, unnest(sources) s group by 1) g
+		) f where m.chat_id = f.chat_id and f.first <= m.captured_to and f.n <= @limit
 	)
-	select 'memory:section:' || id from sections union all select 'memory:note:' || id from tainted where section_id is null`
+	select (select count(*) from going)::int, (select count(*) from promised)::int,
+		array(select 'memory:section:' || id from sections union all select 'memory:note:' || id from tainted where section_id is null)`
 
 // A note holds again when what took its place is gone.
 const holdsAgainSQL = `update notes set valid_to = null, superseded_by = null
-	where superseded_by in (select id from notes where @message = any (sources) or section_id in (` + goneSectionsSQL + `))`
+	where superseded_by in (select id from notes where section_id in (` + goneSectionsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
 const goneSectionsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
 
@@ -54,52 +53,45 @@ const dropSectionsSQL = "delete from note_sections s where 'memory:section:' || 
 
 const dropNotesSQL = "delete from notes where section_id is null and 'memory:note:' || id = any (@origins)"
 
-// unlearn removes what was learned from a message: the notes of its capture with their passages, the promises, and what quotes
-// them. What else that capture found is found anew from the messages that are left.
-func unlearn(ctx context.Context, tx Tx, chat int64, event id.EventID) error {
-	var message int64
-	var kind policy.Kind
-	err := tx.QueryRow(ctx, learnedFromSQL, chat, event).Scan(&message, &kind)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for what a message taught: %w", err)
-	}
-	scope := policy.ContactScope(chat)
-	if kind == policy.KindAdmin {
-		scope = policy.OwnerScope()
-	}
-	var before string
-	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {
-		return fmt.Errorf("read scope: %w", err)
-	}
-	if err := SetScope(ctx, tx, scope); err != nil {
-		return err
-	}
-	origins, err := scalars[string](ctx, tx, "forget notes", unlearnSQL, pgx.NamedArgs{"message": message, "chat": chat, "limit": relearned})
-	if err != nil {
-		return err
-	}
-	if len(origins) > 0 {
-		if err := dropLearned(ctx, tx, message, origins); err != nil {
-			return err
-		}
-	}
-	return exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", before)
+// unlearned counts what went with messages: notes, the passages that hold them, promises.
+type unlearned struct {
+	Notes    int
+	Promises int
+	Origins  []string
+	passages int
 }
 
-func dropLearned(ctx context.Context, tx Tx, message int64, origins []string) error {
-	args := pgx.NamedArgs{"message": message, "origins": origins}
+// unlearn removes what was learned from messages, and the notes that are named: the notes of their captures with their passages, the
+// promises, and what quotes them. What else those captures found is found anew from the messages that are left.
+func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages, notes []int64) (unlearned, error) {
+	var u unlearned
+	var before string
+	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {
+		return u, fmt.Errorf("read scope: %w", err)
+	}
+	if err := SetScope(ctx, tx, scope); err != nil {
+		return u, err
+	}
+	args := pgx.NamedArgs{"messages": messages, "notes": notes, "limit": relearned}
+	if err := tx.QueryRow(ctx, unlearnSQL, args).Scan(&u.Notes, &u.Promises, &u.Origins); err != nil {
+		return u, fmt.Errorf("forget notes: %w", err)
+	}
+	if len(u.Origins) > 0 {
+		var err error
+		if u.passages, err = dropLearned(ctx, tx, u.Origins); err != nil {
+			return u, err
+		}
+	}
+	return u, exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", before)
+}
+
+// dropLearned deletes captures and notes written by hand with their passages, and returns how many passages there were.
+func dropLearned(ctx context.Context, tx Tx, origins []string) (int, error) {
 	for _, sql := range []string{holdsAgainSQL, dropSectionsSQL, dropNotesSQL} {
-		if err := exec(ctx, tx, "forget notes", sql, args); err != nil {
-			return err
+		if err := exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {
+			return 0, err
 		}
 	}
-	for _, origin := range origins {
-		if err := RemoveDocument(ctx, tx, origin); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	passages, _, err := removeDocuments(ctx, tx, origins)
+	return passages, err
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -105,3 +106,41 @@ func New(t testing.TB) *store.Store {
 
 // Server is the running server, for tests that stop it or look at it as its administrator.
 func Server() *pgserver.Server { return server }
+
+// columnsSQL lists every column of every table that is not Postgres' own.
+const columnsSQL = `select c.table_schema, c.table_name, c.column_name, c.data_type = 'bytea' from information_schema.columns c
+	join information_schema.tables t using (table_schema, table_name)
+	where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
+
+// Anywhere lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body", "river.river_job.args".
+// It reads as the server's administrator, so that no policy hides a row.
+func Anywhere(t testing.TB, st *store.Store, text string) []string {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	type column struct {
+		Schema, Table, Name string
+		Bytes               bool
+	}
+	rows, err := conn.Query(ctx, columnsSQL)
+	require.NoError(t, err)
+	columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+	require.NoError(t, err)
+	require.NotEmpty(t, columns)
+	var found []string
+	for _, c := range columns {
+		holds := "position(lower($1) in lower(%s::text)) > 0"
+		if c.Bytes {
+			holds = "position(convert_to($1, 'UTF8') in %s) > 0"
+		}
+		var there bool
+		sql := "select exists (select from " + pgx.Identifier{c.Schema, c.Table}.Sanitize() + " where " + fmt.Sprintf(holds, pgx.Identifier{c.Name}.Sanitize()) + ")"
+		require.NoError(t, conn.QueryRow(ctx, sql, text).Scan(&there))
+		if there {
+			found = append(found, strings.TrimPrefix(c.Schema+".", "public.")+c.Table+"."+c.Name)
+		}
+	}
+	return found
+}

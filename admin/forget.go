@@ -1,0 +1,336 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/memory"
+	"multis/policy"
+	"multis/store"
+)
+
+// forgetCommands are those that make multis forget.
+func (a *Admin) forgetCommands() []command {
+	return []command{
+		{
+			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: a.forget,
+			summary: "take something out of all I keep",
+			help: "`/forget door code` takes the messages with these words, the notes made of them, what I promised to do about them, my own answers and reminders. " +
+				"`/forget 12` takes note 12 of `/memory` and the messages it comes from, a link to a message takes that one; `/forget all Ana` all that was said in a chat, `/forget all` everything but your documents. " +
+				"I ask before, and tell after what went and what I cannot reach.",
+		},
+		{
+			name: "erase", args: "contact", group: groupMemory, run: a.erase,
+			summary: "take a person out of all I keep",
+			help: "All of the contact's chats, and what the contact wrote in groups; the chats are **off** then, so that nothing new is kept. What others wrote about the person stays: `/forget` and the name finds it. " +
+				"I ask before, and tell after what went and what I cannot reach.",
+		},
+	}
+}
+
+// forget finds what is to be forgotten, and asks.
+func (a *Admin) forget(ctx context.Context, r request, args string) (answer, error) {
+	first, rest, _ := strings.Cut(args, " ")
+	switch number, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64); {
+	case args == "":
+		return answer{text: "What shall I forget? `/forget door code`, `/forget 12` (a note of `/memory`), a link to a message, `/forget all Ana`, or `/forget all`."}, nil
+	case strings.EqualFold(args, "all"):
+		return a.askForgetAll(ctx)
+	case strings.EqualFold(first, "all"):
+		return a.withChat(ctx, strings.TrimSpace(rest), pickChat{Then: "forget"})
+	case err == nil:
+		return a.askForgetNote(ctx, r, number)
+	case strings.Contains(args, "$"):
+		return a.askForgetMessage(ctx, r, eventOf(args))
+	default:
+		return a.askForgetTopic(ctx, r, args)
+	}
+}
+
+// erase asks whether a person is to be forgotten.
+func (a *Admin) erase(ctx context.Context, _ request, args string) (answer, error) {
+	if args == "" {
+		return answer{text: "Whom? `/erase Ana` takes all of Ana's chats and what Ana wrote elsewhere. One thing alone: `/forget`."}, nil
+	}
+	return a.withChat(ctx, args, pickChat{Then: "erase"})
+}
+
+func (a *Admin) askForgetTopic(ctx context.Context, r request, topic string) (answer, error) {
+	held, err := a.Memory.About(ctx, topic)
+	if err != nil {
+		return answer{}, err
+	}
+	d := held.Doomed
+	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
+	stays := ""
+	if len(held.Documents) > 0 {
+		names := make([]string, len(held.Documents))
+		for i, name := range held.Documents {
+			names[i] = "**" + esc(clip(name, 60)) + "**"
+		}
+		stays = "It also stands in " + list(names) + ", which is no memory and stays (`/docs remove`, `/watch remove`)."
+	}
+	switch {
+	case isEmpty(d) && stays == "":
+		// What was asked holds the words itself.
+		return answer{text: "I hold nothing about that.", do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+	case isEmpty(d):
+		return answer{text: "I remember nothing about that. " + stays, do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+	case len(d.Messages) > memory.MaxTopic:
+		return answer{text: fmt.Sprintf("That is in more than %d messages, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
+	}
+	return a.askForget(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
+}
+
+func (a *Admin) askForgetNote(ctx context.Context, r request, number int64) (answer, error) {
+	d, err := a.Store.FindNote(ctx, number)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{text: fmt.Sprintf("There is no note %d. `/memory` shows yours with their numbers, `/memory Ana` those of a chat. For a topic that is a number: `/forget number %d`.", number, number)}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
+	return a.askForget(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
+}
+
+func (a *Admin) askForgetMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
+	m, err := store.MessageAnywhere(ctx, a.Store.DB(), event)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && m.RedactedAt != nil) {
+		return answer{text: "I hold no message under that link."}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return a.askForget(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
+}
+
+// shownDoomed is how many of the messages that are to go are shown.
+const shownDoomed = 8
+
+// askForget shows what is to go and asks.
+func (a *Admin) askForget(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
+	shown := d.Messages[:min(len(d.Messages), shownDoomed)]
+	said, err := store.MessagesByID(ctx, a.Store.DB(), shown)
+	if err != nil {
+		return answer{}, err
+	}
+	var in []int64
+	for _, m := range said {
+		in = append(in, m.ChatID)
+	}
+	chats, err := store.ChatsByID(ctx, a.Store.DB(), in)
+	if err != nil {
+		return answer{}, err
+	}
+	d.Asked = r.message.ID
+	lines := []string{title + " " + sentence(doomedText(d))}
+	for _, id := range shown {
+		if m, there := said[id]; there && m.Body != "" {
+			lines = append(lines, "- "+esc(memory.SourceOf(chats[m.ChatID], m, a.Rules.Zone, a.Now()))+": "+quote(m.Body, 80))
+		}
+	}
+	if more := len(d.Messages) - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more", more))
+	}
+	if stays != "" {
+		lines = append(lines, stays)
+	}
+	lines = append(lines, "👍 forget · 👎 keep.")
+	return answer{text: strings.Join(lines, "\n"), asks: &letGo{Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
+}
+
+// doomedText counts what is to go.
+func doomedText(d store.Doomed) string {
+	var parts []string
+	for _, p := range []struct {
+		n   int
+		one string
+	}{
+		{len(d.Messages), "message"}, {len(d.Notes), "note"}, {len(d.Schedules), "reminder"}, {len(d.Letters), "thing I said"}, {len(d.Tasks), "task of mine"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, countThings(p.n, p.one))
+		}
+	}
+	return list(parts)
+}
+
+func isEmpty(d store.Doomed) bool {
+	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs) == 0
+}
+
+func (a *Admin) askForgetAll(ctx context.Context) (answer, error) {
+	chats, err := store.AllChats(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	q := letGo{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
+	return answer{asks: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
+		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
+}
+
+// askForgetChat asks whether all that was said in a chat is to be forgotten.
+func (a *Admin) askForgetChat(_ context.Context, chat store.Chat) (answer, error) {
+	q := letGo{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
+	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(a.Rules.Defaults)) +
+		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
+}
+
+// askErase asks whether a person is to be forgotten, who may have several chats.
+func (a *Admin) askErase(ctx context.Context, chat store.Chat) (answer, error) {
+	if chat.Kind != policy.KindDM {
+		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+chat.Name) + " forgets what was said there."}, nil
+	}
+	chats, err := store.ChatsOfPerson(ctx, a.Store.DB(), chat.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	var names []string
+	d := store.Doomed{}
+	var senders []id.UserID
+	for _, c := range chats {
+		names, d.Chats = append(names, "**"+esc(label(c))+"**"), append(d.Chats, c.ID)
+		if c.Contact != "" {
+			senders = append(senders, c.Contact)
+		}
+	}
+	if d.Messages, err = store.SaidElsewhere(ctx, a.Store.DB(), senders, d.Chats); err != nil {
+		return answer{}, err
+	}
+	text := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + list(names) + " goes"
+	if len(d.Messages) > 0 {
+		text += ", and " + count(len(d.Messages), "message") + " in groups"
+	}
+	text += ": what was said, noted and promised, and what I wrote there. " + plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
+		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
+	return answer{text: text, asks: &letGo{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+}
+
+// letGo asks whether something is to be forgotten.
+type letGo struct {
+	Kind   store.ForgetKind
+	Doomed store.Doomed
+	// Typed says that a reaction, which travels in plain text, is not enough.
+	Typed bool
+}
+
+func (letGo) kind() string { return "forget" }
+
+func (q letGo) command() string {
+	if q.Kind == store.ForgetErase {
+		return "erase"
+	}
+	return "forget"
+}
+
+func (letGo) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (q letGo) answer(_ context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+	switch {
+	case c.word == wordNo:
+		return answer{text: "Kept."}, true, nil
+	case c.word != wordYes:
+		return answer{text: "Yes or no, please."}, false, nil
+	case q.Typed && r.message.Kind == string(bridgebridge.Reaction):
+		return answer{text: "Please type **yes**: so much does not go by a reaction, which travels in plain text."}, false, nil
+	}
+	f := store.Forgetting{Kind: q.Kind, Doomed: q.Doomed, Command: r.message.ID}
+	if q.Kind == store.ForgetErase {
+		return answer{text: "🧹 Erasing. I tell you when it is done.", do: func(ctx context.Context, tx store.Tx) error {
+			for _, chat := range q.Doomed.Chats {
+				if err := store.SetMode(ctx, tx, chat, policy.ModeOff); err != nil {
+					return err
+				}
+			}
+			return a.forgetting(f)(ctx, tx)
+		}}, true, nil
+	}
+	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: a.forgetting(f)}, true, nil
+}
+
+// forgetting notes what is to be forgotten, with the job that does it.
+func (a *Admin) forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error {
+		n, err := store.InsertForgetting(ctx, tx, f)
+		if err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{Forgetting: n})
+	}
+}
+
+// Forgets carries a forgetting out, a step a transaction, and tells what it did in the last one.
+func (a *Admin) Forgets(ctx context.Context, forgetting int64) error {
+	for {
+		over := false
+		err := a.Store.InTx(ctx, func(tx store.Tx) error {
+			f, ended, err := a.Memory.ForgetStep(ctx, tx, forgetting)
+			if err != nil {
+				return err
+			}
+			over = f.DoneAt != nil
+			if !ended || (f.Kind == store.ForgetSome && f.Counts.IsZero()) {
+				return nil
+			}
+			room, err := store.AdminChat(ctx, tx)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			_, err = a.say(ctx, tx, room, forgottenText(f), nil)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Final(err)
+		}
+		if err != nil || over {
+			return err
+		}
+	}
+}
+
+// forgottenText is the report of a forgetting: what went, and what it does not reach.
+func forgottenText(f store.Forgetting) string {
+	c := f.Counts
+	var parts []string
+	for _, p := range []struct {
+		n   int
+		one string
+	}{
+		{c.Messages, "message"}, {c.Files, "kept file"}, {c.Notes, "note"}, {c.Passages, "passage of notes"}, {c.Promises, "promise"}, {c.Reminders, "reminder"},
+		{c.Letters, "thing I said"}, {c.Tasks, "task of mine"}, {c.Waits, "call for a person"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, countThings(p.n, p.one))
+		}
+	}
+	text := "🧹 **Forgotten:** " + list(parts) + ", out of every table and index."
+	if len(parts) == 0 {
+		text = "🧹 **Forgotten:** there was nothing."
+	}
+	text += "\n**What I cannot reach:** the messages in Matrix and on the networks (delete them there), backups of the database, exports you made, and what a model's provider keeps."
+	if f.Kind == store.ForgetErase {
+		text += "\nThe chat is **off** now. Its line in `/mode` stays, with the name and number that the bridge gives it, so that nothing new is kept of it; what others wrote about the person stays, too."
+	}
+	return text
+}
+
+// countThings is count for words that are several words.
+func countThings(n int, one string) string {
+	noun, more, _ := strings.Cut(one, " ")
+	if n != 1 {
+		noun += "s"
+	}
+	return strings.TrimSpace(strconv.Itoa(n) + " " + noun + " " + more)
+}

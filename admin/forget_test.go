@@ -1,0 +1,328 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// says stores a message of a chat as the inbox does.
+func (r *rig) says(chat store.Chat, sender id.UserID, body string) store.Message {
+	r.t.Helper()
+	m := store.Message{
+		ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: sender, Kind: string(bridgebridge.Text), Body: body,
+		At: r.now.Add(-time.Hour), Action: policy.ActionArchive, Code: policy.CodeSilent,
+	}
+	r.tx(func(tx store.Tx) (err error) {
+		m.ID, err = store.InsertMessage(r.ctx, tx, m)
+		return err
+	})
+	return m
+}
+
+// notes takes down a note of a capture, with the passage that makes it found.
+func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
+	r.t.Helper()
+	var note int64
+	role := policy.UserRole(chat.ID)
+	require.NoError(r.t, r.st.AsOwner(r.ctx, policy.ContactScope(chat.ID), func(tx store.Tx) error {
+		section, err := store.InsertSection(r.ctx, tx, chat.ID, role, from.ID)
+		if err != nil {
+			return err
+		}
+		n := store.Note{Role: role, ChatID: chat.ID, Section: &section, Kind: store.NoteFact, Body: body, Sources: []int64{from.ID}, ValidFrom: from.At}
+		if note, err = store.InsertNote(r.ctx, tx, n); err != nil {
+			return err
+		}
+		doc := store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: body}
+		if _, err = store.ReplaceDocument(r.ctx, tx, doc, []store.Chunk{{Key: body, Content: body, Words: search.IndexText("", "", body)}}); err != nil {
+			return err
+		}
+		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, NoteID: &note, MessageID: from.ID, Who: "Ana", What: body})
+	}))
+	return note
+}
+
+// worked leaves a task with a step and a question about a call behind, that read messages.
+func (r *rig) worked(chat store.Chat, text string, about ...int64) {
+	r.t.Helper()
+	about = append([]int64{}, about...)
+	raw, err := json.Marshal(map[string]string{"text": text})
+	require.NoError(r.t, err)
+	task, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, About: about, Input: text})
+	require.NoError(r.t, err)
+	task, err = store.ClaimTask(r.ctx, r.st.DB(), task.ID)
+	require.NoError(r.t, err)
+	require.NoError(r.t, store.SetTaskRequest(r.ctx, r.st.DB(), task, raw, about))
+	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, Handover: text}
+	require.NoError(r.t, store.BeginStep(r.ctx, r.st.DB(), task, step))
+	require.NoError(r.t, store.EndStep(r.ctx, r.st.DB(), task, step))
+	_, err = store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
+	require.NoError(r.t, err)
+	task.State, task.Answer, task.Error = store.TaskCompleted, text, text
+	require.NoError(r.t, store.EndTask(r.ctx, r.st.DB(), task))
+}
+
+// told sends a letter.
+func (r *rig) told(l outbox.Letter) {
+	r.t.Helper()
+	r.tx(func(tx store.Tx) error {
+		_, decision, err := r.box.Queue(r.ctx, tx, l)
+		require.True(r.t, decision.Allow, decision.Why)
+		return err
+	})
+	r.flush()
+}
+
+// forgets carries out what is to be forgotten, as the job does, and returns the report.
+func (r *rig) forgets() string {
+	r.t.Helper()
+	require.NoError(r.t, r.admin.Forgets(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
+	return said(r.flush())
+}
+
+// everywhere is a chat in which a word stands in every table that can hold it.
+func everywhere(t *testing.T) (r *rig, ana store.Chat) {
+	t.Helper()
+	r = newRig(t)
+	business := policy.ModeBusiness
+	ana = r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, business) })
+	secret := r.says(ana, ana.Contact, "the door code is Zanzibar")
+	r.says(ana, ana.Contact, "I like tea")
+	r.exec("update messages set attachment = '{\"name\": \"zanzibar.jpg\"}', action = 'answer' where id = $1", secret.ID)
+	r.tx(func(tx store.Tx) error {
+		if err := store.KeepFile(r.ctx, tx, secret.ID, []byte("zanzibar"), r.now.AddDate(1, 0, 0)); err != nil {
+			return err
+		}
+		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar")
+		return err
+	})
+	r.notes(ana, "The door opens with zanzibar", secret)
+	r.owner("/remember my aunt lives in Zanzibar")
+	r.owner("/remind 2h book zanzibar")
+	r.worked(ana, "what about zanzibar", secret.ID)
+	r.worked(r.room, "zanzibar, as it is said") // linked to nothing
+	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: []store.Span{{Source: "x", Quote: "zanzibar"}}})
+	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", false)
+	quotes.About = []int64{secret.ID}
+	r.told(quotes)
+	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
+	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
+	for {
+		more, err := search.IndexMessages(r.ctx, r.st)
+		require.NoError(t, err)
+		if !more {
+			break
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.why", "notes.body", "commitments.what", "chat_summaries.body",
+		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments",
+		"outbox.content", "outbox.spans", "river.river_job.args",
+	}, storetest.Anywhere(t, r.st, "zanzibar"))
+	return r, ana
+}
+
+func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
+	t.Parallel()
+	r, ana := everywhere(t)
+	asked := r.owner("/forget zanzibar")
+	require.Contains(t, asked, "Forget what I hold about “zanzibar”?")
+	require.Contains(t, asked, "3 messages, 2 notes, 1 reminder")
+	require.Contains(t, asked, "Ana · WhatsApp, Fri 20 Nov")
+	require.NotEmpty(t, storetest.Anywhere(t, r.st, "zanzibar"), "nothing goes before it is wanted")
+	r.owner("yes")
+	report := r.forgets()
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
+	require.Contains(t, report, "3 messages, 1 kept file, 2 notes, 2 passages of notes, 1 promise, 1 reminder,")
+	require.Contains(t, report, "2 tasks of mine and 1 call for a person")
+	require.Contains(t, report, "backups")
+	require.Contains(t, report, "networks")
+	require.Equal(t, 1, r.count("select count(*) from messages where chat_id = $1 and body = 'I like tea'", ana.ID))
+
+	require.Contains(t, r.owner("/forget zanzibar"), "I hold nothing about that.")
+	require.Empty(t, r.forgets(), "there is nothing to tell of")
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"), "the question itself is forgotten, too")
+}
+
+func TestTheReportEqualsWhatWasDone(t *testing.T) {
+	t.Parallel()
+	r, _ := everywhere(t)
+	r.owner("/forget zanzibar")
+	r.owner("yes")
+	emptied := func() int { return r.count("select count(*) from outbox where content = '{}'") }
+	require.Zero(t, emptied())
+	report := r.forgets()
+	require.Contains(t, report, fmt.Sprintf("%d things I said", emptied()-1), "and the question, which quoted it")
+	require.Equal(t, 3, r.count("select (counts->>'messages')::int from forgettings"))
+	require.Equal(t, 3+1, r.count("select count(*) from messages where redacted_at is not null"), "and the one that asked")
+	require.Zero(t, r.count("select count(*) from notes"))
+	require.Zero(t, r.count("select count(*) from documents"))
+	require.Zero(t, r.count("select count(*) from schedules where created_by <> ''"))
+	require.Zero(t, r.count("select count(*) from commitments"))
+	require.Equal(t, 2, r.count("select count(*) from tasks where forgotten"))
+	// What quoted it in this room is taken back there; what she was told stays with her.
+	require.Zero(t, r.count("select count(*) from river.river_job j join outbox o on o.id = (j.args->>'out')::uuid where j.kind = 'retract' and o.send_as = 'owner'"))
+	require.Positive(t, r.count("select count(*) from river.river_job where kind = 'retract'"))
+}
+
+func TestWhatWasForgottenCannotComeBackFromTheHomeserver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	m := r.says(ana, "@ana:x", "zanzibar")
+	r.owner("/forget zanzibar")
+	r.owner("👍")
+	r.forgets()
+	require.Error(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := store.InsertMessage(r.ctx, tx, m)
+		return err
+	}), "its event is known for good")
+}
+
+func TestForgettingIsAskedForAndNoKeepsEverything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.says(ana, "@ana:x", "zanzibar")
+	require.Contains(t, r.owner("/forget"), "What shall I forget?")
+	for _, command := range []string{"/forget zanzibar", "/forget all", "/forget all ana", "/erase ana"} {
+		require.Contains(t, r.owner(command), "Open until")
+		require.Equal(t, "Kept.", r.owner("no"), command)
+	}
+	require.Contains(t, r.eva("/forget zanzibar"), "is the owner's")
+	require.Contains(t, r.eva("/erase ana"), "is the owner's")
+	require.Zero(t, r.count("select count(*) from forgettings"))
+	require.Equal(t, 1, r.count("select count(*) from messages where body = 'zanzibar'"))
+}
+
+func TestSoMuchIsForgottenByATypedWordOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	for _, command := range []string{"/forget all", "/forget all ana", "/erase ana"} {
+		r.owner(command)
+		require.Contains(t, r.reacts(r.last().Event, "👍"), "Please type")
+		r.owner("no")
+	}
+	require.Zero(t, r.count("select count(*) from forgettings"))
+}
+
+func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	from := r.says(ana, "@ana:x", "it is istanbul")
+	note := r.notes(ana, "The city is meant", from)
+	require.Contains(t, r.owner(fmt.Sprintf("/forget %d", note+100)), "There is no note")
+	require.Contains(t, r.owner(fmt.Sprintf("/forget #%d", note)), "1 message and 1 note")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "1 message, 1 note, 1 passage of notes and 1 promise")
+	require.Empty(t, storetest.Anywhere(t, r.st, "istanbul"))
+}
+
+func TestAMessageIsForgottenByItsLink(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	m := r.says(ana, "@ana:x", "zanzibar")
+	require.Contains(t, r.owner("/forget https://matrix.to/#/!x:example.com/$nothing"), "no message under that link")
+	require.Contains(t, r.owner("/forget "+ana.RoomID.EventURI(m.EventID).MatrixToURL()), "Forget this message?")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "1 message")
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+}
+
+func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
+	t.Parallel()
+	r, ana := everywhere(t)
+	ben := r.chat("Ben", "whatsapp")
+	r.says(ben, "@ben:x", "Ben says oslo")
+	require.Contains(t, r.owner("/forget all ana"), "Forget all that was said in Ana · WhatsApp")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "2 messages, 1 kept file, 1 note, 1 passage of notes, 1 promise")
+	require.Zero(t, r.count("select count(*) from messages where chat_id = $1", ana.ID))
+	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
+	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
+	require.ElementsMatch(t, []string{ // what the owner wrote himself
+		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error", "outbox.content",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments", "river.river_job.args",
+	}, storetest.Anywhere(t, r.st, "zanzibar"))
+}
+
+func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
+	t.Parallel()
+	r, ana := everywhere(t)
+	r.learn("prices.md", "# Prices\nDelivery is free.", policy.Public)
+	r.owner("/forget all")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "Forgotten:")
+	require.ElementsMatch(t, []string{"schedules.body", "river.river_job.args"}, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.Anywhere(t, r.st, "I like tea"))
+	require.Equal(t, 1, r.count("select count(*) from documents"))
+	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
+	require.Equal(t, "[✅]", r.owner("/remember a new beginning"))
+}
+
+func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
+	t.Parallel()
+	r, ana := everywhere(t)
+	family := r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
+	r.says(family, ana.Contact, "quito is nice")
+	r.says(family, "@ben:x", "Ben says oslo")
+	other := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact, c.Receiver = ana.Contact, "second" })
+	r.says(other, ana.Contact, "bogota too")
+	require.Contains(t, r.owner("/erase Family"), "is no person")
+	r.owner("/erase Ana")
+	asked := r.owner("1")
+	require.Contains(t, asked, "Erase Ana?")
+	require.Contains(t, asked, "and 1 message in groups")
+	r.owner("yes")
+	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode, "from the moment it is wanted")
+	report := r.forgets()
+	require.Contains(t, report, "4 messages")
+	require.Contains(t, report, "**off**")
+	for _, c := range []store.Chat{ana, other} {
+		require.Equal(t, policy.ModeOff, *r.reload(c).Mode)
+		require.Zero(t, r.count("select count(*) from messages where chat_id = $1", c.ID))
+	}
+	for _, text := range []string{"quito", "bogota", "I like tea", "door code"} {
+		require.Empty(t, storetest.Anywhere(t, r.st, text), text)
+	}
+	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
+}
+
+func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	for range 3 {
+		r.says(ana, "@ana:x", "zanzibar")
+	}
+	r.owner("/forget zanzibar")
+	r.owner("yes")
+	forgetting := int64(r.count("select max(id) from forgettings"))
+	r.tx(func(tx store.Tx) error { // one step, and then the process dies
+		_, _, err := r.admin.Memory.ForgetStep(r.ctx, tx, forgetting)
+		return err
+	})
+	r.restart()
+	require.Contains(t, r.forgets(), "3 messages")
+	require.Empty(t, r.forgets(), "it is told once")
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+}

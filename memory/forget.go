@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"multis/jobs"
+	"multis/search"
+	"multis/store"
+)
+
+const (
+	// MaxTopic is how many messages, notes and so on a topic may have: what has more is no topic.
+	MaxTopic = 5000
+	// forgetAtOnce is how many messages are forgotten in one transaction.
+	forgetAtOnce = 500
+	// dropAtOnce is the same where all that was said in a chat goes.
+	dropAtOnce = 2000
+)
+
+// About finds all that is kept of a topic: what holds each of its words, in whatever form where they are searched. An empty topic
+// is about nothing.
+func (m *Memory) About(ctx context.Context, topic string) (store.Held, error) {
+	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
+}
+
+// ForgetStep goes on with a forgetting for one transaction and returns how far it is then. ended says that this was its last step.
+func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting int64) (f store.Forgetting, ended bool, err error) {
+	f, err = store.HoldForgetting(ctx, tx, forgetting)
+	if err != nil || f.DoneAt != nil {
+		return f, false, err
+	}
+	gone, err := m.forgetStep(ctx, tx, &f)
+	if err != nil {
+		return f, false, err
+	}
+	for _, out := range gone.Retract {
+		if err := jobs.Enqueue(ctx, tx, jobs.RetractArgs{Out: out}); err != nil {
+			return f, false, err
+		}
+	}
+	return f, f.DoneAt != nil, store.UpdateForgetting(ctx, tx, f)
+}
+
+func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgetting) (gone store.Forgotten, err error) {
+	d := &f.Doomed
+	chats := d.Chats
+	if f.Kind == store.ForgetSome {
+		chats = nil // they only say whose the notes are
+	}
+	switch {
+	case d.Asked != 0:
+		gone, err = store.Forget(ctx, tx, store.Doomed{Messages: []int64{d.Asked}}, m.Now())
+		d.Asked = 0
+		return gone, err
+	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs) > 0:
+		step := *d
+		step.Messages = d.Messages[:min(len(d.Messages), forgetAtOnce)]
+		gone, err = store.Forget(ctx, tx, step, m.Now())
+		*d = store.Doomed{Messages: d.Messages[len(step.Messages):], Chats: d.Chats}
+	case len(chats) > 0:
+		gone, err = m.forgetChat(ctx, tx, f)
+	default:
+		now := m.Now()
+		f.DoneAt = &now
+	}
+	f.Counts.Add(gone)
+	return gone, err
+}
+
+// forgetChat forgets a part of the first of the chats that are to go.
+func (m *Memory) forgetChat(ctx context.Context, tx store.Tx, f *store.Forgetting) (store.Forgotten, error) {
+	d := &f.Doomed
+	chat, err := store.ShareChat(ctx, tx, d.Chats[0])
+	if errors.Is(err, store.ErrNotFound) {
+		d.Chats = d.Chats[1:]
+		return store.Forgotten{}, nil
+	}
+	if err != nil {
+		return store.Forgotten{}, err
+	}
+	gone, more, err := store.ForgetSaid(ctx, tx, *f, chat, dropAtOnce)
+	if !more {
+		d.Chats = d.Chats[1:]
+	}
+	return gone, err
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// Forgotten counts what was removed, by what it was.
+type Forgotten struct {
+	Messages  int `json:"messages,omitempty"`
+	Files     int `json:"files,omitempty"` // of messages, where they were kept
+	Notes     int `json:"notes,omitempty"`
+	Passages  int `json:"passages,omitempty"` // of the notes, as they are searched
+	Promises  int `json:"promises,omitempty"`
+	Tasks     int `json:"tasks,omitempty"`   // of agents, with all their steps
+	Letters   int `json:"letters,omitempty"` // what multis said
+	Waits     int `json:"waits,omitempty"`   // chats that waited for a person because of a message
+	Reminders int `json:"reminders,omitempty"`
+	Chats     int `json:"chats,omitempty"` // of which all that was said is gone
+	// Retract are events in the admin room that quoted a message.
+	Retract []uuid.UUID `json:"-"`
+}
+
+// Add counts what else was removed.
+func (f *Forgotten) Add(more Forgotten) {
+	f.Messages += more.Messages
+	f.Files += more.Files
+	f.Notes += more.Notes
+	f.Passages += more.Passages
+	f.Promises += more.Promises
+	f.Tasks += more.Tasks
+	f.Letters += more.Letters
+	f.Waits += more.Waits
+	f.Reminders += more.Reminders
+	f.Chats += more.Chats
+	f.Retract = append(f.Retract, more.Retract...)
+}
+
+// IsZero tells whether nothing was there.
+func (f Forgotten) IsZero() bool {
+	f.Retract = nil
+	n := f
+	return n.Messages+n.Files+n.Notes+n.Passages+n.Promises+n.Tasks+n.Letters+n.Waits+n.Reminders+n.Chats == 0
+}
+
+// Doomed names what is to go.
+type Doomed struct {
+	Messages  []int64     `json:"messages,omitempty"`
+	Notes     []int64     `json:"notes,omitempty"`
+	Tasks     []int64     `json:"tasks,omitempty"`
+	Letters   []uuid.UUID `json:"letters,omitempty"`
+	Schedules []int64     `json:"schedules,omitempty"`
+	Jobs      []int64     `json:"jobs,omitempty"` // that are over
+	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
+	Chats []int64 `json:"chats,omitempty"`
+	// Asked is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
+	Asked int64 `json:"asked,omitempty"`
+}
+
+// Why a message is empty, as it is told.
+const (
+	deletedWhy   = "the message was deleted"
+	forgottenWhy = "it was forgotten on your word"
+)
+
+// What becomes of the messages themselves.
+const emptySQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+		action = 'archive', code = 'redacted', reason = @why where id = any (@messages) and redacted_at is null returning id`
+
+const deleteSQL = `delete from messages where id = any (@messages) returning id`
+
+const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messages where id = any (@messages)),
+	edits as (delete from messages e using doomed d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
+	files as (select count(*) as n from kept_files where message_id = any (@messages)),
+	gone as (%s),
+	waits as (update escalations set why = @why where message_id = any (@messages) and why <> @why returning 1),
+	asked as (delete from dialogs d using doomed m where d.chat_id = m.chat_id and d.payload->>'Message' = m.id::text),
+	` + forgetTasksSQL + `
+	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
+
+const ownLettersSQL = `with said as (update outbox o set content = '{}', spans = '[]'
+		where o.content <> '{}' and (o.id = any (@letters) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
+	files as (delete from outbox_files where outbox_id in (select id from said))
+	select said.id, c.kind = 'admin' from said join chats c on c.id = said.chat_id`
+
+const quotingLettersSQL = `with quotes as (update outbox o set content = '{}', spans = '[]'
+		where o.about && @messages::bigint[] and o.about <> '{}' and o.content <> '{}' returning o.id),
+	files as (delete from outbox_files where outbox_id in (select id from quotes))
+	select id from quotes`
+
+const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
+
+const dropJobsSQL = "delete from river.river_job where id = any ($1) and finalized_at is not null"
+
+const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
+
+// Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
+// stay, empty, so that the same events cannot come back.
+func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, error) {
+	f, err := forget(ctx, tx, d, end{emptySQL, forgottenWhy, at})
+	if err != nil {
+		return f, err
+	}
+	letters, err := collect[struct {
+		ID    uuid.UUID
+		Admin bool
+	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.Letters, "messages": noNil(d.Messages)})
+	if err != nil {
+		return f, err
+	}
+	f.Letters += len(letters)
+	for _, l := range letters {
+		if l.Admin { // what stands in a contact's chat stays there: to take it back would tell that something happened
+			f.Retract = append(f.Retract, l.ID)
+		}
+	}
+	if err := exec(ctx, tx, "forget jobs", dropJobsSQL, noNil(d.Jobs)); err != nil {
+		return f, err
+	}
+	tag, err := tx.Exec(ctx, dropSchedulesSQL, noNil(d.Schedules))
+	if err != nil {
+		return f, fmt.Errorf("forget reminders: %w", err)
+	}
+	f.Reminders = int(tag.RowsAffected())
+	return f, nil
+}
+
+// end is what becomes of messages, when, and the reason that is kept of it.
+type end struct {
+	sql string
+	why string
+	at  time.Time
+}
+
+// forget is Forget but for letters that are messages themselves, reminders and jobs.
+func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
+	var f Forgotten
+	messages := noNil(d.Messages)
+	scope, err := scopeOfDoomed(ctx, tx, d)
+	if err != nil {
+		return f, err
+	}
+	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {
+		return f, err
+	}
+	var learned unlearned
+	steps := []func() error{
+		func() error {
+			args := pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks), "at": e.at, "why": e.why}
+			err := tx.QueryRow(ctx, fmt.Sprintf(goneMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Waits, &f.Tasks)
+			if err != nil {
+				return fmt.Errorf("forget messages: %w", err)
+			}
+			return nil
+		},
+		func() (err error) {
+			learned, err = unlearn(ctx, tx, scope, messages, noNil(d.Notes))
+			return err
+		},
+	}
+	if e.sql == deleteSQL {
+		slices.Reverse(steps) // promises go with their message, and would not be counted; what is emptied is captured anew without it
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return f, err
+		}
+	}
+	f.Notes, f.Promises, f.Passages = learned.Notes, learned.Promises, learned.passages
+	f.Retract, err = scalars[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
+	f.Letters = len(f.Retract)
+	return f, err
+}
+
+// scopeOfDoomed is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
+func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
+	type in struct {
+		Chat int64
+		Kind policy.Kind
+	}
+	chats, err := collect[in](ctx, db, "chats", chatsOfMessagesSQL, noNil(d.Messages), noNil(d.Chats))
+	if err != nil {
+		return policy.Scope{}, err
+	}
+	var ids []int64
+	owners := len(chats) == 0
+	for _, c := range chats {
+		if c.Kind == policy.KindAdmin {
+			owners = true
+			continue
+		}
+		ids = append(ids, c.Chat)
+	}
+	if owners {
+		return policy.OwnerScope(ids...), nil
+	}
+	return policy.ContactScope(ids...), nil
+}
+
+// noNil makes an array of none, where nil would be null.
+func noNil(ids []int64) []int64 {
+	if ids == nil {
+		return []int64{}
+	}
+	return ids
+}
+
+const messageOfEventSQL = "select id from messages where chat_id = $1 and event_id = $2 and redacted_at is null"
+
+// What multis said and was deleted is empty too, and so are edits that wait for a message that will not come.
+const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 and relates_to = $2 and code = 'edited')
+	update outbox set content = '{}', spans = '[]' where chat_id = $1 and event_id = $2 and content <> '{}'`
+
+// RedactMessage empties a message, the tasks that read it and what quoted it, and what was learned from it goes; one that still waited
+// for an answer gets none. It returns what quoted it and is to be deleted from its room.
+func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) ([]uuid.UUID, error) {
+	if err := exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
+		return nil, err
+	}
+	message, err := scalar[int64](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := forget(ctx, tx, Doomed{Messages: []int64{message}}, end{emptySQL, deletedWhy, at})
+	return f.Retract, err
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// ForgetKind says what a forgetting is about.
+type ForgetKind string
+
+// The kinds of forgetting.
+const (
+	ForgetSome  ForgetKind = "some"  // what is named
+	ForgetChats ForgetKind = "chats" // all that was said in chats, before it was asked for
+	ForgetErase ForgetKind = "erase" // contacts, with all of their chats and what they wrote elsewhere
+)
+
+// Forgetting is something that the owner wants forgotten, and how far it is. It names rows, and never holds what they said.
+type Forgetting struct {
+	ID        int64
+	Kind      ForgetKind
+	Doomed    Doomed // what is still to go
+	Command   int64  // the message that asked for it
+	Counts    Forgotten
+	CreatedAt time.Time
+	DoneAt    *time.Time
+}
+
+const insertForgettingSQL = "insert into forgettings (kind, doomed, command) values ($1, $2, $3) returning id"
+
+// InsertForgetting notes what is to be forgotten.
+func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (int64, error) {
+	return scalar[int64](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
+}
+
+const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
+
+// HoldForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
+func HoldForgetting(ctx context.Context, tx Tx, forgetting int64) (Forgetting, error) {
+	return one[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
+}
+
+const updateForgettingSQL = "update forgettings set doomed = $2, counts = $3, done_at = $4 where id = $1"
+
+// UpdateForgetting notes how far a forgetting is.
+func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
+	return exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Doomed, f.Counts, f.DoneAt)
+}
+
+// Topic is what to look for: each of the words as it stands, or the text in whatever form its words have.
+type Topic struct {
+	Words []string
+	Text  string // as search.IndexText makes it
+}
+
+// Held is what there is of a topic.
+type Held struct {
+	Doomed Doomed
+	// Documents are the names of documents and watched pages that hold it as well. They are no memory, and stay.
+	Documents []string
+}
+
+const (
+	messagesOnSQL = `select m.id from messages m where m.body ilike all (@like) and m.redacted_at is null
+		union select i.id from message_configs c, plainto_tsquery(c.config::regconfig, @text) q, message_index i where c.role = '*' and i.config = c.config and i.tsv @@ q
+		union select message_id from commitments where what || ' ' || who || ' ' || whom ilike all (@like)
+		union select e.message_id from escalations e where e.why ilike all (@like)
+		order by 1 desc limit @limit`
+
+	notesOnSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ilike all (@like) order by n.id desc limit @limit`
+
+	tasksOnSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ilike all (@like)
+			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ilike all (@like)))
+		order by 1 desc limit @limit`
+
+	lettersOnSQL = `select o.id from outbox o where o.content <> '{}' and concat_ws(' ', o.content, o.spans, o.error) ilike all (@like) order by o.seq desc limit @limit`
+
+	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ilike all (@like)
+		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ilike all (@like))) order by 1 desc limit @limit`
+
+	jobsOnSQL = `select j.id from river.river_job j where j.finalized_at is not null and concat_ws(' ', j.args, j.metadata, array_to_string(j.errors, ' ')) ilike all (@like) limit @limit`
+
+	documentsOnSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ilike all (@like) or d.name ilike all (@like))
+		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ilike all (@like) order by 1 limit 20`
+)
+
+// FindTopic looks through all that is kept for a topic, limit of each kind at most. It is for the owner alone: it reads what all
+// chats hold.
+func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, error) {
+	var h Held
+	if len(topic.Words) == 0 {
+		return h, nil
+	}
+	literally := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+	like := make([]string, len(topic.Words))
+	for i, w := range topic.Words {
+		like[i] = "%" + literally.Replace(w) + "%"
+	}
+	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
+	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
+	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) (err error) {
+		d := &h.Doomed
+		for _, find := range []struct {
+			sql string
+			ids *[]int64
+		}{{messagesOnSQL, &d.Messages}, {tasksOnSQL, &d.Tasks}, {schedulesOnSQL, &d.Schedules}, {jobsOnSQL, &d.Jobs}} {
+			if *find.ids, err = scalars[int64](ctx, tx, "what is about a topic", find.sql, args); err != nil {
+				return err
+			}
+		}
+		if d.Letters, err = scalars[uuid.UUID](ctx, tx, "what was said about a topic", lettersOnSQL, args); err != nil {
+			return err
+		}
+		if h.Documents, err = scalars[string](ctx, tx, "documents about a topic", documentsOnSQL, args); err != nil {
+			return err
+		}
+		notes, err := collect[notedFrom](ctx, tx, "notes about a topic", notesOnSQL, args)
+		d.takeNotes(notes)
+		return err
+	})
+	return h, err
+}
+
+// notedFrom is a note with where it comes from.
+type notedFrom struct {
+	ID      int64
+	ChatID  int64
+	Sources []int64
+}
+
+// takeNotes adds notes with the messages they come from, so that they cannot be learned again.
+func (d *Doomed) takeNotes(notes []notedFrom) {
+	for _, n := range notes {
+		d.Notes, d.Chats = append(d.Notes, n.ID), append(d.Chats, n.ChatID)
+		d.Messages = append(d.Messages, n.Sources...)
+	}
+	d.Messages, d.Chats = unique(d.Messages), unique(d.Chats)
+}
+
+const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
+
+// FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
+func (s *Store) FindNote(ctx context.Context, note int64) (Doomed, error) {
+	var d Doomed
+	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
+	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) error {
+		n, err := one[notedFrom](ctx, tx, "note", noteFromSQL, note)
+		if err == nil {
+			d.takeNotes([]notedFrom{n})
+		}
+		return err
+	})
+	return d, err
+}
+
+const saidByElsewhereSQL = `select m.id from messages m where m.sender = any ($1) and m.chat_id <> all ($2) and m.redacted_at is null order by m.id`
+
+// SaidElsewhere lists what people wrote in other chats than these.
+func SaidElsewhere(ctx context.Context, db DB, senders []id.UserID, chats []int64) ([]int64, error) {
+	return scalars[int64](ctx, db, "what was said elsewhere", saidByElsewhereSQL, senders, chats)
+}
+
+const doomedOfChatSQL = "select id from messages where chat_id = $1 and id <= $2 order by id limit $3 for update"
+
+const restOfChatSQL = `with promises as (delete from commitments where chat_id = @chat and created_at <= @at returning 1),
+	tasks as (delete from tasks where chat_id = @chat and created_at <= @at returning forgotten),
+	letters as (update outbox set content = '{}', spans = '[]', error = '', reason = '' where chat_id = @chat and created_at <= @at and content <> '{}' returning id),
+	files as (delete from outbox_files where outbox_id in (select id from letters)),
+	asked as (delete from dialogs where chat_id = @chat and created_at <= @at),
+	waits as (delete from escalations where chat_id = @chat and opened_at <= @at),
+	reminders as (delete from schedules where @erase and chat_id = @chat and created_by <> '' returning 1),
+	memory as (delete from chat_memory m where chat_id = @chat and not exists (select from messages x where x.chat_id = @chat and x.id > @until))
+	select (select count(*) from promises)::int, (select count(*) from tasks where not forgotten)::int, (select count(*) from letters)::int, (select count(*) from reminders)::int`
+
+const notesOfChatSQL = "select n.id from notes n where n.chat_id = $1 and n.created_at <= $2"
+
+const sectionsOfChatSQL = "select 'memory:section:' || s.id from note_sections s where s.chat_id = $1 and s.created_at <= $2"
+
+// ForgetSaid deletes up to limit messages of a chat that a forgetting is about. With none left, all else goes that was kept of the
+// chat, and more is false.
+func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) (gone Forgotten, more bool, err error) {
+	messages, err := scalars[int64](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, f.Command, limit)
+	if err != nil {
+		return gone, false, err
+	}
+	if len(messages) > 0 {
+		gone, err = forget(ctx, tx, Doomed{Messages: messages}, end{deleteSQL, forgottenWhy, f.CreatedAt})
+		return gone, true, err
+	}
+	scope := policy.ContactScope(chat.ID)
+	if chat.Kind == policy.KindAdmin {
+		scope = policy.OwnerScope()
+	}
+	if err := SetScope(ctx, tx, scope); err != nil {
+		return gone, false, err
+	}
+	notes, err := scalars[int64](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, f.CreatedAt)
+	if err != nil {
+		return gone, false, err
+	}
+	learned, err := unlearn(ctx, tx, scope, []int64{}, noNil(notes))
+	if err != nil {
+		return gone, false, err
+	}
+	gone.Notes, gone.Promises, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
+	origins, err := scalars[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, f.CreatedAt)
+	if err != nil {
+		return gone, false, err
+	}
+	passages, err := dropLearned(ctx, tx, origins)
+	if err != nil {
+		return gone, false, err
+	}
+	gone.Passages += passages
+	var promises int
+	err = tx.QueryRow(ctx, restOfChatSQL, pgx.NamedArgs{"chat": chat.ID, "at": f.CreatedAt, "until": f.Command, "erase": f.Kind == ForgetErase}).
+		Scan(&promises, &gone.Tasks, &gone.Letters, &gone.Reminders)
+	if err != nil {
+		return gone, false, fmt.Errorf("forget a chat: %w", err)
+	}
+	gone.Promises += promises
+	return gone, false, nil
+}
+
+func unique(ids []int64) []int64 {
+	seen := make(map[int64]bool, len(ids))
+	var out []int64
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+const messageAnywhereSQL = "select " + messageColumns + " from messages m where m.event_id = $1"
+
+// MessageAnywhere returns the message that an event became, in whatever chat, or ErrNotFound.
+func MessageAnywhere(ctx context.Context, db DB, event id.EventID) (Message, error) {
+	return oneMessage(ctx, db, messageAnywhereSQL, event)
+}
+
+const allChatsSQL = "select id from chats order by kind = 'admin', id"
+
+// AllChats lists every chat there is, the admin room last.
+func AllChats(ctx context.Context, db DB) ([]int64, error) {
+	return scalars[int64](ctx, db, "chats", allChatsSQL)
+}
+
+const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
+	where c.id = p.id or (c.kind = 'dm' and c.contact <> '' and c.contact = p.contact) order by c.id`
+
+// ChatsOfPerson lists the chats of the person that a chat is with.
+func ChatsOfPerson(ctx context.Context, db DB, chat int64) ([]Chat, error) {
+	return collectChats(ctx, db, chatsOfPersonSQL, chat)
+}
