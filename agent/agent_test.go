@@ -23,8 +23,6 @@ import (
 	"multis/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
-
 const priceList = `# Prices
 
 ## Delivery
@@ -38,7 +36,7 @@ Tuning an upright piano costs 90 euro. A grand piano costs 120 euro.
 
 // bundle is an agent with a chat of Ana's, an admin room and a public price list.
 type bundle struct {
-	t     *testing.T
+	t     testing.TB
 	store *store.Store
 	agent *Agent
 	chat  store.Chat
@@ -46,7 +44,7 @@ type bundle struct {
 	n     int
 }
 
-func setup(t *testing.T, model llm.Model) *bundle {
+func setup(t testing.TB, model llm.Model) *bundle {
 	t.Helper()
 	ctx := context.Background()
 	st := storetest.New(t)

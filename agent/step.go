@@ -56,10 +56,14 @@ func (r *run) resultMessage(c llm.Call, res tools.Result) llm.Message {
 	return llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: b.String(), IsError: res.IsError}
 }
 
-// cost is what a task has cost so far, in millionths of the currency.
+// cost is what a task has cost so far, with all that it started: its models' calls, and what its tools charged. It is in millionths
+// of the currency.
 func (r *run) cost(ctx context.Context) (int64, error) {
+	sum, err := store.RunCost(ctx, r.Store.DB(), r.first.Run)
+	if err != nil {
+		return 0, err
+	}
 	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
-	var sum int64
 	for _, s := range steps {
 		sum += s.Cost
 	}

@@ -129,6 +129,10 @@ type Handlers struct {
 	Forget  Forgetter
 }
 
+// chatTurns is how many chats are answered at once. Nearly all the time of a turn is the model's, while it holds no connection
+// to the database: so chats whose model is slow leave room for the others.
+const chatTurns = 256
+
 // tickPoll is how often the queue looks for what became due: about as late as that are reminders.
 const tickPoll = 100 * time.Millisecond
 
@@ -180,7 +184,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat:     queue(16),
+			queueChat:     queue(chatTurns),
 			queueAdmin:    queue(4),
 			queueAsk:      queue(4),
 			queueSend:     queue(8),

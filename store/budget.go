@@ -205,6 +205,17 @@ func Spent(ctx context.Context, db DB, day string, chat int64) (int64, error) {
 	return amount, nil
 }
 
+const runCostSQL = "select coalesce(sum(coalesce(cost, reserved)), 0)::bigint from usage where run = $1 and run <> ''"
+
+// RunCost is what the calls of a run cost so far, those without an end at their worst, in millionths of the currency.
+func RunCost(ctx context.Context, db DB, run string) (int64, error) {
+	var amount int64
+	if err := db.QueryRow(ctx, runCostSQL, run).Scan(&amount); err != nil {
+		return 0, fmt.Errorf("sum up what run %s cost: %w", run, err)
+	}
+	return amount, nil
+}
+
 // Usage sums up the calls of one day for one purpose.
 type Usage struct {
 	Purpose string

@@ -97,6 +97,7 @@ type herd struct {
 	st     *store.Store
 	server *pgserver.Server
 	dir    string
+	config string // what else its processes are told
 	procs  []*exec.Cmd
 }
 
@@ -160,7 +161,7 @@ func (h *herd) start(n int) {
 	require.NoError(h.t, err)
 	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
-	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port()), h.door.URL, h.dsn), 0o600))
+	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port())+h.config, h.door.URL, h.dsn), 0o600))
 	cmd := exec.Command(os.Args[0], "--config", file, "run") // it is killed, which is the point
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/store"
+	"multis/tools"
+)
+
+// bank keeps a model's budget where the program does.
+type bank struct{ st *store.Store }
+
+func (b bank) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
+	var res store.Reservation
+	err := b.st.InTx(ctx, func(tx store.Tx) (err error) {
+		res, err = store.ReserveCost(ctx, tx, store.Spend(s))
+		return err
+	})
+	return llm.Reservation(res), err
+}
+
+func (b bank) Settle(ctx context.Context, id int64, s llm.Settlement) error {
+	return b.st.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.SettleCost(ctx, tx, id, store.Settlement(s))
+		return err
+	})
+}
+
+// banked is a scripted model that is paid from the bundle's database: a cent for ten thousand tokens.
+func (b *bundle) banked(t testing.TB, script llmtest.Script) llm.Model {
+	t.Helper()
+	server := llmtest.Start(t, script)
+	models, err := llm.New(llm.Options{
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: 10 * time.Second,
+		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
+		Budget: llm.Budget{Ledger: bank{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50, Today: func() string { return "2026-11-20" }},
+	})
+	require.NoError(t, err)
+	model, err := models.Open([]string{"openai/test"}, "")
+	require.NoError(t, err)
+	return model
+}
+
+func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.agent.Currency = "EUR"
+	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: says("Done.", 0, "")}
+	first.In, first.Out, second.In, second.Out = 3000, 500, 4000, 500
+	b.agent.Model = b.banked(t, inTurn(first, second))
+	b.equip()
+	said := b.ask("what does a grand piano cost?")
+	require.Contains(t, said, "1 tool · 0.0080 EUR")
+	task, _ := b.task()
+	require.EqualValues(t, 8000, task.Cost)
+}
+
+// The overhead of a turn, at ten thousand passages, with a model that answers at once.
+func BenchmarkTurn(b *testing.B) {
+	w := setup(b, llm.None{})
+	question := fill(b, w.store, 10_000)
+	model := w.banked(b, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: says("Nobody knows.", 1, firstWords(r.Last()))}
+	})
+	w.agent.Model = model
+	w.agent.Tools = tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: w.agent.Search}, tools.Escalate{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, turn := range map[string]func() time.Duration{
+		"contact": func() time.Duration {
+			w.says(question(rng), policy.ActionAnswer)
+			begin := time.Now()
+			w.turn()
+			return time.Since(begin)
+		},
+		"owner": func() time.Duration {
+			m := w.asks(question(rng))
+			begin := time.Now()
+			require.NoError(b, w.agent.Ask(context.Background(), w.admin, m, m.Body))
+			return time.Since(begin)
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var took []float64
+			for range 20 {
+				turn() // the caches of the database fill
+			}
+			for range b.N {
+				took = append(took, turn().Seconds()*1000)
+			}
+			slices.Sort(took)
+			b.ReportMetric(took[len(took)*50/100], "p50-ms")
+			b.ReportMetric(took[len(took)*95/100], "p95-ms")
+		})
+	}
+}
+
+// firstWords is a quote that stands in the first passage of a prompt.
+func firstWords(prompt string) string {
+	_, rest, _ := strings.Cut(prompt, "passage 1: ")
+	_, rest, _ = strings.Cut(rest, "\n")
+	return strings.Join(strings.Fields(rest)[:6], " ")
+}
+
+// fill indexes so many passages of made-up words, common ones and rare ones, and returns what makes questions about them.
+func fill(tb testing.TB, st *store.Store, passages int) func(*rand.Rand) string {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	word := func(r *rand.Rand) string {
+		return fmt.Sprintf("wort%d", int(float64(20_000)*r.Float64()*r.Float64()*r.Float64()))
+	}
+	library := knowledge.New(st)
+	const perFile = 200
+	for file := range passages / perFile {
+		var text strings.Builder
+		for text.Len() < perFile*1800 {
+			for range 12 {
+				text.WriteString(word(rng))
+				text.WriteByte(' ')
+			}
+			text.WriteString("ende. ")
+		}
+		_, err := library.Index(context.Background(), knowledge.File{Name: fmt.Sprintf("file%d.txt", file), Data: []byte(text.String()), Role: policy.Public})
+		require.NoError(tb, err)
+	}
+	return func(r *rand.Rand) string { return "what about " + word(r) + " and " + word(r) + " " + word(r) + "?" }
+}
