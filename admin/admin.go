@@ -77,6 +77,8 @@ type Options struct {
 	Upkeep []Upkeep
 	// Tools lists what a model may call for the owner; nil: nothing.
 	Tools func(ctx context.Context) ([]Tool, error)
+	// Skills lists what says how agents work; nil: nothing does.
+	Skills func() []Skill
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 }

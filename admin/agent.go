@@ -15,6 +15,8 @@ type Agent struct {
 	Emoji   string
 	Theme   string
 	Default bool
+	Model   string   // its own; empty: the one for all
+	Can     []string // what it is good for
 }
 
 // Tool is something that a model may call for the owner, as the room shows it.
@@ -34,6 +36,12 @@ func (a *Admin) agents(_ context.Context, r request, _ string) (answer, error) {
 		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + here(g, r.room.Agent)
 		if g.Theme != "" {
 			entry += " — " + esc(g.Theme)
+		}
+		if len(g.Can) > 0 {
+			entry += " · for " + esc(strings.Join(g.Can, ", "))
+		}
+		if g.Model != "" {
+			entry += " · " + code(g.Model)
 		}
 		lines = append(lines, entry)
 	}
@@ -82,6 +90,61 @@ func (a *Admin) agent(ctx context.Context, r request, args string) (answer, erro
 		text: "From now on " + shown + " answers " + where + ".",
 		do:   func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, chosen) },
 	}, nil
+}
+
+// Skill is a file that says how an agent works, as the room shows it.
+type Skill struct {
+	Name    string
+	Summary string
+	Agent   string // whose own it is; empty: everybody's
+	From    string
+	// Owner and Contact say whose questions it is for.
+	Owner, Contact bool
+	Problem        string
+}
+
+// listSkills lists them, by whom they are for.
+func (a *Admin) listSkills(_ context.Context, _ request, _ string) (answer, error) {
+	var all []Skill
+	if a.Skills != nil {
+		all = a.Skills()
+	}
+	if len(all) == 0 {
+		return answer{text: "There are no skills."}, nil
+	}
+	lines := []string{"**" + count(len(all), "skill") + "**: how I go about things"}
+	for _, s := range all {
+		entry := code(s.Name)
+		if s.Agent != "" {
+			entry += " of " + code("@"+s.Agent)
+		}
+		if s.Summary != "" {
+			entry += " — " + esc(s.Summary)
+		}
+		from := s.From
+		if s.Agent != "" {
+			from = "its own folder"
+		}
+		entry += " (" + forWhom(s) + ", " + from + ")"
+		if s.Problem != "" {
+			entry += " ⚠️ " + esc(s.Problem)
+		}
+		lines = append(lines, entry)
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
+}
+
+func forWhom(s Skill) string {
+	switch {
+	case s.Owner && s.Contact:
+		return "for everybody"
+	case s.Owner:
+		return "for you"
+	case s.Contact:
+		return "for contacts"
+	default:
+		return "for its own purpose"
+	}
 }
 
 // listTools lists what a model may call.

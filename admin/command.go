@@ -91,6 +91,10 @@ func (a *Admin) askCommands() []command {
 			help:    "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
 		},
 		{
+			name: "skills", group: groupAsk, run: a.listSkills,
+			summary: "how I go about things, and where that is written",
+		},
+		{
 			name: "tools", group: groupAsk, run: a.listTools,
 			summary: "what I can do beside reading documents",
 		},

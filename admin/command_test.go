@@ -27,6 +27,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/cancel-task [number]` — stop what I am working on",
 		"`/agents` — who answers you",
 		"`/agent [name] [chat]` — who answers here, or in a chat",
+		"`/skills` — how I go about things, and where that is written",
 		"`/tools` — what I can do beside reading documents",
 		"",
 		"**Memory**",

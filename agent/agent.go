@@ -16,6 +16,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
+	"multis/skills"
 	"multis/store"
 	"multis/tools"
 )
@@ -29,10 +30,12 @@ type Options struct {
 	Memory *memory.Memory
 	// Model answers from passages; llm.None quotes them.
 	Model llm.Model
-	// Limits are what the model can hold.
+	// Limits are what the model can hold. A persona's own model has its own.
 	Limits Limits
 	// Tools are what the model may call. Defaults to none.
 	Tools *tools.Registry
+	// Skills say how answers are worked on. Nil: no more than is built in.
+	Skills *skills.Set
 	// Personas are who answers; without any, multis does.
 	Personas []Persona
 	// Defaults tell the mode of a chat that has none of its own.

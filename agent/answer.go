@@ -121,15 +121,19 @@ const kindTurn = "turn"
 // write has the model answer a contact from passages, with the tools that a contact's turn has. Sentences without a quote that
 // stands in their passage are left out.
 func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (answer, error) {
-	if a.Model.Name() == (llm.None{}).Name() {
+	persona := a.personaOf(chat)
+	if !a.thinks(persona) {
 		return answer{}, llm.ErrNoModel
 	}
 	task, err := a.turnTask(ctx, chat, waiting, question)
 	if err != nil {
 		return answer{}, err
 	}
-	r := &run{Agent: a, rounds: contactRounds, persona: a.personaOf(chat), shown: func(string) {}}
+	r := a.newRun(persona, contactRounds)
 	r.caller = tools.Caller{Chat: chat, Scope: policy.ContactScope(chat.ID), Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
+	if err := r.learn(ctx); err != nil {
+		return answer{}, err
+	}
 	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) {
 		return r.contactAsked(ctx, chat, waiting, question, found.Hits)
 	})
@@ -165,13 +169,14 @@ func (a *Agent) personaOf(chat store.Chat) Persona {
 
 // turnTask opens the task of what waits in a chat. What was said since, or otherwise, is another task.
 func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.Message, question string) (store.Task, error) {
-	newest := waiting[len(waiting)-1].ID
+	newest, persona := waiting[len(waiting)-1].ID, a.personaOf(chat)
+	model, _ := a.modelOf(persona)
 	key := sha256.New()
 	for _, m := range waiting {
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
 	}
 	task := store.Task{
-		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: a.personaOf(chat).ID, Model: a.Model.Name(), Input: policy.Redact(question),
+		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: persona.ID, Model: model.Name(), Input: policy.Redact(question),
 	}
 	for again := range maxTries {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], again)
@@ -201,6 +206,9 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 		if before, err = r.conversation(ctx, tx, chat, since, idsOf(waiting)); err != nil {
 			return err
 		}
+		if r.forgetful {
+			return nil
+		}
 		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
 		return err
 	})
@@ -211,7 +219,7 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(contactRules, r.name(name)), persona: r.persona.prompt(true), asks: question, notes: notesText(notes)}
+	m := material{rules: fmt.Sprintf(contactRules, r.name(name)), persona: r.manner(), asks: question, notes: notesText(notes)}
 	first, err := r.asks(ctx, m, hits, before, llm.Request{Purpose: "reply", Chat: chat.ID})
 	if err != nil {
 		return asked{}, err
@@ -248,7 +256,7 @@ func (r *run) checked(out outcome) answer {
 	}
 	result.used = spanned(r.passages, result.spans)
 	result.text = strings.Join(sentences, " ") + from(result.used)
-	result.why = fmt.Sprintf("%s answered from %s.", r.Model.Name(), strings.Join(sources(result.spans), "; "))
+	result.why = fmt.Sprintf("%s answered from %s.", r.model.Name(), strings.Join(sources(result.spans), "; "))
 	return result
 }
 

@@ -25,7 +25,9 @@ const kindAsk = "ask"
 // Ask answers a question of the owner from his documents and the public ones, with the tools he has, and settles the message that
 // asked it. room is where he asked. What it cannot answer yet, because a person has to allow something, goes on by itself.
 func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
-	if a.Model.Name() == (llm.None{}).Name() {
+	called, _ := mention(a.Personas, question)
+	persona := Route(a.Personas, Where{Mention: called, Chat: room})
+	if !a.thinks(persona) {
 		where, err := a.placesOf(ctx, question)
 		if err != nil {
 			return err
@@ -41,10 +43,9 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used, scope: where.scope})
 	}
 	asks := message.ID
-	called, _ := mention(a.Personas, question)
-	persona := Route(a.Personas, Where{Mention: called, Chat: room})
+	model, _ := a.modelOf(persona)
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
-		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: persona.ID, Model: a.Model.Name(), Input: question,
+		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: persona.ID, Model: model.Name(), Input: question,
 	})
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 
 // work makes an attempt at a question of the owner's.
 func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
-	r := &run{Agent: a, rounds: ownerRounds, persona: a.byID(task.Agent)}
+	r := a.newRun(a.byID(task.Agent), ownerRounds)
 	r.caller = tools.Caller{
 		Owner: true, Chat: room, Agent: r.persona.ID, Asked: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
 		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
@@ -100,6 +101,9 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 		return errPlaces
 	}
 	r.caller.Scope = r.places.scope
+	if err := r.learn(ctx); err != nil {
+		return err
+	}
 	live := a.Box.Live(room, task.LiveEvent)
 	err := r.claim(ctx, task, func(ctx context.Context) (asked, error) { return r.ownerAsked(ctx, room, task) })
 	if errors.Is(err, store.ErrTaskLost) {
@@ -224,13 +228,16 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	}
 	var notes []store.Note
 	err = r.Store.AsOwner(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
+		if r.forgetful {
+			return nil
+		}
 		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
 		return err
 	})
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.persona.prompt(false), asks: question, notes: notesText(notes)}
+	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.manner(), asks: question, notes: notesText(notes)}
 	first, err := r.asks(ctx, m, found.Hits, before, llm.Request{Purpose: kindAsk, Chat: room.ID})
 	if err != nil {
 		return asked{}, err
@@ -251,7 +258,7 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
 		fixed += tokens(s.Description, string(s.Schema))
 	}
-	m.hits, m.window = r.Limits.choose(fixed, hits, before.said)
+	m.hits, m.window = r.limits.choose(fixed, hits, before.said)
 	request := m.compose(r.fence())
 	request.Tools, request.Purpose, request.Chat, request.JSON = base.Tools, base.Purpose, base.Chat, len(base.Tools) == 0
 	about := before.sources()

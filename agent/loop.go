@@ -16,6 +16,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
+	"multis/skills"
 	"multis/store"
 	"multis/tools"
 )
@@ -41,9 +42,14 @@ type run struct {
 	*Agent
 	task    store.Task
 	persona Persona
-	caller  tools.Caller
-	first   llm.Request // what the model is first asked
-	rounds  int
+	model   llm.Model
+	limits  Limits
+	skills  []skills.Skill
+	// forgetful says that notes have no part in the answer.
+	forgetful bool
+	caller    tools.Caller
+	first     llm.Request // what the model is first asked
+	rounds    int
 	// passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	passages []search.Hit
 	// shown is told how far it is: what was said so far, or what is done.
@@ -56,6 +62,13 @@ type run struct {
 
 	places   places // where the owner's question is answered from
 	invented int    // citations of the model that stand nowhere
+}
+
+// newRun is an attempt of a persona's.
+func (a *Agent) newRun(p Persona, rounds int) *run {
+	r := &run{Agent: a, rounds: rounds, persona: p, shown: func(string) {}}
+	r.model, r.limits = a.modelOf(p)
+	return r
 }
 
 // outcome is what a run came to. Without text and handover it was stopped, and why says so.
@@ -138,10 +151,10 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 		r.nameCalls(seq, said.Calls)
 		return said, nil
 	}
-	if err := r.Limits.fit(&request); err != nil {
+	if err := r.limits.fit(&request); err != nil {
 		return llm.Response{}, err
 	}
-	step := store.Step{Seq: seq, Kind: store.StepModel, Name: r.Model.Name()}
+	step := store.Step{Seq: seq, Kind: store.StepModel, Name: r.model.Name()}
 	if err := store.BeginStep(ctx, r.Store.DB(), r.task, step); err != nil {
 		return llm.Response{}, err
 	}
@@ -163,7 +176,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 func (r *run) stream(ctx context.Context, request llm.Request) (llm.Response, error) {
 	var said llm.Response
 	var text strings.Builder
-	for d, err := range r.Model.Stream(ctx, request) {
+	for d, err := range r.model.Stream(ctx, request) {
 		if err != nil {
 			return llm.Response{}, err
 		}

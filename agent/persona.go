@@ -9,6 +9,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -28,6 +29,13 @@ type Persona struct {
 	// Workspace holds its files: AGENTS.md, SOUL.md and so on, and what its file tools see. ReadPaths are further folders to read from.
 	Workspace string
 	ReadPaths []string
+	// Model is its own with what it can hold; nil: the one for all.
+	Model  llm.Model
+	Limits Limits
+	// Can are its capabilities, as others see them.
+	Can []string
+	// Skills are those it has; none: all that fit.
+	Skills []string
 	// Where it answers, the most exact one first.
 	Rooms, Senders, Accounts, Networks, Modes []string
 	Default                                   bool
@@ -140,6 +148,20 @@ func readFiles(folder string, names []string) []string {
 		parts = append(parts, "[not written yet: "+strings.Join(missing, ", ")+"]")
 	}
 	return parts
+}
+
+// modelOf is the model that a persona answers with, and what it can hold.
+func (a *Agent) modelOf(p Persona) (llm.Model, Limits) {
+	if p.Model != nil {
+		return p.Model, p.Limits
+	}
+	return a.Model, a.Limits
+}
+
+// thinks tells whether a persona has a model at all.
+func (a *Agent) thinks(p Persona) bool {
+	m, _ := a.modelOf(p)
+	return m.Name() != llm.None{}.Name()
 }
 
 // profile is how a persona is shown in a Matrix room; nil for the assistant itself.

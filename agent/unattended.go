@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"multis/llm"
 	"multis/outbox"
 	"multis/store"
 )
@@ -15,13 +14,15 @@ const kindClock = "clock"
 // Unattended works on what the owner asked for by the clock, and says in the admin room what came of it, once for each key.
 // Nobody is there to ask back: what needs a person waits for one as an approval.
 func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text string) error {
+	persona := a.personaOf(room)
+	model, _ := a.modelOf(persona)
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
-		Key: key, Kind: kindClock, ChatID: room.ID, Agent: a.personaOf(room).ID, Model: a.Model.Name(), Input: text,
+		Key: key, Kind: kindClock, ChatID: room.ID, Agent: persona.ID, Model: model.Name(), Input: text,
 	})
 	if err != nil || task.State.Over() {
 		return err
 	}
-	if a.Model.Name() != (llm.None{}).Name() {
+	if a.thinks(persona) {
 		return a.work(ctx, task, room)
 	}
 	where, err := a.placesOf(ctx, text)

@@ -62,6 +62,7 @@ type Config struct {
 	Documents  Documents
 	Hooks      map[string]Hook  // by name
 	Agents     map[string]Agent // by name; none: multis itself answers
+	Skills     Skills
 	Memory     Memory
 	Watches    Watches
 	Logging    Logging
@@ -300,6 +301,10 @@ type Agent struct {
 	Instructions string
 	Mentions     []string // what it is called by, beside its names
 	Allow, Deny  []string // patterns of tools; an empty Allow means all
+	Model        string   // as LLM.Model; empty: that one
+	APIKey       Secret   // of the provider of its model; empty: the provider's own
+	Skills       []string // those it has; empty: all that fit
+	Can          []string // capabilities: what it is good for
 	Workspace    string   // the folder of its files; inside Database.DataDir unless given as an absolute path
 	ReadPaths    []string // further folders it may read
 	Rooms        []string // where it answers: Matrix rooms,
@@ -308,6 +313,11 @@ type Agent struct {
 	Networks     []string // protocols,
 	Modes        []string // modes of chats,
 	Default      bool     // and everywhere else
+}
+
+// Skills says where the files are that say how agents work.
+type Skills struct {
+	Folder string // those of all agents; inside Database.DataDir unless given as an absolute path
 }
 
 // Hook is an address that is told what happens.
@@ -381,6 +391,7 @@ func defaults() *Config {
 		Documents: Documents{Folder: "documents"},
 		Hooks:     map[string]Hook{},
 		Agents:    map[string]Agent{},
+		Skills:    Skills{Folder: "skills"},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
 			SearchMessages: true,
@@ -439,6 +450,7 @@ func (c *Config) complete(dir string) {
 	}
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
+	c.Skills.Folder = under(c.Database.DataDir, c.Skills.Folder)
 	for name, a := range c.Agents {
 		if a.Workspace == "" {
 			a.Workspace = filepath.Join("agents", name)

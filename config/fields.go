@@ -170,6 +170,7 @@ func (c *Config) chatFields(dir string) []field {
 
 		value("documents.folder", &c.Documents.Folder, filePath),
 		unidocKey[0], unidocKey[1],
+		value("skills.folder", &c.Skills.Folder, filePath),
 
 		value("memory.capture_threshold", &c.Memory.CaptureThreshold, between(2, 60)),
 		value("memory.capture_quiet", &c.Memory.CaptureQuiet, positive),
@@ -214,7 +215,7 @@ func (c *Config) groups(dir string) []group {
 		}},
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
 			a := c.Agents[name]
-			return a.fields("agents." + name), func() { c.Agents[name] = a }
+			return a.fields("agents."+name, dir), func() { c.Agents[name] = a }
 		}},
 	}
 }
@@ -239,7 +240,8 @@ func (n *Network) fields(section string) []field {
 }
 
 // fields lists the keys of one agent.
-func (a *Agent) fields(section string) []field {
+func (a *Agent) fields(section, dir string) []field {
+	key := secret(section+".api_key", &a.APIKey, dir, optional(token))
 	return []field{
 		value(section+".name", &a.Name, assistantName),
 		value(section+".theme", &a.Theme, lineOf(1, 100)),
@@ -249,6 +251,10 @@ func (a *Agent) fields(section string) []field {
 		list(section+".mentions", &a.Mentions, lineOf(1, 50)),
 		list(section+".allow", &a.Allow, lineOf(1, 64)),
 		list(section+".deny", &a.Deny, lineOf(1, 64)),
+		value(section+".model", &a.Model, modelName),
+		key[0], key[1],
+		list(section+".skills", &a.Skills, word),
+		list(section+".can", &a.Can, word),
 		value(section+".workspace", &a.Workspace, filePath),
 		list(section+".read_paths", &a.ReadPaths, filePath),
 		list(section+".rooms", &a.Rooms, lineOf(1, 255)),

@@ -29,6 +29,7 @@ type Models struct {
 	Options
 	known map[string]Price
 	day   string // of the known prices
+	holds int    // tokens that each model with a known price takes
 
 	mu       sync.Mutex
 	made     map[account]Model
@@ -40,14 +41,14 @@ type account struct{ provider, model, key string }
 
 // New returns what makes models.
 func New(o Options) (*Models, error) {
-	prices, day, err := knownPrices()
+	list, err := knownPrices()
 	if err != nil {
 		return nil, err
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Models{Options: o, known: prices, day: day, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+	return &Models{Options: o, known: list.prices, day: list.day, holds: list.holds, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
 // Open returns the model that asks these, "provider/model", one after the other until one answers. No name, or "none",
@@ -120,6 +121,24 @@ type Offer struct {
 	Local    bool   // it costs nothing
 	Price    Price  // in the budget's currency
 	PricedOn string // the day of the list that the price is from, "" for one of the owner's own
+}
+
+// Holds is how many tokens each of these models takes at least; zero when that is not known of all of them.
+func (ms *Models) Holds(names []string) int {
+	for _, name := range names {
+		provider, _, _ := strings.Cut(name, "/")
+		p, err := ms.Providers[provider].complete(provider)
+		if err != nil || !p.own(provider) {
+			return 0
+		}
+		if _, plain := ms.known[plainName(name)]; !plain {
+			return 0
+		}
+	}
+	if len(names) == 0 {
+		return 0
+	}
+	return ms.holds
 }
 
 // Describe tells what a model is, without calling it. It returns ErrConfig or ErrNoPrice.

@@ -142,18 +142,30 @@ func TestWhatNoModelCanBeMadeOfNamesItsFix(t *testing.T) {
 
 func TestTheListOfPricesIsWhole(t *testing.T) {
 	t.Parallel()
-	prices, day, err := knownPrices()
+	list, err := knownPrices()
 	require.NoError(t, err)
-	_, err = time.Parse(time.DateOnly, day)
+	_, err = time.Parse(time.DateOnly, list.day)
 	require.NoError(t, err)
-	require.NotEmpty(t, prices)
-	for name, p := range prices {
+	require.NotEmpty(t, list.prices)
+	require.Positive(t, list.holds)
+	for name, p := range list.prices {
 		require.Positive(t, p.In, name)
 		require.GreaterOrEqual(t, p.Out, p.In, name)
 		require.LessOrEqual(t, p.CacheRead, p.In, name)
 		require.LessOrEqual(t, p.CacheWrite, 2*p.In, name)
 		provider, _, _ := strings.Cut(name, "/")
 		require.Contains(t, known, provider, name)
+	}
+}
+
+func TestWhatAModelHoldsIsKnownForTheListedOnesAtTheirOwnAddress(t *testing.T) {
+	t.Parallel()
+	ms, err := New(Options{Providers: map[string]Provider{"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"}, "desk": {BaseURL: "http://localhost:2", Local: true}}})
+	require.NoError(t, err)
+	for names, known := range map[string]bool{
+		"openai/gpt-5-mini": true, "openai/gpt-5-mini openai/gpt-5-2025-08-07": true, "openai/gpt-5-mini desk/small": false, "anthropic/claude-haiku-4-5": false, "": false, "nobody/x": false,
+	} {
+		require.Equal(t, known, ms.Holds(strings.Fields(names)) >= 100_000, names)
 	}
 }
 

@@ -44,10 +44,17 @@ func orElse(price, other int64) int64 {
 //go:embed prices.yaml
 var priceList []byte
 
-// knownPrices reads the list that comes with the program: prices in dollars by "provider/model", and its day.
-func knownPrices() (map[string]Price, string, error) {
+// knownModels is the list that comes with the program.
+type knownModels struct {
+	prices map[string]Price // in dollars, by "provider/model"
+	day    string
+	holds  int // tokens that each of them takes at least
+}
+
+func knownPrices() (knownModels, error) {
 	var list struct {
 		Date   string `yaml:"date"`
+		Holds  int    `yaml:"holds"`
 		Models map[string]struct {
 			In    float64 `yaml:"in"`
 			Out   float64 `yaml:"out"`
@@ -56,14 +63,14 @@ func knownPrices() (map[string]Price, string, error) {
 		} `yaml:"models"`
 	}
 	if err := yaml.Unmarshal(priceList, &list); err != nil {
-		return nil, "", fmt.Errorf("read the list of prices: %w", err)
+		return knownModels{}, fmt.Errorf("read the list of prices: %w", err)
 	}
 	micros := func(dollars float64) int64 { return int64(math.Round(dollars * 1_000_000)) }
 	prices := make(map[string]Price, len(list.Models))
 	for name, p := range list.Models {
 		prices[name] = Price{In: micros(p.In), Out: micros(p.Out), CacheRead: micros(p.Read), CacheWrite: micros(p.Write)}
 	}
-	return prices, list.Date, nil
+	return knownModels{prices, list.Date, list.Holds}, nil
 }
 
 // dated is how the name of a model's snapshot ends. "-latest" is none: what it is tomorrow may cost more.

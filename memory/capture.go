@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -76,7 +78,7 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 		return err
 	}
 	current := slices.Clone(notes[:min(len(notes), shownNotes)])
-	resp, err := llm.Complete(ctx, m.Model, captureRequest(m.Rules.Skill, chat, messages, current, m.Now().In(m.Zone)))
+	resp, err := llm.Complete(ctx, m.Model, captureRequest(cmp.Or(strings.TrimSpace(m.Rules.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
 	if err != nil {
 		return err
 	}

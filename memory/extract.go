@@ -22,6 +22,9 @@ import (
 //go:embed capture.md
 var captureSkill string
 
+// DefaultSkill says what to take note of where nobody says otherwise.
+func DefaultSkill() string { return captureSkill }
+
 const (
 	maxNotes   = 20  // of one capture
 	maxBody    = 400 // characters of a note

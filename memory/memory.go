@@ -36,8 +36,8 @@ type Rules struct {
 	Minimum int
 	// Sections is how many captures' notes are in every prompt. Defaults to 12.
 	Sections int
-	// Skill says what to take note of. Defaults to the one built in.
-	Skill string
+	// Skill says what to take note of, each time anew. Defaults to DefaultSkill, as does an empty one.
+	Skill func() string
 }
 
 // keepAfterCapture is how many messages of a window stay when the notes hold the others.
@@ -63,8 +63,8 @@ func New(o Options) *Memory {
 	if r.Quiet <= 0 {
 		r.Quiet = 6 * time.Hour
 	}
-	if strings.TrimSpace(r.Skill) == "" {
-		r.Skill = captureSkill
+	if r.Skill == nil {
+		r.Skill = DefaultSkill
 	}
 	return &Memory{Options: o}
 }

@@ -24,12 +24,15 @@ func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store
 // MaxNote is the length, in characters, of the longest note that is taken down by hand. What is longer is cut.
 const MaxNote = 2000
 
-// Remember takes down what the owner wants remembered, in his own memory. message is where he said so, in room.
+// Remember takes down what the owner wants remembered, in his own memory. message is where he said so, in room; zero for nowhere.
 func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, text string) (int64, error) {
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
 	}
-	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: clip(strings.TrimSpace(text), MaxNote), Sources: []int64{message}, ValidFrom: m.Now()}
+	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: clip(strings.TrimSpace(text), MaxNote), ValidFrom: m.Now()}
+	if message != 0 {
+		n.Sources = []int64{message}
+	}
 	known, err := store.NotesOfRole(ctx, tx, policy.Admin, knownNotes)
 	if err != nil {
 		return 0, err

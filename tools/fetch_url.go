@@ -39,7 +39,7 @@ func (FetchURL) Spec() Spec {
 // TierOf lets what the owner named or allowed be read at once.
 func (t FetchURL) TierOf(c Call) Tier {
 	args, err := Decode[fetchURLArgs](c)
-	if err != nil || (!t.allowed(args.URL) && !names(c.Asked, args.URL)) {
+	if err != nil || (!inDomains(args.URL, t.Domains) && !inDomains(args.URL, c.Domains) && !names(c.Asked, args.URL)) {
 		return Confirm
 	}
 	return Read
@@ -66,12 +66,12 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: part(text, args.From, pageLines), ForUser: "read " + host(page.Address), Ref: page.Address}, nil
 }
 
-// allowed tells whether an address is in one of the domains.
-func (t FetchURL) allowed(address string) bool {
+// inDomains tells whether an address is in one of the domains.
+func inDomains(address string, domains []string) bool {
 	name := host(address)
-	for _, domain := range t.Domains {
+	for _, domain := range domains {
 		domain = strings.ToLower(strings.TrimPrefix(domain, "*."))
-		if name == domain || strings.HasSuffix(name, "."+domain) {
+		if domain != "" && (name == domain || strings.HasSuffix(name, "."+domain)) {
 			return true
 		}
 	}

@@ -47,13 +47,19 @@ func (r *Registry) Add(all ...Tool) {
 }
 
 // Drop takes out all tools whose names begin with prefix.
-func (r *Registry) Drop(prefix string) {
+func (r *Registry) Drop(prefix string) { r.Replace(prefix) }
+
+// Replace puts tools in the place of all whose names begin with prefix, at once.
+func (r *Registry) Replace(prefix string, all ...Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name := range r.tools {
 		if strings.HasPrefix(name, prefix) {
 			delete(r.tools, name)
 		}
+	}
+	for _, t := range all {
+		r.tools[t.Spec().Name] = t
 	}
 }
 

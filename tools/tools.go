@@ -59,6 +59,10 @@ type Caller struct {
 	Asked   string // the owner's own words, which nobody else could have put there; empty for a contact
 	// Allow and Deny are the persona's patterns of tools; an empty Allow means all, Deny wins.
 	Allow, Deny []string
+	// Within are further lists of patterns, each of which a tool has to be on, as its skills say.
+	Within [][]string
+	// Domains may be read without asking.
+	Domains []string
 	// Workspace is the folder that file tools are rooted in, ReadPaths are further ones to read from. Empty: no files.
 	Workspace string
 	ReadPaths []string
@@ -161,5 +165,10 @@ func (c Caller) May(name string) bool {
 		return false // he is the person to hand over to
 	}
 	match := func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }
+	for _, list := range c.Within {
+		if !slices.ContainsFunc(list, match) {
+			return false
+		}
+	}
 	return !slices.ContainsFunc(c.Deny, match) && (len(c.Allow) == 0 || slices.ContainsFunc(c.Allow, match))
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -10,31 +12,64 @@ import (
 	"multis/admin"
 	"multis/agent"
 	"multis/config"
+	"multis/llm"
 	"multis/policy"
+	"multis/skills"
 	"multis/tools"
 )
 
 // personas are the agents of the configuration, by name.
-func personas(cfg *config.Config) []agent.Persona {
+func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 	var all []agent.Persona
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
-		all = append(all, agent.Persona{
+		p := agent.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
-			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths,
-			Rooms: a.Rooms, Senders: a.Senders, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default,
-		})
+			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
+			Rooms: a.Rooms, Senders: a.Senders, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can,
+		}
+		if a.Model != "" || a.APIKey != "" {
+			names := cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model))
+			m, err := models.Open(names, a.APIKey.Value())
+			if err != nil {
+				return nil, fmt.Errorf("agents.%s.model: %w", name, err)
+			}
+			p.Model, p.Limits = m, agent.Limits{Context: models.Holds(names)}
+		}
+		all = append(all, p)
 	}
-	return all
+	return all, nil
 }
 
 // agentList is the agents as the admin room shows them.
 func agentList(cfg *config.Config) []admin.Agent {
 	var all []admin.Agent
-	for _, p := range personas(cfg) {
-		all = append(all, admin.Agent{ID: p.ID, Name: p.Name, Emoji: p.Emoji, Theme: p.Theme, Default: p.Default})
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		a := cfg.Agents[name]
+		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Can})
 	}
 	return all
+}
+
+// skillList is what says how agents work, as the admin room shows it: multis' own and the shared ones, then those of each agent.
+func skillList(cfg *config.Config, set *skills.Set) func() []admin.Skill {
+	return func() []admin.Skill {
+		var all []admin.Skill
+		add := func(agent string, list []skills.Skill) {
+			for _, s := range list {
+				shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
+				if s.Cut > 0 {
+					shown.Problem = "too long: only its beginning is read"
+				}
+				all = append(all, shown)
+			}
+		}
+		add("", set.All(""))
+		for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+			add(name, slices.DeleteFunc(set.All(cfg.Agents[name].Workspace), func(s skills.Skill) bool { return s.From != skills.FromAgent }))
+		}
+		return all
+	}
 }
 
 // toolList is what a model may call for the owner, as the admin room shows it.

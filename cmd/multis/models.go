@@ -28,7 +28,10 @@ func checkModel(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
+	if _, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), ""); err != nil {
+		return err
+	}
+	_, err = personas(cfg, models)
 	return err
 }
 

@@ -174,6 +174,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
+	people, err := personas(cfg, models) //nolint:contextcheck // nor does this
+	if err != nil {
+		return nil, err
+	}
 	ears, err := openSpeech(cfg, st)
 	if err != nil {
 		return nil, err
@@ -197,19 +201,20 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	remembering, err := memoryRules(cfg)
+	set := openSkills(cfg)
+	remembering, err := memoryRules(cfg, set)
 	if err != nil {
 		return nil, err
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
-	registry := newTools(searcher, library, mem)
+	registry := newTools(st, searcher, library, mem, box)
 	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Personas: personas(cfg), Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Upkeep: upkeep(st),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
@@ -242,12 +247,25 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 }
 
 // newTools are all that a model may call. Which of them a turn has is decided there.
-func newTools(searcher *search.Searcher, library *knowledge.Library, mem *memory.Memory) *tools.Registry {
+func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Library, mem *memory.Memory, box *outbox.Box) *tools.Registry {
 	return tools.NewRegistry(tools.Tiers{},
-		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Escalate{},
+		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Remember{Store: st, Memory: mem}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
-		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{},
+		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{}, tools.SendFile{Send: fileSender(st, box)},
+		tools.AuditSummary{Store: st},
 	)
+}
+
+// fileSender sends a file to a room of the owner's.
+func fileSender(st *store.Store, box *outbox.Box) func(context.Context, store.Chat, tools.Outgoing) error {
+	return func(ctx context.Context, room store.Chat, f tools.Outgoing) error {
+		return st.InTx(ctx, func(tx store.Tx) error {
+			letter := outbox.Notice(room, outbox.Escape(f.Caption), false)
+			letter.File = &outbox.File{Name: f.Name, MIME: f.MIME, Data: f.Data}
+			_, _, err := box.Queue(ctx, tx, letter)
+			return err
+		})
+	}
 }
 
 // storeCap bounds what is kept of one contact.

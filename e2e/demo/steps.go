@@ -47,6 +47,7 @@ func (d *demo) steps() []step {
 		{"Killed in the middle of an answer, multis answers exactly once", d.kill},
 		{"A reminder comes on time, though multis is killed before it is due", d.remind},
 		{"An encrypted chat is read and answered, and stays encrypted", d.encrypted},
+		{"With a model, your question takes two tools, and its answer says what it cost", d.askModel},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}
 }

@@ -50,6 +50,8 @@ type settings struct {
 	Sender, ASToken, HSToken string
 	Owner                    id.UserID
 	Database                 string
+	// Model is where a scripted model answers; empty for none.
+	Model string
 }
 
 // yaml is the configuration.

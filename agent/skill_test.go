@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/skills"
+	"multis/tools"
+)
+
+// putSkill puts a skill into a persona's workspace.
+func putSkill(t *testing.T, workspace, name, text string) {
+	t.Helper()
+	path := filepath.Join(workspace, "skills", name+".md")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func offered(r llmtest.Request) (names []string) {
+	for _, tool := range r.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Done.", 1, "Tuning an upright piano costs 90 euro.")))
+	b := setup(t, model)
+	b.equip(&lamp{tier: tools.Read})
+	work := t.TempDir()
+	b.agent.Skills = skills.Open("", nil)
+	b.agent.Personas = []Persona{{ID: "shop", Default: true, Workspace: work}}
+	last := func() llmtest.Request { all := server.Requests(); return all[len(all)-1] }
+
+	b.ask("what does tuning an upright piano cost?")
+	require.Contains(t, last().System, "## admin\nThe owner is asking.")
+	require.NotContains(t, last().System, "customer-support")
+	require.NotContains(t, last().System, "## shell", "there is no such tool")
+	require.Equal(t, []string{"lamp", "search_docs"}, offered(last()))
+
+	b.note(policy.Admin, b.admin.ID, "The tuner is called Ben.")
+	putSkill(t, work, "quiet", "---\nroles: admin\nactions: [search_*]\nmemory_rules: {visible: none}\n---\nTouch nothing.")
+	b.ask("what does tuning an upright piano cost?")
+	require.Contains(t, last().System, "## quiet\nTouch nothing.", "from the next answer on")
+	require.Equal(t, []string{"search_docs"}, offered(last()))
+	require.NotContains(t, last().Last(), "Ben")
+
+	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, last().System, "## customer-support\nYou answer a customer")
+	require.NotContains(t, last().System, "Touch nothing.")
+	require.NotContains(t, last().System, "The owner is asking.")
+	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()))
+
+	putSkill(t, work, "customer-support", "---\nroles: public\nactions: all\n---\nBe brief.")
+	b.agent.Personas[0].Skills = []string{"customer-support", "gone"}
+	b.says("and a grand piano?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, last().System, "## customer-support\nBe brief.")
+	require.Contains(t, last().System, "[the skill gone is missing: it is not there]")
+	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()), "no skill leads beyond a contact's floor")
+}
+
+func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
+	t.Parallel()
+	common, commonServer := scripted(t, llmtest.Say(says("From all.", 1, "Tuning an upright piano costs 90 euro.")))
+	own, ownServer := scripted(t, llmtest.Say(says("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
+	b := setup(t, common)
+	b.agent.Personas = []Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
+	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "From all.")
+	require.Contains(t, b.ask("@shop what does tuning an upright piano cost?"), "From its own.")
+	require.Contains(t, b.ask("@mute what does tuning an upright piano cost?"), "I have no model configured")
+	require.Len(t, commonServer.Requests(), 1)
+	require.Len(t, ownServer.Requests(), 1)
+}

@@ -1,0 +1,109 @@
+package skills
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func names(all []Skill) (list []string) {
+	for _, s := range all {
+		list = append(list, s.Name)
+	}
+	return list
+}
+
+func every(string) bool { return true }
+
+func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
+	t.Parallel()
+	s := Open("", map[string]string{"capture": "Write down what was decided."})
+	all := s.All("")
+	require.Equal(t, []string{"admin", "capture", "customer-support", "files", "shell"}, names(all))
+	for _, skill := range all {
+		require.Empty(t, skill.Problem, skill.Name)
+		require.Equal(t, FromMultis, skill.From)
+	}
+	require.Equal(t, []string{"customer-support"}, names(s.Of("", nil, false, every)))
+	support := s.Of("", nil, false, every)[0]
+	require.True(t, support.Limited)
+	require.Equal(t, []string{"search_docs", "recall_memory", "escalate"}, support.Actions)
+	require.Equal(t, []string{"admin", "files"}, names(s.Of("", nil, true, func(tool string) bool { return tool != "exec" })), "without exec there is nothing to say about a shell")
+}
+
+func TestTheAgentsOwnComesBeforeTheSharedOneAndThatBeforeTheBuiltIn(t *testing.T) {
+	t.Parallel()
+	shared, work := t.TempDir(), t.TempDir()
+	s := Open(shared, nil)
+	of := func() Skill { return s.Named(work, "customer-support") }
+	require.Equal(t, FromMultis, of().From)
+	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n---\nShared.\n")
+	require.Equal(t, "Shared.", of().Text, "from the next answer on")
+	write(t, filepath.Join(work, "skills", "customer-support.md"), "---\nroles: [public]\n---\nIts own.\n")
+	require.Equal(t, "Its own.", of().Text)
+	require.NoError(t, os.Remove(filepath.Join(work, "skills", "customer-support.md")))
+	require.Equal(t, "Shared.", of().Text)
+}
+
+func TestWhatIsLongIsCutAndWhatIsMissingOrWrongIsMarked(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	write(t, filepath.Join(work, "skills", "long.md"), "---\nroles: admin\n---\n"+strings.Repeat("word ", 4000))
+	write(t, filepath.Join(work, "skills", "broken.md"), "---\nroles: everybody\n---\nx")
+	write(t, filepath.Join(work, "skills", "open.md"), "---\nroles: admin\nx")
+	write(t, filepath.Join(work, "secret.md"), "a secret")
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(work, "skills", "link.md")))
+	s := Open("", nil)
+	text := Text(s.Of(work, []string{"long", "broken", "open", "link", "absent"}, true, every))
+	require.Contains(t, text, "[long.md is cut here: 8000 of 20021 bytes]")
+	require.Contains(t, text, `[the skill broken is missing: roles: "everybody" is none; write admin, public, or both]`)
+	require.Contains(t, text, "[the skill open is missing: its head has no end")
+	require.Contains(t, text, "[the skill link is missing: it cannot be read]", "a link out of the folder")
+	require.Contains(t, text, "[the skill absent is missing: it is not there]")
+	require.NotContains(t, text, "root:")
+	require.NotContains(t, Text(s.Of(work, nil, true, every)), "broken", "one that nobody asked for is not missed")
+	require.LessOrEqual(t, len(text), maxAll+1000)
+}
+
+func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Skill{
+		"Just text.": {Owner: true, Text: "Just text."},
+		"---\nroles: public + user:$chatId\nactions: none\n---\nx":                        {Contact: true, Limited: true, Actions: []string{}, Text: "x"},
+		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {Owner: true, Contact: true, URLs: []string{"a.example", "b.example"}, Text: "x"},
+		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {Owner: true, Actions: []string{}, Forgetful: true, Text: "x"},
+		"---\n---\nx": {Text: "x"},
+	} {
+		want.Name, want.From = "a", FromShared
+		got := parse("a", text, FromShared)
+		require.Equal(t, want, got, text)
+	}
+	for text, problem := range map[string]string{
+		"---\nname: b\n---\nx":                      "calls itself",
+		"---\ncolour: red\n---\nx":                  "cannot be read",
+		"---\nroles: {a: b}\n---\nx":                "cannot be read",
+		"---\nmemory_rules: {visible: all}\n---\nx": "own or none",
+	} {
+		require.Contains(t, parse("a", text, FromShared).Problem, problem, text)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "---\n", "---\nroles: [admin]\n---\nx", "---\n&a [*a]\n---\n", "---\nactions: {}\n---", "\ufeff---\r\n---\r\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := parse("a", text, FromShared)
+		require.Equal(t, "a", s.Name)
+		require.False(t, s.Problem != "" && (s.Text != "" || s.Owner || s.Contact), "what is wrong is not used")
+	})
+}

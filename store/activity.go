@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Activity counts one kind of thing that was done.
+type Activity struct {
+	What   string // message, sent, tool, approval or task
+	Name   string // which: a reason, a purpose, a tool, how it ended
+	Times  int
+	Failed int
+}
+
+const activitySQL = `select what, name, times, failed from (
+		select 1 as place, 'message' as what, code as name, count(*) as times, 0 as failed from messages where received_at >= $1 and author = 'contact' group by code
+		union all select 2, 'written', purpose, count(*), count(*) filter (where state in ('failed', 'dropped')) from outbox where created_at >= $1 group by purpose
+		union all select 3, 'tool', name, count(*), count(*) filter (where is_error) from task_steps where started_at >= $1 and kind = 'tool' group by name
+		union all select 4, 'approval', case when allowed then 'allowed' when not allowed then 'refused' else 'not answered' end, count(*), 0
+			from approvals where created_at >= $1 group by 3
+		union all select 5, 'task', kind || ' ' || state, count(*), 0 from tasks where created_at >= $1 group by kind, state) a
+	order by place, times desc, name limit 100`
+
+// ActivitySince sums up what was done: numbers alone.
+func ActivitySince(ctx context.Context, db DB, since time.Time) ([]Activity, error) {
+	return collect[Activity](ctx, db, "what was done", activitySQL, since)
+}

@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"multis/policy"
+	"multis/store"
+)
+
+//go:embed send_file.md
+var sendFileText string
+
+// Outgoing is a file on its way to the owner.
+type Outgoing struct {
+	Name    string
+	MIME    string
+	Data    []byte
+	Caption string
+}
+
+// SendFile hands the owner a file of the caller's folders. Only his own rooms get one, whoever asks.
+type SendFile struct {
+	Send func(ctx context.Context, room store.Chat, file Outgoing) error
+}
+
+type sendFileArgs struct {
+	Path    string `json:"path" jsonschema:"the file"`
+	Caption string `json:"caption,omitempty" jsonschema:"one line to go with it"`
+}
+
+// maxCaption is the longest line that goes with a file, in bytes.
+const maxCaption = 500
+
+// Spec describes it.
+func (SendFile) Spec() Spec {
+	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Can: []string{"files"}, Files: true, Effect: true}
+}
+
+// Run sends it.
+func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
+	args, err := Decode[sendFileArgs](c)
+	if err != nil {
+		return Bad(err), nil
+	}
+	if !c.Owner || c.Chat.Kind != policy.KindAdmin {
+		return Refused(CodeRefused, "Files go to the owner's own room only."), nil
+	}
+	at, err := c.locate(args.Path)
+	if err != nil {
+		return notThere(err), nil
+	}
+	defer at.root.Close()
+	data, err := at.file(maxFile)
+	if err != nil {
+		return notThere(err), nil
+	}
+	file := Outgoing{Name: path.Base(at.path), MIME: kindOf(at.path, data), Data: data, Caption: clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
+	if err := t.Send(ctx, c.Chat, file); err != nil {
+		return Result{}, err
+	}
+	return Result{ForLLM: "It is on its way to the owner.", ForUser: "sent " + file.Name, Ref: args.Path}, nil
+}
+
+// kindOf is a file's media type, by its name, else by how it begins.
+func kindOf(name string, data []byte) string {
+	kind := mime.TypeByExtension(path.Ext(name))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	return kind
+}
