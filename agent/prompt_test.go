@@ -159,3 +159,15 @@ func TestASecretIsNotStoredWithATask(t *testing.T) {
 	require.Contains(t, stored, "[secret]")
 	require.NotContains(t, stored, canary)
 }
+
+func TestAnswersThatRestOnAnswersNameAMessageOnce(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, llmtest.Say(says("Yes.", 0, "")))
+	b := setup(t, model)
+	for range 12 {
+		b.ask("and what does tuning a grand piano cost?")
+	}
+	var most int
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select max(cardinality(about)) from tasks").Scan(&most))
+	require.LessOrEqual(t, most, 12)
+}

@@ -63,6 +63,8 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 			return err
 		}
 		first.Request.Agent, first.Request.Run = r.persona.ID, strconv.FormatInt(task.ID, 10)
+		slices.Sort(first.About)
+		first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
 		raw, err := json.Marshal(redactAsked(first))
 		if err != nil {
 			return fmt.Errorf("write the request of task %d: %w", task.ID, err)
