@@ -310,6 +310,26 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	require.NotContains(t, r.owner("/jobs"), "history —")
 }
 
+func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	runs := 0
+	r.upkeep = []admin.Upkeep{{Name: "retention", Cron: "0 4 * * *", AtStart: true, Run: func(context.Context) (string, error) {
+		runs++
+		return "", nil
+	}}, {Name: "other", Cron: "0 4 * * *", Run: func(context.Context) (string, error) {
+		runs += 100
+		return "", nil
+	}}}
+	for start := 1; start <= 2; start++ {
+		r.now = r.now.Add(time.Minute)
+		r.restart()
+		require.NoError(t, r.admin.Prepare(r.ctx))
+		r.execute()
+		require.Equal(t, start, runs)
+	}
+}
+
 func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

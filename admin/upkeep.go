@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"multis/jobs"
 	"multis/schedule"
@@ -16,6 +17,8 @@ type Upkeep struct {
 	Name    string // one word, which never changes
 	Summary string
 	Cron    string
+	// AtStart says that it is done when multis starts, too.
+	AtStart bool
 	// Run does it, and says in a few words what it did. Doing it again is harmless.
 	Run func(ctx context.Context) (string, error)
 }
@@ -29,8 +32,24 @@ func (a *Admin) Prepare(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		return a.beginning(ctx, tx)
 	})
+}
+
+// beginning asks for the upkeep that is done at the start.
+func (a *Admin) beginning(ctx context.Context, tx store.Tx) error {
+	own, err := store.ListSchedules(ctx, tx, true, maxJobs)
+	if err != nil {
+		return err
+	}
+	for _, s := range own {
+		if slices.ContainsFunc(a.Upkeep, func(u Upkeep) bool { return u.AtStart && u.Name == s.Body }) {
+			if err := a.due(ctx, tx, s, a.Now().Truncate(time.Microsecond), 0, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // ensure writes one of multis' own schedules. The jobs' start gives it its job.

@@ -340,7 +340,7 @@ func HookEvents() []string {
 	return []string{"message:business", "escalation", "handoff", "index"}
 }
 
-// Memory says what is remembered.
+// Memory says what is remembered, and for how long.
 type Memory struct {
 	CaptureThreshold int           // new messages of a chat after which notes are taken of them
 	CaptureQuiet     time.Duration // silence after which CaptureMinimum are enough
@@ -348,6 +348,9 @@ type Memory struct {
 	CaptureSkill     string // a file that says what to take note of, if it exists
 	MaxSections      int    // captures whose notes are in every prompt
 	SearchMessages   bool   // whether the messages themselves can be searched
+	RetentionDays    int    // of contacts' messages and notes
+	OwnerDays        int    // of the owner's own
+	LogDays          int    // of the daily log in an export
 }
 
 // Logging says what is logged and where.
@@ -394,7 +397,7 @@ func defaults() *Config {
 		Skills:    Skills{Folder: "skills"},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
-			SearchMessages: true,
+			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
 		},
 		Watches: Watches{Hostname: "127.0.0.1"},
 		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},

@@ -121,7 +121,7 @@ agents:
   sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], model: desk/small, api_key: agents-key, skills: [files], can: [prices], workspace: desk,
     read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 skills: {folder: /srv/skills}
-memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false}
+memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
@@ -186,6 +186,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Skills: Skills{Folder: "/srv/skills"},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,
+			RetentionDays: 10, OwnerDays: 20, LogDays: 5,
 		},
 		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},

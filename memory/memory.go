@@ -36,6 +36,9 @@ type Rules struct {
 	Minimum int
 	// Sections is how many captures' notes are in every prompt. Defaults to 12.
 	Sections int
+	// Days is how long messages and notes of chats are kept, OwnerDays those of the owner's rooms. They default to 90 and 365.
+	Days      int
+	OwnerDays int
 	// Skill says what to take note of, each time anew. Defaults to DefaultSkill, as does an empty one.
 	Skill func() string
 }
@@ -60,6 +63,8 @@ func New(o Options) *Memory {
 	r.Threshold = positiveOr(r.Threshold, 20)
 	r.Minimum = positiveOr(r.Minimum, 6)
 	r.Sections = positiveOr(r.Sections, 12)
+	r.Days = positiveOr(r.Days, 90)
+	r.OwnerDays = positiveOr(r.OwnerDays, 365)
 	if r.Quiet <= 0 {
 		r.Quiet = 6 * time.Hour
 	}

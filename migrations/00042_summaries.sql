@@ -26,10 +26,17 @@ end $$;
 -- +goose StatementEnd
 create trigger summary_changed after update of body, redacted_at on messages for each row
     when (new.body is distinct from old.body or new.redacted_at is distinct from old.redacted_at) execute function drop_summaries();
-create trigger summary_gone after delete on messages for each row execute function drop_summaries();
+-- +goose StatementBegin
+create function drop_summaries_of() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    delete from chat_summaries s where exists (select from gone) and s.about && (select array_agg(id) from gone);
+    return null;
+end $$;
+-- +goose StatementEnd
+create trigger summary_gone after delete on messages referencing old table as gone for each statement execute function drop_summaries_of();
 
 -- +goose Down
 drop trigger summary_changed on messages;
 drop trigger summary_gone on messages;
-drop function drop_summaries;
+drop function drop_summaries, drop_summaries_of;
 drop table chat_summaries;

@@ -214,7 +214,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st, mem),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,

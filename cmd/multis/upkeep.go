@@ -7,6 +7,7 @@ import (
 
 	"multis/admin"
 	"multis/jobs"
+	"multis/memory"
 	"multis/store"
 )
 
@@ -17,8 +18,12 @@ const (
 )
 
 // upkeep is what multis does for itself, in small hours and one after the other.
-func upkeep(st *store.Store) []admin.Upkeep {
+func upkeep(st *store.Store, mem *memory.Memory) []admin.Upkeep {
 	return []admin.Upkeep{
+		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
+			gone, err := mem.Retain(ctx)
+			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.Letters, gone.Tasks), err
+		}},
 		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
 			err = st.InTx(ctx, func(tx store.Tx) error {
 				runs, schedules, err := store.PruneRuns(ctx, tx, time.Now().Add(-historyTime))

@@ -1,0 +1,130 @@
+package memory_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/memory"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// retaining makes a memory that keeps chats for 90 days and the owner's for 365, in a zone.
+func (r *rig) retaining(zone *time.Location) *memory.Memory {
+	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
+}
+
+func TestWhatIsOlderThanItsTimeIsInNoTableAndTheRestStays(t *testing.T) {
+	t.Parallel()
+	r, _ := taught(t) // the door code, captured and indexed now
+	old := r.now
+	r.says(r.room, policy.AuthorOwnerClient, "my own lisbon", old)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := r.mem.Remember(r.ctx, tx, r.room, r.says(r.room, policy.AuthorOwnerClient, "/remember lisbon", old).ID, "lisbon")
+		return err
+	}))
+	gone, err := r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.True(t, gone.IsZero(), "nothing is old yet")
+
+	r.now = r.now.Add(91 * 24 * time.Hour)
+	r.says(r.ana, policy.AuthorContact, "a new beginning", r.now)
+	require.NoError(t, r.mem.Archive(r.ctx))
+	gone, err = r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.Equal(t, 20, gone.Messages)
+	require.Equal(t, 3, gone.Notes)
+	require.Equal(t, 1, gone.Passages)
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.Anywhere(t, r.st, "I like tea"))
+	require.Equal(t, 1, r.count("select count(*) from messages where chat_id = $1", r.ana.ID))
+	require.NotEmpty(t, storetest.Anywhere(t, r.st, "lisbon"), "what is the owner's is kept longer")
+
+	r.now = r.now.Add(275 * 24 * time.Hour)
+	_, err = r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.Empty(t, storetest.Anywhere(t, r.st, "lisbon"))
+	gone, err = r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.True(t, gone.IsZero())
+}
+
+func TestADayIsOverAtMidnightInTheOwnersZone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	zone, err := time.LoadLocation("Pacific/Auckland")
+	require.NoError(t, err)
+	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, zone)
+	r.says(r.ana, policy.AuthorContact, "the evening before", midnight.Add(-time.Second))
+	r.says(r.ana, policy.AuthorContact, "the first of it", midnight)
+	r.now = midnight.AddDate(0, 0, 90).Add(23 * time.Hour)
+	gone, err := r.retaining(zone).Retain(r.ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, gone.Messages)
+	require.Equal(t, 1, r.count("select count(*) from messages where body = 'the first of it'"))
+}
+
+func TestANoteThatSomebodyVouchedForLaterIsAsOldAsThat(t *testing.T) {
+	t.Parallel()
+	r, _ := taught(t)
+	r.now = r.now.Add(60 * 24 * time.Hour)
+	r.talk(r.ana, 20)
+	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{20}})
+	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
+	r.now = r.now.Add(40 * 24 * time.Hour)
+	_, err := r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.NotEmpty(t, r.ofAna(), "she said so 40 days ago")
+	r.now = r.now.Add(60 * 24 * time.Hour)
+	_, err = r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.Empty(t, r.ofAna())
+	require.Empty(t, storetest.Anywhere(t, r.st, "likes tea"))
+}
+
+func TestWhatAPromiseToComeRestsOnStaysUntilThen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	m := r.says(r.ana, policy.AuthorContact, "I pay next summer", r.now)
+	due := time.Now().AddDate(1, 0, 0)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: r.ana.ID, MessageID: m.ID, Who: "Ana", What: "pays", DueAt: &due})
+	}))
+	r.now = r.now.Add(100 * 24 * time.Hour)
+	gone, err := r.retaining(time.UTC).Retain(r.ctx)
+	require.NoError(t, err)
+	require.Zero(t, gone.Messages)
+}
+
+// BenchmarkRetention deletes 100,000 old messages of 500 chats, indexed as they are.
+func BenchmarkRetention(b *testing.B) {
+	for range b.N {
+		b.StopTimer()
+		st := storetest.New(b)
+		for _, sql := range []string{
+			`insert into chats (protocol, channel_id, kind, name) select 'whatsapp', n::text, 'dm', 'Chat ' || n from generate_series(1, 500) n`,
+			`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
+				select c.id, '$' || c.id || '-' || n, 'contact', '@x:y', 'text', 'word' || (n * 7919 % 3001) || ' said word' || (c.id * 31 % 977) || ' of word' || n % 59, now() - interval '200 days' + n * interval '1 minute',
+					'archive', 'silent', '', false from chats c, generate_series(1, 200) n`,
+			`insert into message_index (id, doc_id, ord, role, config, n_tok, tsv) select id, chat_id, id, 'user:' || chat_id, 'english', 5, to_tsvector('english', body) from messages`,
+			`analyze`,
+		} {
+			_, err := st.DB().Exec(b.Context(), sql)
+			require.NoError(b, err)
+		}
+		mem := memory.New(memory.Options{Store: st})
+		b.StartTimer()
+		gone, err := mem.Retain(b.Context())
+		b.StopTimer()
+		require.NoError(b, err)
+		require.Equal(b, 100_000, gone.Messages)
+		var left int
+		require.NoError(b, st.DB().QueryRow(b.Context(), "select count(*) from message_terms").Scan(&left))
+		require.Zero(b, left, fmt.Sprintf("%d words are still counted", left))
+		b.StartTimer()
+	}
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Cutoffs are the times before which what was said is not kept: in chats, and in the owner's rooms.
+type Cutoffs struct {
+	Chats time.Time
+	Owner time.Time
+}
+
+func (c Cutoffs) args(limit int) pgx.NamedArgs {
+	return pgx.NamedArgs{"chats": c.Chats, "owner": c.Owner, "limit": limit}
+}
+
+const cutoffSQL = "case when c.kind = 'admin' then @owner::timestamptz else @chats::timestamptz end"
+
+// What an open promise with a day to come rests on stays until then.
+const expiredMessagesSQL = `select m.id from chats c, lateral (
+		select m.id from messages m where m.chat_id = c.id and m.ts < ` + cutoffSQL + `
+			and not exists (select from commitments p where p.message_id = m.id and p.state = 'open' and p.due_at > now())
+		order by m.ts, m.id limit @limit for update skip locked
+	) m limit @limit`
+
+const expireMessagesSQL = `with files as (select count(*) as n from kept_files where message_id = any (@messages)),
+	gone as (delete from messages where id = any (@messages) returning 1),
+	letters as (update outbox o set content = '{}', spans = '[]' where o.about && @messages::bigint[] and o.about <> '{}' and o.content <> '{}' returning 1),
+	` + forgetTasksSQL + `
+	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from letters)::int, (select count(*) from tasks_gone)::int`
+
+// ExpireMessages deletes up to limit messages that are older than the cutoffs, and empties what read or quoted them. Notes are
+// looked at by ExpireRest, when the messages are gone.
+func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
+	var f Forgotten
+	messages, err := scalars[int64](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
+	if err != nil || len(messages) == 0 {
+		return f, err
+	}
+	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {
+		return f, err
+	}
+	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []int64{}}).Scan(&f.Messages, &f.Files, &f.Letters, &f.Tasks)
+	if err != nil {
+		return f, fmt.Errorf("delete old messages: %w", err)
+	}
+	return f, nil
+}
+
+// A capture is as old as the newest message that vouches for one of its notes.
+const expiredNotesSQL = `(select 'memory:section:' || s.id from note_sections s join chats c on c.id = s.chat_id where s.created_at < ` + cutoffSQL + `
+		and not exists (select from notes n join messages m on m.id = any (n.sources) where n.section_id = s.id and m.redacted_at is null) order by s.id limit @limit)
+	union all
+	(select 'memory:note:' || n.id from notes n join chats c on c.id = n.chat_id where n.section_id is null and n.created_at < ` + cutoffSQL + `
+		and not exists (select from messages m where m.id = any (n.sources) and m.redacted_at is null) order by n.id limit @limit)`
+
+const countNotesSQL = `select count(*)::int from notes n where 'memory:section:' || n.section_id = any ($1) or (n.section_id is null and 'memory:note:' || n.id = any ($1))`
+
+const expireRestSQL = `with letters as (delete from outbox o using chats c where c.id = o.chat_id and o.created_at < ` + cutoffSQL + ` and o.state <> 'queued'
+		and not exists (select from outbox p where p.part_of = coalesce(o.part_of, o.id) and p.state = 'queued') returning o.content <> '{}' as full),
+	tasks as (delete from tasks t using chats c where c.id = t.chat_id and t.created_at < ` + cutoffSQL + ` returning not t.forgotten as full),
+	asked as (delete from dialogs where expires_at < now() - interval '7 days'),
+	forgot as (delete from forgettings where done_at < @owner)
+	select (select count(*) from letters where letters.full)::int, (select count(*) from tasks where tasks.full)::int`
+
+// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, and what was said and worked on then. It comes
+// after the messages. Nothing more was there when it returns zero.
+func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
+	var f Forgotten
+	// Housekeeping for all chats at once: it deletes, and hands nothing out.
+	if err := exec(ctx, tx, "set scope", "select set_config('multis.scope', '*', true)"); err != nil {
+		return f, err
+	}
+	origins, err := scalars[string](ctx, tx, "old notes", expiredNotesSQL, c.args(limit))
+	if err != nil {
+		return f, err
+	}
+	if len(origins) > 0 {
+		if f.Notes, err = scalar[int](ctx, tx, "old notes", countNotesSQL, origins); err != nil {
+			return f, err
+		}
+		if f.Passages, err = dropLearned(ctx, tx, origins); err != nil {
+			return f, err
+		}
+	}
+	if err := tx.QueryRow(ctx, expireRestSQL, c.args(limit)).Scan(&f.Letters, &f.Tasks); err != nil {
+		return f, fmt.Errorf("delete what was said long ago: %w", err)
+	}
+	return f, nil
+}
