@@ -13,7 +13,6 @@ import (
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -149,7 +148,7 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 
 			move()
 			b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
-			b.agent.now = func() time.Time { return time.Now().Add(outbox.RoomPatience) }
+			b.agent.now = func() time.Time { return time.Now().Add(policy.RoomPatience) }
 			require.NoError(t, turn())
 			require.Len(t, b.sent(b.chat), 1)
 			require.Len(t, b.sent(b.admin), 1)

@@ -78,7 +78,7 @@ const movePoll = time.Second
 
 // homeless waits for the room of a chat that is being moved to another one. A person is asked for when none comes.
 func (a *Agent) homeless(waiting []store.Message, d policy.Decision) (result, error) {
-	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < outbox.RoomPatience {
+	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < policy.RoomPatience {
 		return result{}, jobs.Later(movePoll)
 	}
 	return result{handover: d.Why}, nil

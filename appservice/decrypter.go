@@ -31,7 +31,7 @@ const (
 	elsewhereWait = 500 * time.Millisecond // until the process that holds the keys may take the job
 	keyPoll       = time.Second
 	keyPatience   = 3 * time.Second  // keys often come a moment after the message
-	keyDeadline   = 25 * time.Second // after that the message waits for its key without anybody looking
+	keyDeadline   = 30 * time.Second // after that the message waits for its key without anybody looking
 )
 
 // Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.

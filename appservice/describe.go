@@ -69,6 +69,7 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	}
 	if !ok {
 		if expected, err := d.expected(ctx, room, flat(state)); err != nil || expected {
+			d.inbox.ignored.remove(room)
 			return err // its bridge has not claimed it yet: what is said there waits
 		}
 		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")

@@ -127,6 +127,9 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 			return sent, err
 		}
 	}
+	if sent, err := h.sentBefore(ctx, o); sent != "" || err != nil {
+		return sent, err
+	}
 	kind, content, err := h.seal(ctx, o, c, room)
 	if err != nil {
 		return "", err
@@ -141,11 +144,30 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 		return resp.EventID, nil
 	case isLostDevice(err): // the process that syncs makes another
 		return "", errors.Join(explain("send", err), h.reload(ctx, h.as(o.SendAs)))
+	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomPatience:
+		return "", explain("send", err) // the room may be about to be replaced
 	case isFinal(err):
 		return "", jobs.Final(explain("send", err))
 	default:
 		return "", explain("send", err)
 	}
+}
+
+// sentBefore finds what a row became in the room where its chat lived when it was made: a send whose answer was lost is not
+// repeated in the room that came after.
+func (h *Homeserver) sentBefore(ctx context.Context, o store.Out) (id.EventID, error) {
+	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
+	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
+		return "", err
+	}
+	sent, err := h.find(ctx, o.SendAs, *chat.FormerRoom, o.ID.String())
+	if errors.Is(err, mautrix.MForbidden) {
+		return "", nil // the owner may not look there any more
+	}
+	if err != nil || sent == "" {
+		return "", err
+	}
+	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
 }
 
 // Show puts an event into a room that nothing rests on: it is neither looked for nor tried again.

@@ -25,6 +25,8 @@ type OwnerSync struct {
 	hs        *Homeserver
 	describer *Describer
 	vault     *Vault
+	// sealed are notices of bridges whose keys have not come. In memory only, and only the loop of the owner's sync has them.
+	sealed []*event.Event
 }
 
 // NewOwnerSync makes the second door.
@@ -198,6 +200,9 @@ func (s *OwnerSync) step(ctx context.Context) error {
 			return err
 		}
 		return s.describer.Survey(ctx)
+	}
+	if err := s.unseal(ctx, resp); err != nil {
+		return err
 	}
 	if err := s.takeIn(ctx, resp, since); err != nil {
 		return err

@@ -72,13 +72,25 @@ func (s *roomSet) has(room id.RoomID) bool {
 	return now || old || time.Now().Before(s.until[room])
 }
 
+// remove takes a room out.
+func (s *roomSet) remove(room id.RoomID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(room)
+}
+
+// drop is remove with the lock held.
+func (s *roomSet) drop(room id.RoomID) {
+	delete(s.now, room)
+	delete(s.old, room)
+	delete(s.until, room)
+}
+
 // changed takes a room out because of an event that may make it a chat.
 func (s *roomSet) changed(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.now, room)
-	delete(s.old, room)
-	delete(s.until, room)
+	s.drop(room)
 	if _, ok := s.watched[room]; ok {
 		s.watched[room] = true
 	}

@@ -82,6 +82,10 @@ func (d *Describer) handedOver(ctx context.Context, before store.Chat, room id.R
 	return by == before.BridgeBot, nil
 }
 
+// successionTime is how long a new room that says it replaces a chat's room is given until the old one says so, too: whoever
+// upgrades a room makes the new one first, and a bridge may be there before us.
+const successionTime = 10 * time.Minute
+
 // expected tells whether a room that no bridge claims replaces the room of a chat, so that its bridge will come.
 func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
@@ -94,6 +98,9 @@ func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event
 	}
 	if chat, known := chats[old]; !known || chat.BridgeBot == "" {
 		return false, nil
+	}
+	if age := d.inbox.now().Sub(bridgebridge.MadeAt(state)); age > -time.Minute && age < successionTime {
+		return true, nil
 	}
 	replaced, err := d.stateOf(ctx, old)
 	return err == nil && bridgebridge.Replaces(old, replaced, room, state), err

@@ -170,6 +170,37 @@ func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
 	require.True(t, h.anas().LivesIn(newRoom), "the old room takes nothing back")
 }
 
+func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
+	t.Parallel()
+	for name, age := range map[string]time.Duration{"made a moment ago": time.Second, "made long before": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.build("!old:x", bridgeBot, `{}`)
+			h.claim("!old:x", bridgeBot)
+			h.look("!old:x")
+			h.business()
+
+			h.clock = time.Now().Add(-age).UnixMilli()
+			h.build(newRoom, owner, upgraded)
+			h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
+			h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
+			h.look(newRoom)
+			early := h.say(newRoom, ana, "are you here?")
+			h.replace("!old:x", newRoom, owner)
+			h.look(newRoom)
+			between := h.say(newRoom, ana, "and now?")
+			h.claim(newRoom, bridgeBot)
+			h.look(newRoom)
+			require.True(t, h.anas().LivesIn(newRoom))
+			require.Equal(t, policy.ActionAnswer, h.message(between).Action)
+			if age < successionTime { // else it is nobody's room until the old one says otherwise
+				require.Equal(t, policy.ActionAnswer, h.message(early).Action)
+			}
+		})
+	}
+}
+
 func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -1,6 +1,8 @@
 package bridgebridge
 
 import (
+	"time"
+
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
@@ -13,6 +15,15 @@ func Predecessor(state []*event.Event) id.RoomID {
 		return ""
 	}
 	return content.Predecessor.RoomID
+}
+
+// MadeAt is when a room was made, as its maker says; the zero time when that is not known.
+func MadeAt(state []*event.Event) time.Time {
+	evt := newRoom(state).get(event.StateCreate)
+	if evt == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(evt.Timestamp)
 }
 
 // Successor is the room that replaced a room, and who said so; empty when nobody did.

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/event"
@@ -86,11 +87,13 @@ func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 func TestKeysThatComeLate(t *testing.T) {
 	a := start(t, setup{Locked: true, Profile: "business"})
 	a.learn()
-	// A new chat has a key of its own, which comes with the sync; the message itself comes with the push as well.
+	// A new chat has a key of its own, which comes with the sync; the message itself comes with the push as well. That a key has
+	// not come is said after half a minute.
 	for contact, given := range map[string]string{"sealed-dan": "waiting for its key", "sealed-eve": "has not come"} {
 		a.step("a key that comes when the message is said to be "+given, func(t *testing.T) {
 			release := a.back.holdSync()
 			defer release()
+			began := time.Now()
 			said, err := a.Say(t.Context(), contact, question)
 			require.NoError(t, err)
 			a.until("the message without its key", func(ctx context.Context) (bool, error) {
@@ -98,6 +101,9 @@ func TestKeysThatComeLate(t *testing.T) {
 			})
 			require.Empty(t, a.back.sentTo(said.Room))
 			require.Contains(t, a.command("/why "+a.chat(contact).Name), given)
+			if given == "has not come" {
+				require.Greater(t, time.Since(began), 30*time.Second)
+			}
 			release()
 			require.Equal(t, policy.CodeAnswer, a.stored(said.Event).Code)
 			require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR")

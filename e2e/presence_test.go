@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/event"
@@ -72,6 +73,41 @@ func loseInto(room id.RoomID) func(sending) fate {
 			return lost
 		}
 		return passed
+	}
+}
+
+func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
+	a := start(t, setup{})
+	a.learn()
+	for contact, sign := range map[string]struct {
+		column string
+		give   func(said demonet.Said) error
+	}{
+		"signs-abe": {"typing_until", func(said demonet.Said) error {
+			_, err := a.ghost(t, "signs-abe").UserTyping(t.Context(), said.Room, true, 30*time.Second)
+			return err
+		}},
+		"signs-bob": {"held_until", func(said demonet.Said) error {
+			return a.Owner.SendReceipt(t.Context(), said.Room, said.Event, event.ReceiptTypeReadPrivate, nil)
+		}},
+		"signs-cem": {"held_until", func(said demonet.Said) error {
+			_, err := a.Owner.UserTyping(t.Context(), said.Room, true, 30*time.Second)
+			return err
+		}},
+	} {
+		a.step(contact+" has "+sign.column, func(t *testing.T) {
+			hello, _ := a.say(contact, "hi")
+			require.Contains(t, a.command("/mode business "+a.chat(contact).Name), "is now business")
+			require.NoError(t, sign.give(hello))
+			var until *time.Time
+			a.until("the sign", func(ctx context.Context) (bool, error) {
+				err := a.db.DB().QueryRow(ctx, "select "+sign.column+" from chats where id = $1", a.chat(contact).ID).Scan(&until)
+				return until != nil, err
+			})
+			said, _ := a.say(contact, question)
+			a.delivered(contact, 1)
+			require.False(t, a.stored(said.Event).AnsweredAt.Before(*until))
+		})
 	}
 }
 

@@ -296,9 +296,6 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	return b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, event, room) })
 }
 
-// RoomPatience is how long what is to be said in a chat waits while its room is being replaced by another.
-const RoomPatience = 2 * time.Minute
-
 // check is the gate's second word, right before the send. An empty room means that there is nothing to send.
 func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
@@ -354,7 +351,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 // homeless has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
 // which is told: nobody decided on this silence.
 func (b *Box) homeless(o store.Out, d policy.Decision) error {
-	if b.now().Sub(o.CreatedAt) < RoomPatience {
+	if b.now().Sub(o.CreatedAt) < policy.RoomPatience {
 		return jobs.Later(b.turnWait(o))
 	}
 	return jobs.Final(errors.New(d.Why))

@@ -188,7 +188,7 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 
 			stays, _ := b.queue(b.reply("And on Tuesdays."))
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
-			b.box.now = func() time.Time { return time.Now().Add(RoomPatience) }
+			b.box.now = func() time.Time { return time.Now().Add(policy.RoomPatience) }
 			require.NoError(t, b.send(stays))
 			require.Len(t, b.wire.sent, 1)
 			require.Equal(t, store.OutFailed, b.row(stays).State)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/policy"
@@ -231,6 +232,44 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.NoError(t, b.send(out))
 	require.Empty(t, b.wire.sent)
+}
+
+func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var question int64
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		question, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$q", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "?", At: time.Now(), Action: policy.ActionAnswer})
+		return err
+	})
+	first, _ := b.queue(b.reply(paragraphs(6, 700)))
+	rows, _ := b.parts(first)
+	require.Len(t, rows, 3)
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		_, err := store.Settle(ctx, tx, []int64{question}, &first, policy.CodeAnswer, "answered")
+		return err
+	})
+	require.NoError(t, b.send(rows[0].ID))
+	require.NoError(t, b.send(rows[1].ID))
+	var gone []uuid.UUID
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		if _, err = store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now()); err != nil {
+			return err
+		}
+		gone, err = store.EmptyAnswers(ctx, tx, b.chat.ID, "$q")
+		return err
+	})
+	require.Len(t, gone, 3)
+	for _, o := range rows {
+		require.True(t, b.row(o.ID).Emptied())
+		require.Contains(t, gone, o.ID)
+	}
+	require.NoError(t, b.send(rows[2].ID), "the last part is not said any more")
+	require.Len(t, b.wire.sent, 2)
+	for _, o := range gone {
+		require.NoError(t, b.box.Retract(context.Background(), o))
+	}
+	require.ElementsMatch(t, []id.EventID{*b.row(rows[0].ID).EventID, *b.row(rows[1].ID).EventID}, b.wire.retracted)
 }
 
 func FuzzSplit(f *testing.F) {

@@ -11,6 +11,9 @@ import (
 // MaxBody is the length in bytes of the longest text that goes into one event. Matrix allows 65,536 for all of it.
 const MaxBody = 60_000
 
+// RoomPatience is how long what is to be said in a chat waits while its room is being replaced by another.
+const RoomPatience = 2 * time.Minute
+
 // Purpose says what a text that goes out is for. The zero value is not valid and is denied.
 type Purpose string
 

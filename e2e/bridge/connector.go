@@ -175,6 +175,21 @@ func (c *connector) Encrypt(ctx context.Context, chat string) error {
 	return err
 }
 
+// Forget implements demonet.Bridge.
+func (c *connector) Forget(ctx context.Context, chat string) error {
+	portal, err := c.bridge.GetExistingPortalByKey(ctx, c.key(chat))
+	if err != nil || portal == nil {
+		return err
+	}
+	if err := portal.Delete(ctx); err != nil {
+		return err
+	}
+	return c.bridge.Bot.DeleteRoom(ctx, portal.MXID, false)
+}
+
+// LoginChanged implements demonet.Bridge.
+func (c *connector) LoginChanged() { c.login.Client.Connect(c.bridge.BackgroundCtx) }
+
 // Room implements demonet.Bridge.
 func (c *connector) Room(ctx context.Context, chat string) (id.RoomID, error) {
 	portal, err := c.bridge.GetExistingPortalByKey(ctx, c.key(chat))

@@ -22,12 +22,16 @@ type phone struct {
 var _ bridgev2.BackfillingNetworkAPI = (*phone)(nil)
 
 func (p *phone) Connect(context.Context) {
-	p.login.BridgeState.Send(status.BridgeState{StateEvent: status.StateConnected})
+	state := status.StateBadCredentials
+	if p.network.LoggedIn() {
+		state = status.StateConnected
+	}
+	p.login.BridgeState.Send(status.BridgeState{StateEvent: state})
 }
 
 func (p *phone) Disconnect() {}
 
-func (p *phone) IsLoggedIn() bool { return true }
+func (p *phone) IsLoggedIn() bool { return p.network.LoggedIn() }
 
 func (p *phone) LogoutRemote(context.Context) {}
 

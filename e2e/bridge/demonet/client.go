@@ -82,7 +82,22 @@ func (c Client) Fail(ctx context.Context, chat string, on bool) error {
 
 // Encrypt turns encryption on in a chat's portal, for good. The bridge must allow it.
 func (c Client) Encrypt(ctx context.Context, chat string) error {
-	return c.post(ctx, "/encrypt", encryptRequest{Chat: chat}, &empty{})
+	return c.post(ctx, "/encrypt", portalRequest{Chat: chat}, &empty{})
+}
+
+// Forget deletes a chat's portal, room and all; what is said there next makes another.
+func (c Client) Forget(ctx context.Context, chat string) error {
+	return c.post(ctx, "/forget", portalRequest{Chat: chat}, &empty{})
+}
+
+// Open brings a chat's portal up to date, as a bridge does when it looks at the chat anew.
+func (c Client) Open(ctx context.Context, chat string) error {
+	return c.post(ctx, "/open", portalRequest{Chat: chat}, &empty{})
+}
+
+// EndLogin makes the network end the owner's login, or take it again.
+func (c Client) EndLogin(ctx context.Context, ended bool) error {
+	return c.post(ctx, "/login", loginRequest{Ended: ended}, &empty{})
 }
 
 // Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.

@@ -95,7 +95,8 @@ type networkState struct {
 	Chats      map[string]Chat      `json:"chats"`
 	History    map[string][]Message `json:"history"` // chat id -> said before the bridge saw the chat
 	Deliveries []Delivery           `json:"deliveries"`
-	Failing    map[string]bool      `json:"failing"` // chat ids
+	Failing    map[string]bool      `json:"failing"`    // chat ids
+	LoggedOut  bool                 `json:"logged_out"` // the network ended the owner's login
 }
 
 // Open reads the network's state from path; no file is an empty network.
@@ -203,6 +204,21 @@ func (n *Network) SetFailing(chat string, on bool) error {
 	defer n.mu.Unlock()
 	n.Failing[chat] = on
 	return n.save()
+}
+
+// SetLoggedOut makes the network end the owner's login, or take it again.
+func (n *Network) SetLoggedOut(out bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.LoggedOut = out
+	return n.save()
+}
+
+// LoggedIn tells whether the owner's login stands.
+func (n *Network) LoggedIn() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.LoggedOut
 }
 
 // Deliver takes a message from Matrix and returns its id on the network. It

@@ -24,6 +24,10 @@ type Bridge interface {
 	Renamed(ctx context.Context, contact string) error
 	// Encrypt turns encryption on in a chat's portal.
 	Encrypt(ctx context.Context, chat string) error
+	// Forget deletes a chat's portal, room and all, as the command delete-portal does. What comes next makes another.
+	Forget(ctx context.Context, chat string) error
+	// LoginChanged tells that the network ended the owner's login, or took it again.
+	LoginChanged()
 	// Room is a chat's portal; "" when it has none.
 	Room(ctx context.Context, chat string) (id.RoomID, error)
 }
@@ -83,8 +87,12 @@ type roomResponse struct {
 	Room id.RoomID `json:"room_id"`
 }
 
-type encryptRequest struct {
+type portalRequest struct {
 	Chat string `json:"chat"`
+}
+
+type loginRequest struct {
+	Ended bool `json:"ended"`
 }
 
 type empty struct{}
@@ -136,8 +144,21 @@ func NewHandler(network *Network, bridge Bridge) http.Handler {
 	mux.Handle("POST /fail", handle(func(_ context.Context, r failRequest) (empty, error) {
 		return empty{}, network.SetFailing(r.Chat, r.On)
 	}))
-	mux.Handle("POST /encrypt", handle(func(ctx context.Context, r encryptRequest) (empty, error) {
+	mux.Handle("POST /encrypt", handle(func(ctx context.Context, r portalRequest) (empty, error) {
 		return empty{}, bridge.Encrypt(ctx, r.Chat)
+	}))
+	mux.Handle("POST /open", handle(func(ctx context.Context, r portalRequest) (empty, error) {
+		return empty{}, bridge.Open(ctx, r.Chat)
+	}))
+	mux.Handle("POST /forget", handle(func(ctx context.Context, r portalRequest) (empty, error) {
+		return empty{}, bridge.Forget(ctx, r.Chat)
+	}))
+	mux.Handle("POST /login", handle(func(_ context.Context, r loginRequest) (empty, error) {
+		if err := network.SetLoggedOut(r.Ended); err != nil {
+			return empty{}, err
+		}
+		bridge.LoginChanged()
+		return empty{}, nil
 	}))
 	mux.HandleFunc("GET /delivered", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, network.Delivered(r.URL.Query().Get("chat")), nil)

@@ -1,0 +1,88 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	sealedTime = time.Hour // how long a bridge's notice is kept in mind without its key
+	sealedMost = 50
+)
+
+// unseal reads what the bots of bridges say where no chat lives: there they tell that a login broke, encrypted where the bridge
+// encrypts everything. Anything else that stands there is left alone, and nothing of it is kept.
+func (s *OwnerSync) unseal(ctx context.Context, resp *mautrix.RespSync) error {
+	sealed, err := s.sealedBy(ctx, resp)
+	if err != nil {
+		return err
+	}
+	var notices []*event.Event
+	sealed, s.sealed = append(s.sealed, sealed...), nil
+	for _, evt := range sealed {
+		plain, err := s.vault.decrypt(ctx, policy.AsOwner, evt)
+		switch {
+		case errors.Is(err, crypto.ErrNoSessionFound):
+			if s.inbox.now().Sub(time.UnixMilli(evt.Timestamp)) < sealedTime && len(s.sealed) < sealedMost {
+				s.sealed = append(s.sealed, evt) // its key brings the next answer
+			}
+		case err != nil: // nobody would read it
+		default:
+			if _, says := bridgebridge.ReadConnection(plain); says {
+				notices = append(notices, plain)
+			}
+		}
+	}
+	return s.inbox.Receive(ctx, notices, "")
+}
+
+// sealedBy lists the encrypted events of bridges' bots in rooms that are no chats.
+func (s *OwnerSync) sealedBy(ctx context.Context, resp *mautrix.RespSync) (found []*event.Event, err error) {
+	byRoom := map[id.RoomID][]*event.Event{}
+	var rooms []id.RoomID
+	for room, joined := range resp.Rooms.Join {
+		for _, evt := range joined.Timeline.Events {
+			if evt.Type.Type != event.EventEncrypted.Type {
+				continue
+			}
+			if byRoom[room] == nil {
+				rooms = append(rooms, room)
+			}
+			evt.RoomID, evt.Type = room, event.EventEncrypted
+			byRoom[room] = append(byRoom[room], evt)
+		}
+	}
+	if len(rooms) == 0 {
+		return nil, nil
+	}
+	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), rooms)
+	if err != nil {
+		return nil, err
+	}
+	for room, events := range byRoom {
+		if _, known := chats[room]; known {
+			continue
+		}
+		for _, evt := range events {
+			_, err := store.ProtocolOf(ctx, s.inbox.store.DB(), evt.Sender)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, evt)
+		}
+	}
+	return found, nil
+}

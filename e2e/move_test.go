@@ -1,0 +1,164 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// upgraded is the room version that rooms are upgraded to: their ids have no server.
+const upgraded = id.RoomV12
+
+// A chat moves while an answer is on its way there: the room is gone that the answer was meant for.
+func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
+	for name, way := range map[string]struct {
+		contact string
+		move    func(t *testing.T, a *app, contact string, old id.RoomID)
+		locked  bool
+	}{
+		"the owner upgrades the room":             {"move-ada", upgradedByOwner, false},
+		"the portal is made anew":                 {"move-cai", madeAnew, false},
+		"the owner upgrades a room that encrypts": {"move-dee", upgradedByOwner, true},
+		"a portal that encrypts is made anew":     {"move-eli", madeAnew, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := start(t, setup{Locked: way.locked})
+			a.learn()
+			contact := way.contact
+			a.business(contact)
+			chat := a.chat(contact)
+			old := *chat.RoomID
+			a.say(contact, question)
+			a.delivered(contact, 1)
+
+			a.back.onSend(loseInto(old))
+			asked, err := a.Say(t.Context(), contact, "What does delivery cost?")
+			require.NoError(t, err)
+			a.until("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(old)) > 1, nil })
+			way.move(t, a, contact, old)
+			said, err := a.Say(t.Context(), contact, question)
+			require.NoError(t, err)
+			require.NotEqual(t, old, said.Room)
+
+			require.Equal(t, chat.ID, a.stored(said.Event).ChatID)
+			a.delivered(contact, 3)
+			for _, event := range []id.EventID{asked.Event, said.Event} {
+				message := a.stored(event)
+				require.Equal(t, said.Room, a.out(*message.OutboxID, store.OutDelivered).RoomID)
+			}
+			now := a.chat(contact)
+			require.Equal(t, chat.ID, now.ID)
+			require.True(t, now.Usable())
+			require.Equal(t, policy.ModeBusiness, *now.Mode)
+			require.Equal(t, old, *now.FormerRoom)
+			require.Equal(t, 4, a.count("select count(*) from messages where chat_id = $1 and author = 'contact'", chat.ID), "nothing lost, nothing twice")
+			require.Equal(t, 3, a.count("select count(*) from messages where chat_id = $1 and author = 'multis_owner'", chat.ID))
+			require.Zero(t, a.count("select count(*) from pending_events where room_id in ($1, $2)", old, said.Room))
+			if way.locked {
+				a.onlySealed(t, old)
+				a.onlySealed(t, said.Room)
+			}
+		})
+	}
+}
+
+// upgradedByOwner replaces a room as a client does for its user: a new room that names the old one, everybody invited, and a
+// tombstone. The bridge follows.
+func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
+	t.Helper()
+	empowerOwner(t, a, old)
+	made := a.successor(t, a.Owner, old)
+	if a.setup.Locked { // as an upgrade by the homeserver keeps it
+		_, err := a.Owner.SendStateEvent(t.Context(), made, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+		require.NoError(t, err)
+	}
+	_, err := a.Owner.SendStateEvent(t.Context(), old, event.StateTombstone, "", event.TombstoneEventContent{Body: "upgraded", ReplacementRoom: made})
+	require.NoError(t, err)
+	a.bridgeMoved(contact, made)
+}
+
+func madeAnew(t *testing.T, a *app, contact string, _ id.RoomID) {
+	t.Helper()
+	require.NoError(t, a.Network.Forget(t.Context(), contact))
+}
+
+// empowerOwner lets the owner do all in a portal, as on servers where he runs the bridge.
+func empowerOwner(t *testing.T, a *app, room id.RoomID) {
+	t.Helper()
+	as := a.bridged(t, bridge)
+	var levels event.PowerLevelsEventContent
+	require.NoError(t, as.StateEvent(t.Context(), room, event.StatePowerLevels, "", &levels))
+	levels.SetUserLevel(owner, 100)
+	_, err := as.SendStateEvent(t.Context(), room, event.StatePowerLevels, "", &levels)
+	require.NoError(t, err)
+}
+
+// successor makes a room that says it replaces another one, with the bridge's bot invited.
+func (a *app) successor(t *testing.T, who *mautrix.Client, old id.RoomID) id.RoomID {
+	t.Helper()
+	made, err := who.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{
+		Preset: "private_chat", RoomVersion: upgraded, Invite: []id.UserID{bridge},
+		CreationContent:    map[string]any{"predecessor": map[string]any{"room_id": old}},
+		PowerLevelOverride: &event.PowerLevelsEventContent{Users: map[id.UserID]int{bridge: 100}},
+	})
+	require.NoError(t, err)
+	require.NotContains(t, made.RoomID, ":", "a room id as version 12 has them")
+	return made.RoomID
+}
+
+// bridgeMoved waits until the bridge has a chat in another room.
+func (a *app) bridgeMoved(contact string, to id.RoomID) {
+	a.t.Helper()
+	a.until("the bridge to follow", func(ctx context.Context) (bool, error) {
+		room, err := a.Network.Room(ctx, contact)
+		return room == to, err
+	})
+}
+
+func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
+	a := start(t, setup{})
+	a.learn()
+	a.business("move-fay")
+	chat := a.chat("move-fay")
+	stranger := a.person(t, "movestranger")
+	made := a.successor(t, stranger, *chat.RoomID)
+	_, err := stranger.InviteUser(t.Context(), made, &mautrix.ReqInviteUser{UserID: owner})
+	require.NoError(t, err)
+	_, err = a.Owner.JoinRoomByID(t.Context(), made)
+	require.NoError(t, err)
+	for _, who := range []id.UserID{bridge, stranger.UserID} {
+		_, err := stranger.SendStateEvent(t.Context(), made, event.StateBridge, who.String(), map[string]any{
+			"bridgebot": who, "protocol": map[string]any{"id": chat.Protocol}, "com.beeper.room_type.v2": "dm",
+			"channel": map[string]any{"id": chat.ChannelID, "fi.mau.receiver": chat.Receiver},
+		})
+		require.NoError(t, err)
+	}
+	lure, err := stranger.SendText(t.Context(), made, question)
+	require.NoError(t, err)
+	a.pastBothDoors(lure.EventID)
+	a.until("the owner to be asked", func(context.Context) (bool, error) {
+		return a.told(string(stranger.UserID)) > 0, nil
+	})
+	require.Equal(t, chat.RoomID, a.chat("move-fay").RoomID)
+	a.readAndAnsweredIn(t, "move-fay", *chat.RoomID)
+	require.Empty(t, a.back.sentTo(made))
+	require.Zero(t, a.count("select count(*) from messages where event_id = $1", lure.EventID))
+}
+
+// readAndAnsweredIn has a contact ask for the first time and checks in which room the answer is.
+func (a *app) readAndAnsweredIn(t *testing.T, contact string, room id.RoomID) {
+	t.Helper()
+	said, _ := a.say(contact, question)
+	require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR")
+	require.Equal(t, room, said.Room)
+	require.Equal(t, room, a.out(*a.stored(said.Event).OutboxID, store.OutDelivered).RoomID)
+}
