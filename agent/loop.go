@@ -393,6 +393,11 @@ func (r *run) storeResult(ctx context.Context, p pending) error {
 	if err != nil {
 		return err
 	}
+	if about := quoted(p.result.Passages); len(about) > 0 {
+		if err := store.RestOn(context.WithoutCancel(ctx), r.Store.DB(), r.task, about); err != nil {
+			return err
+		}
+	}
 	return store.EndStep(context.WithoutCancel(ctx), r.Store.DB(), r.task, step)
 }
 

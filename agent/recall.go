@@ -45,10 +45,11 @@ func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string)
 	return found, nil
 }
 
-// quoted are the messages among hits.
+// quoted are the messages among hits, and those that notes among them were learned from.
 func quoted(hits []search.Hit) []int64 {
 	var ids []int64
 	for _, h := range hits {
+		ids = append(ids, h.Messages...)
 		if h.ChunkID < 0 {
 			ids = append(ids, -h.ChunkID)
 		}

@@ -8,10 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/llm"
+	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/storetest"
+	"multis/tools"
 )
 
 func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *testing.T) {
@@ -32,4 +35,38 @@ func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *t
 		require.Len(t, quoting, 1, "when her message is deleted, so is the answer that quotes it")
 		return err
 	}))
+}
+
+func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}), llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
+	b := setup(t, model)
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
+	ctx := context.Background()
+	from := b.says("oolong for me, as always", policy.ActionArchive)
+	role := policy.UserRole(b.chat.ID)
+	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
+		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
+		if err != nil {
+			return err
+		}
+		text := "Ana likes oolong as a drink"
+		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []int64{from}, ValidFrom: time.Now()}); err != nil {
+			return err
+		}
+		_, err = store.ReplaceDocument(ctx, tx, store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
+			[]store.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+		return err
+	}))
+	require.Contains(t, b.ask("what does Ana take?"), "oolong")
+	require.Len(t, server.Requests(), 2)
+	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "task_steps.passages")
+	task, _ := b.task()
+	require.Contains(t, task.About, from)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(ctx, tx, b.chat.ID, b.message(from).EventID, time.Now())
+		return err
+	}))
+	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
 }

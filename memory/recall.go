@@ -74,8 +74,28 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	// Half of the places are for what was said, word for word, where there is some.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
+	if err := m.source(ctx, scope, r.Hits); err != nil {
+		return Recalled{}, err
+	}
 	r.Hits = append(r.Hits, said.Hits[:min(len(said.Hits), q.Limit-len(r.Hits))]...)
 	return r, nil
+}
+
+// source tells of notes which messages they were learned from, so that what rests on them can be forgotten with them.
+func (m *Memory) source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
+	docs := make([]int64, len(hits))
+	for i, h := range hits {
+		docs[i] = h.DocumentID
+	}
+	var behind map[int64][]int64
+	err := m.Store.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
+		behind, err = store.MessagesBehind(ctx, tx, docs)
+		return err
+	})
+	for i := range hits {
+		hits[i].Messages = behind[hits[i].DocumentID]
+	}
+	return err
 }
 
 // rights are whose a recall is made with, an owner's or a contact's: how it searches, and how it reads.

@@ -57,13 +57,14 @@ func TestAChatThatTheOwnerNamesIsLookedIntoAndNoOther(t *testing.T) {
 func TestNotesComeBeforeWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.talk(r.ana, 6)
+	said := r.talk(r.ana, 6)
 	r.says(r.ana, policy.AuthorContact, "the fence will be green then", r.now)
 	r.notes(note{Kind: "decision", Subject: "fence", Text: "The fence will be green.", From: []int{1}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	found := texts(r.asks("what colour is ana's fence"))
 	require.Contains(t, found[0], "- The fence will be green.")
 	require.Contains(t, found, "the fence will be green then")
+	require.Equal(t, []int64{said[0].ID}, r.asks("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
 }
 
 func TestATimeInTheQuestionLimitsWhatIsFound(t *testing.T) {

@@ -71,6 +71,7 @@ type Hit struct {
 	// Source names it to people where Title and place do not, as for a message. Link is its address; empty for none.
 	Source     string
 	Link       string
+	Messages   []int64 // that a note was learned from
 	Score      float64 // of its words, only for comparing hits of one result; 0 in a result by date
 	Similarity float64 // of its meaning to the question's, up to 1; 0 without embeddings, or if others are nearer
 	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.

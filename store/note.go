@@ -126,3 +126,16 @@ const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pr
 func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
 	return exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
 }
+
+const messagesBehindSQL = `select d.id, m from documents d join notes n on n.section_id = substring(d.origin from '^memory:section:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)
+	union select d.id, m from documents d join notes n on n.section_id is null and n.id = substring(d.origin from '^memory:note:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)`
+
+// MessagesBehind returns, by document, the messages that its notes were learned from.
+func MessagesBehind(ctx context.Context, tx Tx, docs []int64) (map[int64][]int64, error) {
+	rows, err := collect[struct{ Document, Message int64 }](ctx, tx, "sources of notes", messagesBehindSQL, docs)
+	behind := make(map[int64][]int64)
+	for _, r := range rows {
+		behind[r.Document] = append(behind[r.Document], r.Message)
+	}
+	return behind, err
+}

@@ -223,9 +223,18 @@ func BeginStep(ctx context.Context, db DB, t Task, s Step) error {
 	})
 }
 
+const restOnSQL = `update tasks set about = array(select distinct unnest(about || @messages::bigint[]) order by 1),
+		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
+	where id = @id and attempt = @attempt and finished_at is null`
+
+// RestOn notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
+func RestOn(ctx context.Context, db DB, t Task, messages []int64) error {
+	return ours(ctx, db, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
+}
+
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
 		calls = case when t.forgotten then null else @calls::jsonb end, passages = case when t.forgotten then null else @passages::jsonb end, is_error = @error, code = @code,
-		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = @handover, tokens_in = @in, tokens_out = @out, cost = @cost, ended_at = now()
+		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = case when t.forgotten then '' else @handover end, tokens_in = @in, tokens_out = @out, cost = @cost, ended_at = now()
 	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
 
 // EndStep stores what a step came to.
