@@ -33,6 +33,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Memory**",
 		"`/memory [chat]` — what I noted",
 		"`/remember note` — note something for good",
+		"`/brief [chat or network] [since when]` — what happened while you were away",
 		"`/commitments [chat] or [done, snooze, drop number]` — who promised what, by when",
 		"`/forget [topic, number, link or all] [chat]` — take something out of all I keep",
 		"`/erase contact` — take a person out of all I keep",

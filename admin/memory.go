@@ -28,6 +28,12 @@ func (a *Admin) memoryCommands() []command {
 			help:    "It goes into your own notes, which no contact's answer ever sees.",
 		},
 		{
+			name: "brief", args: "[chat or network] [since when]", group: groupMemory, run: a.brief,
+			summary: "what happened while you were away",
+			help: "The last 24 hours unless you say otherwise: `/brief since monday`, `/brief yesterday`, `/brief whatsapp since 3d`, `/brief Ana since 2026-11-01`. What happened, what waits for an answer, what was promised, " +
+				"each with the message it rests on. Without a model you see who wrote last, and who waits for you.",
+		},
+		{
 			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: a.commitments,
 			summary: "who promised what, by when",
 			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +

@@ -54,7 +54,7 @@ func isQuestion(m store.Message) bool {
 	}
 	name, rest := parse(m.Body)
 	if name != "" {
-		return name == "ask" || name == "search"
+		return name == "ask" || name == "search" || name == "brief"
 	}
 	_, chosen := parseChoice(rest)
 	return !chosen

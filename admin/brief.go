@@ -1,0 +1,233 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/memory"
+	"multis/store"
+)
+
+const (
+	// briefTime is what a brief is about when nobody says otherwise.
+	briefTime = 24 * time.Hour
+	// briefAhead is how soon a promise is due that stands in a brief.
+	briefAhead = 7 * 24 * time.Hour
+)
+
+// brief tells what happened.
+func (a *Admin) brief(ctx context.Context, r request, args string) (answer, error) {
+	span, where, refused := briefSpan(args, r.now.In(a.Rules.Zone))
+	if refused != "" {
+		return answer{text: refused}, nil
+	}
+	q := memory.Missed{Span: span, Room: r.room.ID}
+	title, refused, err := a.briefWhere(ctx, &q, where)
+	if err != nil || refused != "" {
+		return answer{text: refused}, err
+	}
+	b, err := a.Memory.Brief(ctx, q)
+	if err != nil {
+		return answer{}, err
+	}
+	due, err := a.briefDue(ctx, q, b)
+	if err != nil {
+		return answer{}, err
+	}
+	said, err := a.places(ctx, due)
+	if err != nil {
+		return answer{}, err
+	}
+	about := b.About
+	var promised []string
+	for _, c := range due {
+		promised = append(promised, a.promiseLine(c, said))
+		about = append(about, c.MessageID)
+	}
+	return answer{text: a.briefText(title, q, b, promised), about: about, do: func(ctx context.Context, tx store.Tx) error { return stillSaid(ctx, tx, b.About) }}, nil
+}
+
+// stillSaid has a brief made anew when a message was deleted while a model read it.
+func stillSaid(ctx context.Context, tx store.Tx, messages []int64) error {
+	held, err := store.HoldMessages(ctx, tx, messages)
+	if err != nil {
+		return err
+	}
+	if len(held) < len(messages) || slices.ContainsFunc(held, func(m store.Message) bool { return m.RedactedAt != nil }) {
+		return jobs.Later(0)
+	}
+	return nil
+}
+
+var (
+	sinceForm  = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
+	lengthForm = regexp.MustCompile(`(?i)^(\d{1,3})\s*(h|hours?|d|days?|w|weeks?)$`)
+)
+
+// briefSpan reads since when, and of what. A sentence says what cannot be read.
+func briefSpan(args string, now time.Time) (span memory.Span, where, refused string) {
+	args = strings.Join(strings.Fields(args), " ")
+	if found, rest := memory.When(args, now); !found.IsZero() && !strings.Contains(strings.ToLower(args), "since") {
+		return found, rest, ""
+	}
+	var since string
+	if m := sinceForm.FindStringSubmatch(args); m != nil {
+		where, since = m[1], m[2]
+	} else if lengthForm.FindString(lastWord(args)) == "" {
+		return memory.Span{From: now.Add(-briefTime)}, args, ""
+	} else {
+		since = lastWord(args)
+		where = strings.TrimSpace(strings.TrimSuffix(args, since))
+	}
+	if m := lengthForm.FindStringSubmatch(since); m != nil {
+		n, _ := strconv.Atoi(m[1]) // three digits at most
+		unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[strings.ToLower(m[2])[0]]
+		return memory.Span{From: now.Add(-time.Duration(n) * unit)}, where, ""
+	}
+	for _, said := range []string{since, "on " + since, "in " + since, "last " + since} {
+		if found, rest := memory.When(said, now); !found.From.IsZero() && rest == "" {
+			return memory.Span{From: found.From}, where, ""
+		}
+	}
+	return memory.Span{}, "", "I don't know since when *" + esc(clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
+}
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
+
+// briefWhere finds the network or the chat that is meant. What it refuses, it says.
+func (a *Admin) briefWhere(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
+	if where == "" {
+		return "", "", nil
+	}
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return "", "", err
+	}
+	for _, c := range chats {
+		if network := bridgebridge.NetworkName(c.Protocol); fold(network) == fold(where) || fold(c.Protocol) == fold(where) {
+			q.Protocol = c.Protocol
+			return network, "", nil
+		}
+	}
+	found, sure := match(chats, where)
+	switch {
+	case len(found) == 0:
+		return "", noChat(chats, where), nil
+	case len(found) > 1 || !sure:
+		var names []string
+		for _, c := range found[:min(len(found), pageSize)] {
+			names = append(names, esc(label(c)))
+		}
+		return "", "Which one? " + list(names) + ". Write the name in full: " + code("/brief "+label(found[0])) + ".", nil
+	}
+	q.Chat = found[0].ID
+	return label(found[0]), "", nil
+}
+
+// briefDue are the promises that are due soon and that the brief does not name yet.
+func (a *Admin) briefDue(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
+	var chats []int64
+	if q.Chat != 0 {
+		chats = []int64{q.Chat}
+	}
+	open, err := store.OpenCommitments(ctx, a.Store.DB(), chats, shownPromises)
+	if err != nil {
+		return nil, err
+	}
+	in, err := store.ChatsByID(ctx, a.Store.DB(), chatsOf(open))
+	if err != nil {
+		return nil, err
+	}
+	named := map[int64]bool{}
+	for _, l := range b.Bullets {
+		for _, m := range l.From {
+			named[m.ID] = named[m.ID] || l.Kind == memory.BriefPromise
+		}
+	}
+	return slices.DeleteFunc(open, func(c store.Commitment) bool {
+		later := c.DueAt == nil || c.DueAt.After(a.Now().Add(briefAhead))
+		return later || named[c.MessageID] || (q.Protocol != "" && in[c.ChatID].Protocol != q.Protocol)
+	}), nil
+}
+
+func chatsOf(promises []store.Commitment) []int64 {
+	chats := make([]int64, len(promises))
+	for i, c := range promises {
+		chats[i] = c.ChatID
+	}
+	return chats
+}
+
+// briefText is a brief as it is read.
+func (a *Admin) briefText(title string, q memory.Missed, b memory.Brief, promised []string) string {
+	head := "**Since " + a.clock(q.From) + "**"
+	if !q.Until.IsZero() && q.Until.Before(a.Now()) {
+		head = "**" + a.clock(q.From) + " to " + a.clock(q.Until) + "**"
+	}
+	if title != "" {
+		head += " · " + esc(title)
+	}
+	if b.Messages == 0 {
+		head += ": nobody wrote anything."
+	} else {
+		head += " · " + count(b.Messages, "message")
+		if q.Chat == 0 {
+			head += " in " + count(b.Chats, "chat")
+		}
+	}
+	parts := []string{head}
+	if b.Why != "" && b.Messages > 0 {
+		parts[0] += "\n" + b.Why
+	}
+	lines := map[memory.BriefKind][]string{memory.BriefPromise: promised}
+	for i := range slices.Backward(b.Bullets) {
+		l := b.Bullets[i]
+		lines[l.Kind] = append([]string{a.bulletLine(l, b)}, lines[l.Kind]...)
+	}
+	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefPromise: "Promised"}
+	if b.Why != "" {
+		titles[memory.BriefHappened] = "Wrote last"
+	}
+	for _, kind := range []memory.BriefKind{memory.BriefHappened, memory.BriefQuestion, memory.BriefPromise} {
+		if len(lines[kind]) > 0 {
+			parts = append(parts, "**"+titles[kind]+"**\n- "+strings.Join(lines[kind], "\n- "))
+		}
+	}
+	if b.Messages > 0 && len(parts) == 1 {
+		parts = append(parts, "Nothing of it matters, as far as I can tell.")
+	}
+	if b.More > 0 {
+		parts = append(parts, fmt.Sprintf("I did not read %s more; `/brief` with a network or a name does.", count(b.More, "chat")))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// bulletLine is one line with links to the messages it rests on.
+func (a *Admin) bulletLine(l memory.Bullet, b memory.Brief) string {
+	text := esc(l.Text)
+	if b.Why != "" { // the words themselves
+		text = quote(l.Text, len(l.Text))
+	}
+	first := l.From[0]
+	text += " · " + esc(memory.SourceOf(b.In[first.ChatID], first, a.Rules.Zone, a.Now()))
+	var links []string
+	for _, m := range l.From[:min(len(l.From), 3)] {
+		if link := memory.Link(b.In[m.ChatID], m.EventID); link != "" {
+			links = append(links, fmt.Sprintf("[%d](%s)", len(links)+1, link))
+		}
+	}
+	if len(links) == 1 {
+		return text + " ([message](" + memory.Link(b.In[first.ChatID], first.EventID) + "))"
+	}
+	if len(links) > 1 {
+		text += " (messages " + strings.Join(links, " ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,83 @@
+package admin_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// heardIn stores what somebody said in a chat.
+func (r *rig) heardIn(chat store.Chat, body string, ago time.Duration) store.Message {
+	r.t.Helper()
+	m := store.Message{ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive}
+	r.tx(func(tx store.Tx) (err error) {
+		m.ID, err = store.InsertMessage(r.ctx, tx, m)
+		return err
+	})
+	r.exec("update chats set last_message_at = $2 where id = $1", chat.ID, m.At)
+	return m
+}
+
+func TestABriefSaysWhatHappenedWhoWaitsAndWhatWasPromisedWithLinks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/brief"), "nobody wrote anything")
+	ana, ben, old := r.chat("Ana", "whatsapp"), r.chat("Ben", "signal"), r.chat("Otto", "signal")
+	r.heardIn(old, "weeks ago", 400*time.Hour)
+	r.heardIn(ben, "when do you *come*?", 2*time.Hour)
+	tomorrow := r.now.Add(20 * time.Hour)
+	r.promised(ana, "Ana", "Ana brings the papers", &tomorrow)
+	m := r.heardIn(ana, "the fence is done", time.Hour)
+
+	shown := r.owner("/brief")
+	require.Contains(t, shown, "· 3 messages in 2 chats\nI have no model configured")
+	require.Contains(t, shown, "**Wrote last**\n\n* “the fence is done” · Ana · WhatsApp, ")
+	require.Contains(t, shown, "**Waits for an answer**\n\n* “when do you *come*?” · Ben · Signal, ")
+	require.Contains(t, shown, "**Promised**\n\n* Ana brings the papers. **due ")
+	require.Equal(t, 3, strings.Count(r.last().HTML, "https://matrix.to/#/%21room"))
+	require.NotContains(t, shown, "weeks ago")
+
+	require.NotContains(t, r.owner("/brief signal"), "fence")
+	require.Contains(t, r.owner("/brief ana since 2d"), "Ana · WhatsApp · 2 messages")
+	require.Contains(t, r.owner("/brief since 4w"), "weeks ago")
+	require.Contains(t, r.owner("/brief since noonish"), "I don't know since when _noonish_ is")
+	require.Contains(t, r.owner("/brief Anastasia"), "Anastasia")
+	require.Contains(t, r.eva("/brief"), "is the owner's")
+
+	r.tx(func(tx store.Tx) error {
+		quoting, err := store.RedactMessage(r.ctx, tx, ana.ID, m.EventID, r.now)
+		require.NotEmpty(t, quoting, "a brief goes with each message in it")
+		return err
+	})
+	require.Zero(t, r.count("select count(*) from outbox where content::text like '%fence is done%'"))
+}
+
+func TestEqualNamesAreNotGuessedInABrief(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	r.heardIn(r.chat("Ana", "signal"), "hello there", time.Hour)
+	require.Contains(t, r.owner("/brief ana"), "Which one? ")
+	require.Contains(t, r.owner("/brief Ana · Signal"), "hello there")
+}
+
+func TestSinceWhenABriefIsCanBeSaidInManyWays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	for _, h := range []int{1, 30, 80, 200} {
+		r.heardIn(ana, "said "+strings.Repeat("i", h), time.Duration(h)*time.Hour)
+	}
+	r.seen(ana, time.Hour)
+	for args, n := range map[string]string{
+		"": "1 message", "2d": "2 messages", "since 2d": "2 messages", "since 90 hours": "3 messages", "since yesterday": "2 messages", "Ana since monday": "3 messages",
+		"since 2026-01-01": "4 messages", "ana 2w": "4 messages", "since last week": "4 messages", "today": "1 message",
+	} {
+		require.Contains(t, r.owner("/brief "+args), "· "+n, args)
+	}
+}

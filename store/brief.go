@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Lively is a chat in which something was said, and how much.
+type Lively struct {
+	ChatID   int64
+	Messages int
+}
+
+// spokenSQL is what somebody said, multis included, and nobody took back.
+const spokenSQL = `m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' and m.author in ('contact', 'owner_client', 'owner_phone', 'multis_owner')
+	and m.ts >= @from and (@until::timestamptz is null or m.ts < @until)`
+
+const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n, max(m.ts) as newest from messages m where m.chat_id = c.id and ` + spokenSQL + `) w
+	where c.kind in ('dm', 'group') and c.last_message_at >= @from and (@protocol = '' or c.protocol = @protocol) and (@chat = 0 or c.id = @chat) and w.n > 0
+	order by c.kind = 'group', w.newest desc, c.id limit @limit`
+
+// LivelyChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
+func LivelyChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat int64, limit int) ([]Lively, error) {
+	return collect[Lively](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
+}
+
+const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
+	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
+
+// SaidIn returns the newest messages of each of some chats in a stretch of time, chat by chat, oldest first.
+func SaidIn(ctx context.Context, db DB, chats []int64, from, until time.Time, each int) ([]Message, error) {
+	return collectMessages(ctx, db, saidInSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
+}
