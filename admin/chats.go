@@ -26,6 +26,7 @@ type pickChat struct {
 	Then  string
 	Mode  policy.Mode `json:",omitempty"` // for /mode, when it is known already
 	Since int64       `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
+	Asked int64       `json:",omitempty"` // for /export: the message that asked
 	Chats []int64
 	From  int           // the first one shown on this page
 	Shown []policy.Mode `json:",omitempty"` // what the chats shown so far were in
@@ -85,6 +86,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.listPromises(ctx, " ("+esc(label(chat))+")", []int64{chat.ID})
 	case "import":
 		return a.readHistory(chat, p.Since), nil
+	case "export":
+		return exporting(p.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
 	case "forget":
 		return a.askForgetChat(ctx, chat)
 	case "erase":
@@ -246,6 +249,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to see its notes"
 	case p.Then == "import":
 		hint += " to read what was said there"
+	case p.Then == "export":
+		hint += " to get its files"
 	case p.Then == "forget", p.Then == "erase":
 		hint += " (I ask before anything goes)"
 	case p.Then == "why":

@@ -35,6 +35,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/remember note` — note something for good",
 		"`/brief [chat or network] [since when]` — what happened while you were away",
 		"`/commitments [chat] or [done, snooze, drop number]` — who promised what, by when",
+		"`/export [chat or all]` — what I remember, as files",
 		"`/forget [topic, number, link or all] [chat]` — take something out of all I keep",
 		"`/erase contact` — take a person out of all I keep",
 		"",

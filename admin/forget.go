@@ -17,9 +17,10 @@ import (
 	"multis/store"
 )
 
-// forgetCommands are those that make multis forget.
+// forgetCommands are those that give what is remembered, and those that make multis forget.
 func (a *Admin) forgetCommands() []command {
 	return []command{
+		a.exportCommand(),
 		{
 			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: a.forget,
 			summary: "take something out of all I keep",

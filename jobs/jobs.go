@@ -127,6 +127,7 @@ type Handlers struct {
 	Run     Executor
 	Keep    Keeper
 	Forget  Forgetter
+	Export  Exporter
 }
 
 // chatTurns is how many chats are answered at once. Nearly all the time of a turn is the model's, while it holds no connection
@@ -179,6 +180,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
 	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
 	river.AddWorker(workers, &forgetWorker{forgetter: h.Forget})
+	river.AddWorker(workers, &exportWorker{exporter: h.Export})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{

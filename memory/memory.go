@@ -39,6 +39,8 @@ type Rules struct {
 	// Days is how long messages and notes of chats are kept, OwnerDays those of the owner's rooms. They default to 90 and 365.
 	Days      int
 	OwnerDays int
+	// LogDays is how far the daily log of an export goes back. Defaults to 30.
+	LogDays int
 	// Skill says what to take note of, each time anew. Defaults to DefaultSkill, as does an empty one.
 	Skill func() string
 }
@@ -65,6 +67,7 @@ func New(o Options) *Memory {
 	r.Sections = positiveOr(r.Sections, 12)
 	r.Days = positiveOr(r.Days, 90)
 	r.OwnerDays = positiveOr(r.OwnerDays, 365)
+	r.LogDays = positiveOr(r.LogDays, 30)
 	if r.Quiet <= 0 {
 		r.Quiet = 6 * time.Hour
 	}

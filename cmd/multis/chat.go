@@ -71,7 +71,7 @@ func (c chatCmd) Run(ctx context.Context, _ *cli) error {
 	}
 	defer closeDB()
 	watched := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
-	return converse(ctx, cfg, st, os.Stdin, terminal{os.Stdout, watched})
+	return converse(ctx, cfg, st, os.Stdin, terminal{os.Stdout, watched, keepHere(st)})
 }
 
 // dataDir is where the database lives. Root's cache is closed to the user that Postgres runs as, so root gets another place.

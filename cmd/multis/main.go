@@ -33,6 +33,7 @@ type cli struct {
 	Chat    chatCmd    `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
 	Verify  verifyCmd  `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
 	Index   indexCmd   `cmd:"" help:"Index documents: files, folders, patterns and pages."`
+	Export  exportCmd  `cmd:"" help:"Write what is remembered of chats as files, into a zip."`
 	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`

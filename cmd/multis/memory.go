@@ -33,6 +33,6 @@ func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
 	m := cfg.Memory
 	return memory.Rules{
 		Threshold: m.CaptureThreshold, Quiet: m.CaptureQuiet, Minimum: m.CaptureMinimum, Sections: m.MaxSections, Skill: skill,
-		Days: m.RetentionDays, OwnerDays: m.OwnerDays,
+		Days: m.RetentionDays, OwnerDays: m.OwnerDays, LogDays: m.LogDays,
 	}, nil
 }

@@ -236,7 +236,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Capture: mem, Archive: archiver, Shorten: ag, Nudge: adm,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver, Shorten: ag, Nudge: adm,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
 		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))

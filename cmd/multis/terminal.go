@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
@@ -20,6 +21,8 @@ type terminal struct {
 	out io.Writer
 	// watched says that a person looks at it: with a prompt, and with bold words and code shown as such.
 	watched bool
+	// keep puts a file that is sent where the person finds it, and says where; nil: it is only named.
+	keep func(ctx context.Context, out uuid.UUID, name string) (string, error)
 }
 
 const (
@@ -44,12 +47,20 @@ func (t terminal) think() {
 }
 
 // Send shows a message. Reactions have no place in a terminal.
-func (t terminal) Send(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+func (t terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
 	var content struct {
 		Body string `json:"body"`
+		File string `json:"filename"`
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return "", jobs.Final(fmt.Errorf("read message: %w", err))
+	}
+	if content.File != "" && t.keep != nil {
+		where, err := t.keep(ctx, o.ID, content.File)
+		if err != nil {
+			where = "could not be saved: " + err.Error()
+		}
+		content.Body += "\n" + where
 	}
 	if content.Body != "" {
 		text := "\n" + unmark(content.Body, t.watched) + "\n\n"

@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// maxExport is the largest file that is sent into the room; homeservers take 50 MB unless they are told otherwise.
+const maxExport = 45 << 20
+
+// exportCommand gives what is remembered as files.
+func (a *Admin) exportCommand() command {
+	return command{
+		name: "export", args: "[chat or all]", group: groupMemory, run: a.export,
+		summary: "what I remember, as files",
+		help: "A zip with a folder for each chat: `memory.md` (the notes), `log/2026-11-20.md` (what was said, a day each, `memory.log_retention_days` back) and `profile.json`. " +
+			"`/export` gives your own, `/export Ana` a chat's, `/export all` everything. `multis export` on the command line does the same.",
+	}
+}
+
+// export asks for the files of a chat, of all, or of the room itself.
+func (a *Admin) export(ctx context.Context, r request, args string) (answer, error) {
+	switch {
+	case args == "":
+		return exporting(r.message.ID, r.room.ID, "your own notes and questions"), nil
+	case strings.EqualFold(args, "all"):
+		return exporting(r.message.ID, 0, "all chats"), nil
+	default:
+		return a.withChat(ctx, args, pickChat{Then: "export", Asked: r.message.ID})
+	}
+}
+
+// exporting asks for an export in the name of a message.
+func exporting(message, chat int64, what string) answer {
+	return answer{text: "📦 I put " + what + " together.", do: func(ctx context.Context, tx store.Tx) error {
+		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{Message: message, Chat: chat})
+	}}
+}
+
+// Export puts the files of a chat, or of all, together and sends them into the room where they were asked for. last says that no
+// other attempt follows.
+func (a *Admin) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
+	err := a.putTogether(ctx, args)
+	if err == nil || errors.Is(err, store.ErrNotFound) || !last {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	ref := fmt.Sprintf("#%d", args.Message)
+	zerolog.Ctx(ctx).Err(err).Str("ref", ref).Msg("An export failed")
+	return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", false))
+}
+
+func (a *Admin) putTogether(ctx context.Context, args jobs.ExportArgs) error {
+	ids := []int64{args.Chat}
+	if args.Chat == 0 {
+		var err error
+		if ids, err = store.AllChats(ctx, a.Store.DB()); err != nil {
+			return err
+		}
+	}
+	known, err := store.ChatsByID(ctx, a.Store.DB(), ids)
+	if err != nil {
+		return err
+	}
+	var chats []store.Chat
+	for _, id := range ids {
+		if c, there := known[id]; there && c.Kind != policy.KindSpace {
+			chats = append(chats, c)
+		}
+	}
+	var zip strings.Builder
+	done, err := a.Memory.Export(ctx, &zip, chats)
+	if err != nil {
+		return err
+	}
+	text := "📦 " + count(done.Chats, "chat") + ": " + count(done.Messages, "message") + " of the last " + count(a.Memory.Rules.LogDays, "day") + ", " + count(done.Notes, "note") + "."
+	if zip.Len() > maxExport {
+		return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", false))
+	}
+	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: text, File: &outbox.File{Name: "multis-" + a.Now().In(a.Rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	return a.sendExport(ctx, args, l)
+}
+
+// sendExport sends a letter into the room in which a message asked for it.
+func (a *Admin) sendExport(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
+	m, err := store.MessageByID(ctx, a.Store.DB(), args.Message)
+	if err != nil {
+		return err
+	}
+	if l.Chat, err = store.ChatByID(ctx, a.Store.DB(), m.ChatID); err != nil {
+		return err
+	}
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		_, _, err := a.Box.Queue(ctx, tx, l)
+		return err
+	})
+}

@@ -1,0 +1,57 @@
+package admin_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// exports carries an export out that the newest message asked for, and returns the names of its files.
+func (r *rig) exports(chat int64) []string {
+	r.t.Helper()
+	require.NoError(r.t, r.admin.Export(r.ctx, jobs.ExportArgs{Message: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), Chat: chat}, true))
+	var data []byte
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
+	r.flush()
+	require.Zero(r.t, r.count("select count(*) from outbox_files"), "once it is sent, the homeserver has it")
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	require.NoError(r.t, err)
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func TestWhatIsRememberedComesAsFilesIntoTheRoom(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.notes(ana, "She likes tea", r.says(ana, "@ana:x", "tea, please"))
+	require.Equal(t, "📦 I put **Ana · WhatsApp** together.", r.owner("/export ana"))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", ana.ID))
+	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"}, r.exports(ana.ID))
+	require.Equal(t, "m.file", r.last().Type)
+	require.Contains(t, r.last().Body, "1 chat: 1 message of the last 30 days, 1 note.")
+
+	require.Contains(t, r.owner("/export"), "your own notes")
+	require.Contains(t, r.owner("/export all"), "all chats")
+	require.Contains(t, r.exports(0), "ana-whatsapp-2/memory.md")
+	require.Contains(t, r.eva("/export all"), "is the owner's")
+}
+
+func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	second := r.chat("Ana", "signal", func(c *store.Chat) { c.ChannelID = "x" })
+	r.seen(second, 0)
+	require.Contains(t, r.owner("/export ana"), "Which one?")
+	require.Contains(t, r.owner("1"), "Ana · Signal")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", second.ID))
+}

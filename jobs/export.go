@@ -1,0 +1,40 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// ExportArgs asks to put the files of a chat together and to send them to the room of a message; chat 0 means all chats.
+type ExportArgs struct {
+	Message int64 `json:"message"`
+	Chat    int64 `json:"chat,omitempty"`
+}
+
+// Kind names the job.
+func (ExportArgs) Kind() string { return "export" }
+
+// InsertOpts puts it on its queue, once for each message.
+func (ExportArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+}
+
+// Exporter puts exports together. last says that no other attempt follows.
+type Exporter interface {
+	Export(ctx context.Context, args ExportArgs, last bool) error
+}
+
+type exportWorker struct {
+	river.WorkerDefaults[ExportArgs]
+	exporter Exporter
+}
+
+func (w *exportWorker) Timeout(*river.Job[ExportArgs]) time.Duration { return 5 * time.Minute }
+
+func (w *exportWorker) NextRetry(job *river.Job[ExportArgs]) time.Time { return backoff(job.Attempt) }
+
+func (w *exportWorker) Work(ctx context.Context, job *river.Job[ExportArgs]) error {
+	return w.exporter.Export(ctx, job.Args, job.Attempt >= job.MaxAttempts)
+}
