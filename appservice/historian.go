@@ -36,7 +36,11 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if !chat.Usable() || h.inbox.mode(chat) == policy.ModeOff {
 		return h.end(ctx, args)
 	}
-	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, args.From, "", mautrix.DirectionBackward, nil, historyPage)
+	from, err := h.from(ctx, args)
+	if err != nil {
+		return err
+	}
+	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, from, "", mautrix.DirectionBackward, nil, historyPage)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}
@@ -66,6 +70,16 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		return h.store(ctx, nil, next)
 	}
 	return err
+}
+
+// from is where a page ends. The first begins where the sync is: what came after that is on its way through the doors, and taken
+// for history it would never be answered.
+func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
+	if args.From != "" || args.Quiet {
+		return args.From, nil
+	}
+	_, err = store.GetSetting(ctx, h.inbox.store.DB(), store.SettingSince, &from)
+	return from, err
 }
 
 // store keeps events and asks for the next page in one transaction.

@@ -14,6 +14,7 @@ import (
 
 	"multis/jobs"
 	"multis/policy"
+	"multis/store"
 )
 
 // archive is a homeserver with n messages in a room, one an hour, the newest an hour old, some of the owner's.
@@ -79,6 +80,17 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	again := b.readOn(h, jobs.HistoryArgs{Chat: chat.ID})
 	require.Zero(t, again.Stored, "read twice, stored once")
 	require.Equal(t, 350, b.count("messages"))
+}
+
+func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	h := b.archive(20)
+	require.NoError(t, store.PutSetting(context.Background(), b.store.DB(), store.SettingSince, "3")) // three are newer than the sync
+	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{Chat: chat.ID}).Stored)
+	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
+	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{Chat: chat.ID, Quiet: true}).Stored+17, "what no door took in is read up to now")
 }
 
 func TestHistoryStopsAtItsDay(t *testing.T) {

@@ -91,3 +91,29 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 	require.Equal(t, policy.CodeAnswer, message.Code, "what is said now is answered")
 	require.Contains(t, a.delivered("history-0", 1)[0].Text, "80 EUR")
 }
+
+func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
+	const lines, contact = 130, "past-zoe"
+	lastYear := time.Now().AddDate(-1, 0, 0)
+	past := make([]demonet.Line, lines)
+	for i := range past {
+		past[i] = demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: lastYear.Add(time.Duration(i) * time.Hour), OnPhone: i%10 == 9}
+	}
+	require.NoError(t, world.Network.Backfill(t.Context(), contact, past))
+	a := start(t, setup{Profile: "business"})
+	a.learn()
+	chat := a.chat(contact)
+	require.Zero(t, a.count("select count(*) from messages where chat_id = $1", chat.ID), "nothing is read unasked")
+
+	require.Contains(t, a.command("/import "+chat.Name), "I read")
+	said, _ := a.say(contact, question) // meanwhile
+	a.until("a word that it is done", func(context.Context) (bool, error) {
+		return a.told(fmt.Sprintf("%d older messages", lines)) == 1, nil
+	})
+	require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR", "only what is asked now")
+	require.NotNil(t, a.stored(said.Event).OutboxID)
+	require.Equal(t, lines, a.count("select count(*) from messages where chat_id = $1 and outbox_id is null and author <> 'multis_owner'", chat.ID))
+	require.Nil(t, a.chat(contact).OwnerLastAt, "what the owner wrote then is no pause now")
+	require.Contains(t, a.command("/import "+chat.Name), "I read")
+	a.until("a word that there was nothing more", func(context.Context) (bool, error) { return a.told(": 0 older messages") == 1, nil })
+}
