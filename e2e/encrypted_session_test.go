@@ -24,11 +24,14 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 	recovery, err := element.SetUpEncryption(t.Context())
 	require.NoError(t, err)
 	trusted := func() bool {
-		yes, err := element.Trusts(t.Context(), a.session())
+		yes, err := element.Trusts(t.Context(), owner, a.session())
 		require.NoError(t, err)
 		return yes
 	}
 	require.False(t, trusted(), "nobody vouches for a new session")
+	a.until("the bot to vouch for its own", func(ctx context.Context) (bool, error) {
+		return element.Trusts(ctx, bot, a.sessionOf(store.SettingBotDevice))
+	})
 	missed := a.missKey(t, element, "sealed-hal", "Nobody could read this yet")
 
 	printed, err := a.RunMultis(t.Context(), a.config(a.port), "EsTc this is no key\n", "verify")
@@ -143,10 +146,15 @@ func (a *app) readAndAnswered(t *testing.T, contact string, n int) {
 // session is multis' own session of the owner's account.
 func (a *app) session() id.DeviceID {
 	a.t.Helper()
+	return a.sessionOf(store.SettingOwnerDevice)
+}
+
+func (a *app) sessionOf(account store.Setting) id.DeviceID {
+	a.t.Helper()
 	var device struct {
 		ID id.DeviceID `json:"id"`
 	}
-	known, err := store.GetSetting(a.t.Context(), a.db.DB(), store.SettingOwnerDevice, &device)
+	known, err := store.GetSetting(a.t.Context(), a.db.DB(), account, &device)
 	require.NoError(a.t, err)
 	require.True(a.t, known)
 	return device.ID

@@ -118,14 +118,14 @@ func (e *Element) SetUpEncryption(ctx context.Context) (recoveryKey string, err 
 	return recoveryKey, machine.SignOwnMasterKey(ctx)
 }
 
-// Trusts tells whether another session of the owner's is signed with the owner's own keys.
-func (e *Element) Trusts(ctx context.Context, session id.DeviceID) (bool, error) {
+// Trusts tells whether a session is signed with the own keys of the user whose it is.
+func (e *Element) Trusts(ctx context.Context, user id.UserID, session id.DeviceID) (bool, error) {
 	machine := e.keys.Machine()
-	sessions, err := machine.FetchKeys(ctx, []id.UserID{OwnerID}, true)
+	sessions, err := machine.FetchKeys(ctx, []id.UserID{user}, true)
 	if err != nil {
 		return false, err
 	}
-	found, ok := sessions[OwnerID][session]
+	found, ok := sessions[user][session]
 	if !ok {
 		return false, fmt.Errorf("no session %s", session)
 	}
