@@ -88,6 +88,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.readHistory(chat, p.Since), nil
 	case "export":
 		return exporting(p.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
+	case "unmerge":
+		return a.unmergeChat(ctx, chat)
 	case "forget":
 		return a.askForgetChat(ctx, chat)
 	case "erase":
@@ -249,6 +251,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to see its notes"
 	case p.Then == "import":
 		hint += " to read what was said there"
+	case p.Then == "unmerge":
+		hint += " to have it remember for itself"
 	case p.Then == "export":
 		hint += " to get its files"
 	case p.Then == "forget", p.Then == "erase":

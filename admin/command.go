@@ -46,7 +46,7 @@ const (
 
 // table lists every command, in the order of the help.
 func (a *Admin) table() []command {
-	return slices.Concat(a.askCommands(), a.memoryCommands(), a.forgetCommands(), a.chatCommands(), a.timeCommands(), a.controlCommands())
+	return slices.Concat(a.askCommands(), a.memoryCommands(), a.forgetCommands(), a.mergeCommands(), a.chatCommands(), a.timeCommands(), a.controlCommands())
 }
 
 // askCommands are those about documents.

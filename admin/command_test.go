@@ -38,6 +38,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/export [chat or all]` — what I remember, as files",
 		"`/forget [topic, number, link or all] [chat]` — take something out of all I keep",
 		"`/erase contact` — take a person out of all I keep",
+		"`/merge chat with chat` — two chats of one person share their memory",
+		"`/unmerge chat` — a chat remembers for itself again",
 		"",
 		"**Chats**",
 		"`/chats [name]` — find chats",

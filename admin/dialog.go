@@ -47,6 +47,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickBridge{}
 	case allowCall{}.kind():
 		q = &allowCall{}
+	case samePerson{}.kind():
+		q = &samePerson{}
 	case letGo{}.kind():
 		q = &letGo{}
 	default:

@@ -61,8 +61,12 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 	if chat.Kind == policy.KindAdmin {
 		name = "Your own notes"
 	}
+	others, err := a.mergedWith(ctx, chat)
+	if err != nil {
+		return answer{}, err
+	}
 	if len(notes) == 0 {
-		return answer{text: "**" + name + "**: no notes yet. " + a.howNotesCome()}, nil
+		return answer{text: "**" + name + "**: no notes yet. " + a.howNotesCome() + mergedNote(others)}, nil
 	}
 	var sources []int64
 	for _, n := range notes[:min(len(notes), shownNotes)] {
@@ -79,7 +83,7 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 	if len(notes) > shownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
 	}
-	return answer{text: strings.Join(lines, "\n"), about: sources}, nil
+	return answer{text: strings.Join(lines, "\n") + mergedNote(others), about: sources}, nil
 }
 
 // howNotesCome says when there will be some.

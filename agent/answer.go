@@ -41,7 +41,10 @@ type answer struct {
 
 // answerContact looks for a quoted answer in what the contact may see.
 func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (answer, error) {
-	scope := policy.ContactScope(chat.ID)
+	scope, err := a.contactScope(ctx, chat)
+	if err != nil {
+		return answer{}, err
+	}
 	found, err := a.Search.AsContact(ctx, scope, search.Query{Text: question, Limit: modelPassages})
 	if err != nil {
 		return answer{}, err
@@ -130,7 +133,11 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return answer{}, err
 	}
 	r := a.newRun(persona, contactRounds)
-	r.caller = tools.Caller{Chat: chat, Scope: policy.ContactScope(chat.ID), Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
+	scope, err := a.contactScope(ctx, chat)
+	if err != nil {
+		return answer{}, err
+	}
+	r.caller = tools.Caller{Chat: chat, Scope: scope, Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
 	if err := r.learn(ctx); err != nil {
 		return answer{}, err
 	}
@@ -194,7 +201,7 @@ func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.M
 // maxTries is how often an answer is begun anew because something that it read was deleted.
 const maxTries = 10
 
-// contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chat alone.
+// contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chats alone.
 func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (asked, error) {
 	since, err := r.windowFrom(ctx, chat)
 	if err != nil {

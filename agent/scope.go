@@ -20,6 +20,12 @@ type places struct {
 	unclear []policy.ChatName // chats of a name that several have
 }
 
+// contactScope is what may be read to answer in a chat: what is public, the chat's own, and that of the person's other chats.
+func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope, error) {
+	own, err := store.LinkedChats(ctx, a.Store.DB(), chat.ID)
+	return policy.ContactScope(own...), err
+}
+
 // placesOf are the owner's documents and the public ones, and the chats that the question names: what was said in other chats
 // has no part in an answer unless it is asked for.
 func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {

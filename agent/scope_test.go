@@ -81,3 +81,30 @@ func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
 	b.turn()
 	require.Equal(t, 4, invented(), "a contact's answers are counted, too")
 }
+
+func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+	})
+	b := setup(t, model)
+	ctx := context.Background()
+	b.anotherAna("signal")
+	var other int64
+	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from chats where channel_id = 'other'").Scan(&other))
+	b.note(policy.UserRole(other), other, "Ana plays a harpsichord.")
+	b.note(policy.Admin, b.admin.ID, "Ana owes me money.")
+	asked := func() string {
+		b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
+		b.turn()
+		requests := server.Requests()
+		return spelled(requests[len(requests)-1])
+	}
+	require.NotContains(t, asked(), "harpsichord")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MergeChats(ctx, tx, []int64{b.chat.ID, other}) }))
+	merged := asked()
+	require.Contains(t, merged, "harpsichord")
+	require.NotContains(t, merged, "owes me", "the owner's notes stay the owner's")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.UnmergeChat(ctx, tx, other) }))
+	require.NotContains(t, asked(), "harpsichord")
+}

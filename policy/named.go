@@ -7,6 +7,7 @@ type ChatName struct {
 	ID      int64
 	Name    string
 	Network string // "WhatsApp"
+	Person  int64  // the same for chats that were merged; 0: merged with none
 }
 
 // shortestName is how many letters of a first name are enough to mean somebody.
@@ -14,7 +15,7 @@ const shortestName = 3
 
 // Named finds the chats that a text names: by the whole name, or by the first word of it where nobody else is called so, as
 // whole words in any case. Of several of one name, one is meant if its network is named, too; else they are unclear. A name
-// within a longer one that is named is not meant.
+// within a longer one that is named is not meant. Who was merged is named with all chats.
 func Named(text string, chats []ChatName) (named, unclear []ChatName) {
 	hay := fold(text)
 	whole := groupNames(chats, func(name string) string { return name })
@@ -33,7 +34,18 @@ func Named(text string, chats []ChatName) (named, unclear []ChatName) {
 		n, u := group.meant(hay)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
-	return named, unclear
+	return withMerged(named, chats), unclear
+}
+
+// withMerged adds the other chats of the people who are named.
+func withMerged(named, chats []ChatName) []ChatName {
+	for _, c := range chats {
+		of := func(n ChatName) bool { return n.Person != 0 && n.Person == c.Person }
+		if slices.ContainsFunc(named, of) && !slices.Contains(named, c) {
+			named = append(named, c)
+		}
+	}
+	return named
 }
 
 // nameGroup are the chats of one name.
@@ -88,7 +100,7 @@ func (g nameGroup) sharesWith(o nameGroup) bool {
 
 // meant is the one chat of a group that is meant, or all of them as unclear.
 func (g nameGroup) meant(hay []rune) (named, unclear []ChatName) {
-	if len(g.chats) == 1 {
+	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
 		return g.chats, nil
 	}
 	for _, c := range g.chats {

@@ -9,17 +9,17 @@ import (
 func TestAQuestionNamesAChat(t *testing.T) {
 	t.Parallel()
 	chats := []ChatName{
-		{1, "Ana", "WhatsApp"},
-		{2, "Ana", "Signal"},
-		{3, "Ben Miller", "WhatsApp"},
-		{4, "Cleo", "Telegram"},
-		{5, "Cleo Marie", "Telegram"},
-		{6, "Dr. Weber", "WhatsApp"},
-		{7, "Family", "WhatsApp"},
-		{8, "Eva Long", "Signal"},
-		{9, "Eva Short", "Signal"},
-		{10, "X", "Signal"},
-		{11, "", "Signal"},
+		{ID: 1, Name: "Ana", Network: "WhatsApp"},
+		{ID: 2, Name: "Ana", Network: "Signal"},
+		{ID: 3, Name: "Ben Miller", Network: "WhatsApp"},
+		{ID: 4, Name: "Cleo", Network: "Telegram"},
+		{ID: 5, Name: "Cleo Marie", Network: "Telegram"},
+		{ID: 6, Name: "Dr. Weber", Network: "WhatsApp"},
+		{ID: 7, Name: "Family", Network: "WhatsApp"},
+		{ID: 8, Name: "Eva Long", Network: "Signal"},
+		{ID: 9, Name: "Eva Short", Network: "Signal"},
+		{ID: 10, Name: "X", Network: "Signal"},
+		{ID: 11, Name: "", Network: "Signal"},
 	}
 	for text, want := range map[string]struct{ named, unclear []int64 }{
 		"what did ben miller say about the fence?":    {named: []int64{3}},
@@ -43,6 +43,24 @@ func TestAQuestionNamesAChat(t *testing.T) {
 			require.Equal(t, want.unclear, ids(unclear))
 		})
 	}
+}
+
+func TestWhoWasMergedIsNamedWithAllChats(t *testing.T) {
+	t.Parallel()
+	chats := []ChatName{
+		{ID: 1, Name: "Ana", Network: "WhatsApp", Person: 1},
+		{ID: 2, Name: "Ana", Network: "Signal", Person: 1},
+		{ID: 3, Name: "Annabel", Network: "Telegram", Person: 1},
+		{ID: 4, Name: "Ben", Network: "WhatsApp"},
+	}
+	named, unclear := Named("what did Ana say?", chats)
+	require.Equal(t, []int64{1, 2, 3}, ids(named))
+	require.Empty(t, unclear)
+	named, _ = Named("what did Annabel and Ben say?", chats)
+	require.ElementsMatch(t, []int64{1, 2, 3, 4}, ids(named))
+	chats[2].Name, chats[2].Person = "Ana", 0
+	_, unclear = Named("what did Ana say?", chats)
+	require.Equal(t, []int64{1, 2, 3}, ids(unclear), "one of them is somebody else")
 }
 
 func ids(chats []ChatName) []int64 {

@@ -9,7 +9,7 @@ import (
 	"multis/policy"
 )
 
-const chatNamesSQL = "select id, name, protocol from chats where kind in ('dm', 'group') and name <> '' order by last_message_at desc nulls last, id"
+const chatNamesSQL = "select id, name, protocol, coalesce(person, 0) from chats where kind in ('dm', 'group') and name <> '' order by last_message_at desc nulls last, id"
 
 // ChatNames lists the chats that have a name, those with the newest messages first. Network is the protocol.
 func ChatNames(ctx context.Context, db DB) ([]policy.ChatName, error) {

@@ -161,13 +161,6 @@ func (s *Store) FindNote(ctx context.Context, note int64) (Doomed, error) {
 	return d, err
 }
 
-const saidByElsewhereSQL = `select m.id from messages m where m.sender = any ($1) and m.chat_id <> all ($2) and m.redacted_at is null order by m.id`
-
-// SaidElsewhere lists what people wrote in other chats than these.
-func SaidElsewhere(ctx context.Context, db DB, senders []id.UserID, chats []int64) ([]int64, error) {
-	return scalars[int64](ctx, db, "what was said elsewhere", saidByElsewhereSQL, senders, chats)
-}
-
 const doomedOfChatSQL = "select id from messages where chat_id = $1 and id <= $2 order by id limit $3 for update"
 
 const restOfChatSQL = `with promises as (delete from commitments where chat_id = @chat and created_at <= @at returning 1),
@@ -254,12 +247,4 @@ const allChatsSQL = "select id from chats order by kind = 'admin', id"
 // AllChats lists every chat there is, the admin room last.
 func AllChats(ctx context.Context, db DB) ([]int64, error) {
 	return scalars[int64](ctx, db, "chats", allChatsSQL)
-}
-
-const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
-	where c.id = p.id or (c.kind = 'dm' and c.contact <> '' and c.contact = p.contact) order by c.id`
-
-// ChatsOfPerson lists the chats of the person that a chat is with.
-func ChatsOfPerson(ctx context.Context, db DB, chat int64) ([]Chat, error) {
-	return collectChats(ctx, db, chatsOfPersonSQL, chat)
 }

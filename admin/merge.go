@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+// mergeCommands are those about people who have several chats.
+func (a *Admin) mergeCommands() []command {
+	return []command{
+		{
+			name: "merge", args: "chat with chat", group: groupMemory, run: a.merge,
+			summary: "two chats of one person share their memory",
+			help: "`/merge Ana WhatsApp with Ana Signal`: what is noted and was said in one is then known in the other, when I answer there and when you ask. `/merge Ana` is enough when two chats are called so. " +
+				"Nothing is moved: `/unmerge Ana Signal` makes it as it was. Modes stay apart.",
+		},
+		{
+			name: "unmerge", args: "chat", group: groupMemory, run: a.unmerge,
+			summary: "a chat remembers for itself again",
+		},
+	}
+}
+
+// between stands between the names of two chats.
+var between = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
+
+const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
+
+// merge asks whether two chats are with one person.
+func (a *Admin) merge(ctx context.Context, _ request, args string) (answer, error) {
+	if args == "" {
+		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
+	}
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	chats = slices.DeleteFunc(chats, func(c store.Chat) bool { return c.Kind != policy.KindDM })
+	var of []store.Chat
+	names := between.Split(args, -1)
+	for _, name := range names {
+		found, sure := match(chats, name)
+		switch {
+		case len(found) == 0:
+			return answer{text: noChat(chats, name)}, nil
+		case len(names) == 1 && len(found) == 2:
+			of = found
+		case len(names) == 1 && len(found) == 1:
+			return answer{text: "I know one chat with " + quote(name, 60) + ". " + mergeHint}, nil
+		case len(found) > 1 || !sure:
+			return answer{text: "Which " + quote(name, 60) + "? There is " + list(labels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
+		default:
+			of = append(of, found[0])
+		}
+	}
+	return a.askMerge(ctx, of)
+}
+
+func (a *Admin) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
+	merged, err := store.LinkedChats(ctx, a.Store.DB(), of[0].ID)
+	if err != nil {
+		return answer{}, err
+	}
+	q := samePerson{}
+	fresh := false
+	for _, c := range of {
+		q.Chats = append(q.Chats, c.ID)
+		fresh = fresh || !slices.Contains(merged, c.ID)
+	}
+	switch {
+	case len(of) < 2 || of[0].ID == of[1].ID:
+		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
+	case !fresh:
+		return answer{text: list(labels(of)) + " are merged already."}, nil
+	}
+	return answer{asks: &q, text: "**One person?** " + list(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
+		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
+}
+
+// labels names chats in bold.
+func labels(chats []store.Chat) []string {
+	names := make([]string, len(chats))
+	for i, c := range chats {
+		names[i] = "**" + esc(label(c)) + "**"
+	}
+	return names
+}
+
+// samePerson asks whether chats are with one person.
+type samePerson struct {
+	Chats []int64
+}
+
+func (samePerson) kind() string    { return "merge" }
+func (samePerson) command() string { return "merge" }
+
+func (samePerson) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (q samePerson) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
+	switch {
+	case c.word == wordNo:
+		return answer{text: "They stay apart."}, true, nil
+	case c.word != wordYes:
+		return answer{text: "Yes or no, please."}, false, nil
+	case r.message.Kind == string(bridgebridge.Reaction):
+		return answer{text: "Please type **yes**: who may know what is not decided by a reaction, which travels in plain text."}, false, nil
+	}
+	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.", do: func(ctx context.Context, tx store.Tx) error {
+		return store.MergeChats(ctx, tx, q.Chats)
+	}}, true, nil
+}
+
+// unmerge takes a chat out of those of one person.
+func (a *Admin) unmerge(ctx context.Context, _ request, args string) (answer, error) {
+	if args == "" {
+		return answer{text: "Which chat remembers for itself again? `/unmerge Ana Signal`"}, nil
+	}
+	return a.withChat(ctx, args, pickChat{Then: "unmerge"})
+}
+
+func (a *Admin) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
+	others, err := a.mergedWith(ctx, chat)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(others) == 0 {
+		return answer{text: "**" + esc(label(chat)) + "** is merged with no other chat."}, nil
+	}
+	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + list(labels(others)) + ".", do: func(ctx context.Context, tx store.Tx) error {
+		return store.UnmergeChat(ctx, tx, chat.ID)
+	}}, nil
+}
+
+// mergedWith are the other chats of the person that a chat is with.
+func (a *Admin) mergedWith(ctx context.Context, chat store.Chat) ([]store.Chat, error) {
+	ids, err := store.LinkedChats(ctx, a.Store.DB(), chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	byID, err := store.ChatsByID(ctx, a.Store.DB(), ids)
+	var others []store.Chat
+	for _, id := range ids {
+		if c, there := byID[id]; there && id != chat.ID {
+			others = append(others, c)
+		}
+	}
+	return others, err
+}
+
+// mergedNote says with what a chat is merged; empty if with none.
+func mergedNote(others []store.Chat) string {
+	if len(others) == 0 {
+		return ""
+	}
+	return "\nOne person with " + strings.Join(labels(others), ", ") + ": what is known there is known here."
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"maunium.net/go/mautrix/id"
+)
+
+const linkedChatsSQL = `select c.id from chats c join chats p on p.id = $1 where c.id = p.id or c.person = p.person order by c.id`
+
+// LinkedChats lists the chats of the person that a chat is with, as the owner merged them: the chat itself, and others.
+func LinkedChats(ctx context.Context, db DB, chat int64) ([]int64, error) {
+	return scalars[int64](ctx, db, "chats of a person", linkedChatsSQL, chat)
+}
+
+const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
+	where c.id = p.id or c.person = p.person or (c.kind = 'dm' and c.contact <> '' and c.contact = p.contact) order by c.id`
+
+// ChatsOfPerson lists all that is known to be of the person that a chat is with: chats that were merged, and those of the same contact.
+func ChatsOfPerson(ctx context.Context, db DB, chat int64) ([]Chat, error) {
+	return collectChats(ctx, db, chatsOfPersonSQL, chat)
+}
+
+const mergeChatsSQL = `update chats set person = $2 where id = any ($1) or person in (select person from chats where id = any ($1))`
+
+// MergeChats makes chats those of one person, with all that were merged with them before.
+func MergeChats(ctx context.Context, tx Tx, chats []int64) error {
+	return exec(ctx, tx, "merge chats", mergeChatsSQL, chats, slices.Min(chats))
+}
+
+const (
+	unmergeChatSQL = "update chats set person = null where id = $1"
+	// Whoever is left alone is merged with nobody, and those that are left name one of them.
+	restOfPersonSQL = `with rest as (select id, count(*) over () as n, min(id) over () as first from chats where id = any ($1) and id <> $2)
+		update chats c set person = case when rest.n > 1 then rest.first end from rest where c.id = rest.id`
+)
+
+// UnmergeChat takes a chat out of those of its person; the others stay merged.
+func UnmergeChat(ctx context.Context, tx Tx, chat int64) error {
+	merged, err := LinkedChats(ctx, tx, chat)
+	if err != nil {
+		return err
+	}
+	if err := exec(ctx, tx, "take a chat out", unmergeChatSQL, chat); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
+}
+
+const saidByElsewhereSQL = `select m.id from messages m where m.sender = any ($1) and m.chat_id <> all ($2) and m.redacted_at is null order by m.id`
+
+// SaidElsewhere lists what people wrote in other chats than these.
+func SaidElsewhere(ctx context.Context, db DB, senders []id.UserID, chats []int64) ([]int64, error) {
+	return scalars[int64](ctx, db, "what was said elsewhere", saidByElsewhereSQL, senders, chats)
+}
