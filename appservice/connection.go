@@ -3,6 +3,7 @@ package appservice
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"maunium.net/go/mautrix/event"
@@ -50,10 +51,11 @@ func (b *batch) learnConnection(ctx context.Context, chat store.Chat, d bridgebr
 // bridgeDown has the owner told, once for each time.
 func (b *batch) bridgeDown(ctx context.Context, s store.BridgeState) error {
 	row, first, err := store.BridgeDown(ctx, b.tx, s)
-	if first {
-		b.enqueue(jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: row})
+	if err != nil || !first {
+		return err
 	}
-	return err
+	b.enqueue(jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: row})
+	return jobs.Emit(ctx, b.tx, store.HookBridgeDown, strconv.FormatInt(row, 10))
 }
 
 // bridgeUp has the owner told that it is over, if he was told that it began.

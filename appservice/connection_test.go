@@ -34,10 +34,14 @@ func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
 	b.receive(b.says(management, "@eve:example.com", "BAD_CREDENTIALS"))
 	require.Zero(t, b.told("bridge_down"), "anybody could write it")
 
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookBridgeDown)}}})
+	}))
 	down := b.says(management, bridgeBot, "BAD_CREDENTIALS")
 	b.receive(down)
 	b.receive(down, b.says(management, bridgeBot, "LOGGED_OUT"), b.says("!new:x", bridgeBot, "UNKNOWN_ERROR"))
 	require.Equal(t, 1, b.told("bridge_down"))
+	require.Equal(t, 1, b.count("hook_deliveries"), "and hooks, once")
 	require.Zero(t, b.told("bridge_up"))
 	b.receive(b.says(management, bridgeBot, "CONNECTED"))
 	b.receive(b.says(management, bridgeBot, "CONNECTED"), down)

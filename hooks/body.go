@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"maunium.net/go/mautrix/id"
@@ -25,6 +26,11 @@ type body struct {
 	Chat     *chat           `json:"chat,omitempty"`
 	Message  *message        `json:"message,omitempty"`
 	Document *document       `json:"document,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+	Approval *approval       `json:"approval,omitempty"`
+	Budget   *budget         `json:"budget,omitempty"`
+	Bridge   *bridge         `json:"bridge,omitempty"`
+	Job      *job            `json:"job,omitempty"`
 	Why      string          `json:"why,omitempty"`
 }
 
@@ -49,6 +55,33 @@ type document struct {
 	Chunks int         `json:"chunks"`
 }
 
+type approval struct {
+	ID      int64     `json:"id"`
+	Task    int64     `json:"task"`
+	Tool    string    `json:"tool"`
+	Expires time.Time `json:"expires_at"`
+}
+
+type budget struct {
+	Day     string `json:"day"`
+	Cap     string `json:"cap"` // day, agent, chat or run
+	Percent int64  `json:"percent"`
+	Of      string `json:"of,omitempty"` // whose: an agent's name, a chat's number
+}
+
+type bridge struct {
+	Network string    `json:"network"`
+	Bot     id.UserID `json:"bot"`
+	Login   string    `json:"login,omitempty"`
+	Since   time.Time `json:"since"`
+}
+
+type job struct {
+	ID   int64     `json:"id"`
+	What string    `json:"what"`
+	Due  time.Time `json:"due_at"`
+}
+
 // body reads what there is to tell of an event now. It returns errGone when there is nothing.
 func (h *Hooks) body(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := body{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
@@ -60,6 +93,16 @@ func (h *Hooks) body(ctx context.Context, d store.Delivery) ([]byte, error) {
 		err = h.addChat(ctx, &b, number(d.Ref))
 	case store.HookIndex:
 		err = h.addDocument(ctx, &b, d.Ref)
+	case store.HookCapture:
+		err = h.addNotes(ctx, &b, number(d.Ref))
+	case store.HookApproval:
+		err = h.addApproval(ctx, &b, number(d.Ref))
+	case store.HookBudget:
+		b.Budget = budgetOf(d.Ref)
+	case store.HookBridgeDown:
+		err = h.addBridge(ctx, &b, number(d.Ref))
+	case store.HookCronFail:
+		err = h.addRun(ctx, &b, number(d.Ref))
 	default: // there is nothing to say but that it happened
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -113,5 +156,76 @@ func (h *Hooks) addDocument(ctx context.Context, b *body, origin string) error {
 		return err
 	}
 	b.Document = &document{Name: d.Name, Origin: d.Origin, Role: d.Role, Chunks: d.Chunks}
+	return nil
+}
+
+// addNotes adds what a capture wrote, as far as it still holds.
+func (h *Hooks) addNotes(ctx context.Context, b *body, section int64) error {
+	chatID, err := store.ChatOfSection(ctx, h.Store.DB(), section)
+	if err != nil {
+		return err
+	}
+	if c, err := store.ChatByID(ctx, h.Store.DB(), chatID); err != nil {
+		return err
+	} else if c.Kind != policy.KindAdmin { // the admin room is no chat to tell of
+		if err := h.addChat(ctx, b, chatID); err != nil {
+			return err
+		}
+	}
+	return h.Store.AsOwner(ctx, policy.OwnerScope(chatID), func(tx store.Tx) error {
+		notes, err := store.NotesOfSection(ctx, tx, section)
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if n.ValidTo == nil {
+				b.Notes = append(b.Notes, n.Body)
+			}
+		}
+		if len(b.Notes) == 0 {
+			return errGone
+		}
+		return nil
+	})
+}
+
+func (h *Hooks) addApproval(ctx context.Context, b *body, row int64) error {
+	a, err := store.ApprovalByID(ctx, h.Store.DB(), row)
+	if err != nil {
+		return err
+	}
+	b.Approval = &approval{ID: a.ID, Task: a.TaskID, Tool: a.Tool, Expires: a.ExpiresAt.UTC()}
+	return nil
+}
+
+// budgetOf reads what became of a budget: day/cap/percent, and whose it is.
+func budgetOf(ref string) *budget {
+	part := strings.SplitN(ref, "/", 4)
+	part = append(part, make([]string, 4-len(part))...)
+	return &budget{Day: part[0], Cap: part[1], Percent: number(part[2]), Of: part[3]}
+}
+
+func (h *Hooks) addBridge(ctx context.Context, b *body, state int64) error {
+	s, err := store.BridgeStateByID(ctx, h.Store.DB(), state)
+	if err != nil {
+		return err
+	}
+	if s.DownSince == nil {
+		return errGone // it is over already
+	}
+	b.Bridge, b.Why = &bridge{Network: s.Protocol, Bot: s.Bot, Login: s.Login, Since: s.DownSince.UTC()}, s.Why
+	return nil
+}
+
+func (h *Hooks) addRun(ctx context.Context, b *body, row int64) error {
+	run, err := store.RunByID(ctx, h.Store.DB(), row)
+	if err != nil {
+		return err
+	}
+	s, err := store.ScheduleByID(ctx, h.Store.DB(), run.ScheduleID)
+	if err != nil {
+		return err
+	}
+	b.Job, b.Why = &job{ID: s.ID, What: s.Body, Due: run.DueAt.UTC()}, run.Note
 	return nil
 }

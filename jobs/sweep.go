@@ -59,6 +59,9 @@ func Sweep(ctx context.Context, st *store.Store) error {
 			if err := Enqueue(ctx, tx, TellArgs{Topic: TopicBridgeDown, About: state}); err != nil {
 				return err
 			}
+			if err := Emit(ctx, tx, store.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
+				return err
+			}
 		}
 		for _, w := range found {
 			args, err := argsFor(w.Kind, w.ID)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -167,6 +168,9 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 		}
 	}
 	if err := m.indexSection(ctx, tx, chat, section); err != nil {
+		return err
+	}
+	if err := jobs.Emit(ctx, tx, store.HookCapture, strconv.FormatInt(section, 10)); err != nil {
 		return err
 	}
 	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)

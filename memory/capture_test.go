@@ -121,7 +121,13 @@ func TestANewerNoteAboutTheSameTakesThePlaceOfTheOldOneAndSaysWhatWas(t *testing
 		r.notes(n...)
 		require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	}
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookCapture)}}})
+	}))
 	capture(note{Kind: "fact", Subject: "Delivery day", Text: "Ana wants delivery on Monday.", From: []int{1}})
+	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 10)
+	require.NoError(t, err)
+	require.Len(t, told, 1, "hooks hear of it")
 	old := r.ofAna()[0]
 	r.now = r.now.Add(time.Hour)
 	capture(

@@ -18,12 +18,17 @@ const (
 	HookEscalation HookEvent = "escalation"       // a chat needs a person: the message that asked for one
 	HookHandoff    HookEvent = "handoff"          // a person took care of a chat that needed one: the chat
 	HookIndex      HookEvent = "index"            // a document was indexed: its origin
+	HookCapture    HookEvent = "capture"          // notes were taken of a chat: their section
+	HookApproval   HookEvent = "approval"         // a call waits for the owner: the approval
+	HookBudget     HookEvent = "budget"           // a part of a budget is used up: day/cap/percent, and whose it is
+	HookBridgeDown HookEvent = "bridge:down"      // a bridge lost its network: the state
+	HookCronFail   HookEvent = "cron:fail"        // a run of a schedule failed: the run
 	HookTest       HookEvent = "test"             // the owner wants to see whether it works: nothing
 )
 
 // HookEvents are the events that a hook can ask for.
 func HookEvents() []HookEvent {
-	return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex}
+	return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex, HookCapture, HookApproval, HookBudget, HookBridgeDown, HookCronFail}
 }
 
 // DeliveryState is how far the telling of one event has come.

@@ -76,6 +76,13 @@ func NoteByID(ctx context.Context, tx Tx, note int64) (Note, error) {
 	return one[Note](ctx, tx, "note", noteByIDSQL, note)
 }
 
+const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
+
+// ChatOfSection is the chat that a capture was of, or ErrNotFound.
+func ChatOfSection(ctx context.Context, db DB, section int64) (int64, error) {
+	return scalar[int64](ctx, db, "chat of a section", chatOfSectionSQL, section)
+}
+
 const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
 
 // NotesOfSection returns what one capture wrote.

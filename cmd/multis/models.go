@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -90,9 +91,24 @@ func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, erro
 		if !news {
 			return nil
 		}
-		return jobs.Enqueue(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: 100, Cap: res.Refused, Chat: s.Chat, Agent: s.Agent})
+		return tellBudget(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: 100, Cap: res.Refused, Chat: s.Chat, Agent: s.Agent})
 	})
 	return llm.Reservation(res), err
+}
+
+// tellBudget has the owner told what became of a budget, and the hooks.
+func tellBudget(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) error {
+	if err := jobs.Enqueue(ctx, tx, news); err != nil {
+		return err
+	}
+	ref := fmt.Sprintf("%s/%s/%d", news.Day, news.Cap, news.Percent)
+	switch news.Cap {
+	case store.CapChat:
+		ref += fmt.Sprintf("/%d", news.Chat)
+	case store.CapAgent:
+		ref += "/" + news.Agent
+	}
+	return jobs.Emit(ctx, tx, store.HookBudget, ref)
 }
 
 // tellAt are the parts of the day's cap, in per cent, that the owner is told of once they are spent.
@@ -111,7 +127,7 @@ func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement)
 				return err
 			}
 			if news {
-				return jobs.Enqueue(ctx, tx, jobs.BudgetArgs{Day: day, Percent: int(percent), Cap: store.CapDay})
+				return tellBudget(ctx, tx, jobs.BudgetArgs{Day: day, Percent: int(percent), Cap: store.CapDay})
 			}
 		}
 		return nil

@@ -33,6 +33,9 @@ func told(t *testing.T, st *store.Store) map[string]int {
 func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookBudget)}}})
+	}))
 	l := ledger{st, 1000}
 	spend := func(amount, cost int64) {
 		res, err := l.Reserve(context.Background(), llm.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
@@ -58,6 +61,10 @@ func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1}, told(t, st))
 	together(12, 500, 500) // none fits
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st))
+	hooks, err := store.Deliveries(t.Context(), st.DB(), "desk", 10)
+	require.NoError(t, err)
+	require.Len(t, hooks, 3, "and hooks hear of each")
+	require.Equal(t, "2026-11-20/day/100", hooks[0].Ref)
 	together(20, 10, 10)
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st), "what fits after all is no news")
 }

@@ -1,0 +1,98 @@
+package hooks
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// hears has an event happen and told, and returns what the receiver reads.
+func (r *rig) hears(event store.HookEvent, ref string) body {
+	r.t.Helper()
+	ids := r.happens(event, ref)
+	require.Len(r.t, ids, 1)
+	require.NoError(r.t, r.hooks.Deliver(r.t.Context(), ids[0], false))
+	require.Equal(r.t, store.DeliveryDelivered, r.delivery(ids[0]).State, r.delivery(ids[0]).Error)
+	got := r.to.requests()
+	var b body
+	require.NoError(r.t, json.Unmarshal(got[len(got)-1].body, &b))
+	require.Equal(r.t, event, b.Event)
+	return b
+}
+
+func (r *rig) row(sql string, args ...any) string {
+	r.t.Helper()
+	var n int64
+	require.NoError(r.t, r.st.DB().QueryRow(r.t.Context(), sql, args...).Scan(&n))
+	return strconv.FormatInt(n, 10)
+}
+
+func TestEachEventTellsWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	due := time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
+
+	failed := r.row(`with s as (insert into schedules (kind, zone, does, body, catch_up, created_by) values ('at', 'UTC', 'ask', 'sum up', 'once', '@you:x') returning id)
+		insert into schedule_runs (schedule_id, due_at, state, note) select id, $1, 'failed', 'the model is away' from s returning id`, due)
+	b := r.hears(store.HookCronFail, failed)
+	require.Equal(t, &job{ID: 1, What: "sum up", Due: due}, b.Job)
+	require.Equal(t, "the model is away", b.Why)
+
+	waits := r.row(`with t as (insert into tasks (key, kind, chat_id, agent, model, input, state) values ('k', 'ask', $1, '', 'm', 'x', 'executing') returning id)
+		insert into approvals (task_id, call_id, tool, arguments, expires_at) select id, 'c', 'exec', '{"secret": 1}', $2 from t returning id`, r.ana.ID, due)
+	b = r.hears(store.HookApproval, waits)
+	require.Equal(t, &approval{ID: 1, Task: 1, Tool: "exec", Expires: due}, b.Approval)
+
+	b = r.hears(store.HookBudget, "2026-11-20/agent/100/the shop/west")
+	require.Equal(t, &budget{Day: "2026-11-20", Cap: "agent", Percent: 100, Of: "the shop/west"}, b.Budget)
+
+	down := r.row("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@wa:x', 'me', 'whatsapp', 'logged out', $1, $1) returning id", due)
+	b = r.hears(store.HookBridgeDown, down)
+	require.Equal(t, &bridge{Network: "whatsapp", Bot: "@wa:x", Login: "me", Since: due}, b.Bridge)
+	require.Equal(t, "logged out", b.Why)
+
+	section := r.note("Ana wants delivery on Monday.")
+	b = r.hears(store.HookCapture, section)
+	require.Equal(t, []string{"Ana wants delivery on Monday."}, b.Notes)
+	require.Equal(t, "Ana", b.Chat.Name)
+}
+
+// note puts a note of Ana's chat down, as a capture does.
+func (r *rig) note(text string) string {
+	r.t.Helper()
+	role := policy.UserRole(r.ana.ID)
+	var section int64
+	require.NoError(r.t, r.st.AsOwner(r.t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) (err error) {
+		if section, err = store.InsertSection(r.t.Context(), tx, r.ana.ID, role, r.says(text)); err != nil {
+			return err
+		}
+		_, err = store.InsertNote(r.t.Context(), tx, store.Note{Role: role, ChatID: r.ana.ID, Section: &section, Kind: "fact", Body: text, ValidFrom: time.Now()})
+		return err
+	}))
+	return strconv.FormatInt(section, 10)
+}
+
+func TestWhatIsOverOrForgottenIsNotTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	section := r.note("a secret")
+	told := r.happens(store.HookCapture, section)[0]
+	down := r.happens(store.HookBridgeDown, r.row("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
+	require.NoError(t, r.st.AsOwner(t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) error {
+		_, err := tx.Exec(t.Context(), "delete from notes")
+		return err
+	}))
+	for range 2 {
+		require.NoError(t, r.hooks.Deliver(t.Context(), told, false))
+		require.NoError(t, r.hooks.Deliver(t.Context(), down, false))
+	}
+	require.Empty(t, r.to.requests())
+	require.Equal(t, store.DeliveryDropped, r.delivery(told).State)
+	require.Equal(t, store.DeliveryDropped, r.delivery(down).State)
+}
