@@ -30,6 +30,8 @@ type Asker interface {
 // Worker works on something without anybody waiting for it, and says in a room what came of it, once for each key.
 type Worker interface {
 	Unattended(ctx context.Context, room store.Chat, key, text string) error
+	// Heartbeat has a persona look whether something matters, and returns what its history says of it.
+	Heartbeat(ctx context.Context, room store.Chat, key, persona string) (note string, err error)
 }
 
 // Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
@@ -75,6 +77,8 @@ type Options struct {
 	Rules   Rules
 	// Upkeep is the work on the house itself.
 	Upkeep []Upkeep
+	// Heartbeats are who looks around by himself.
+	Heartbeats []Heartbeat
 	// Tools lists what a model may call for the owner; nil: nothing.
 	Tools func(ctx context.Context) ([]Tool, error)
 	// Skills lists what says how agents work; nil: nothing does.

@@ -26,6 +26,22 @@ type Tool struct {
 	Asks    bool // before it is done
 }
 
+// toolNames are the tools that a model has for the owner now. What it is asked to do later may use these, and no others.
+func (a *Admin) toolNames(ctx context.Context) ([]string, error) {
+	if a.Tools == nil {
+		return nil, nil
+	}
+	all, err := a.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	return names, nil
+}
+
 // agents lists who answers.
 func (a *Admin) agents(_ context.Context, r request, _ string) (answer, error) {
 	if len(a.Rules.Agents) == 0 {

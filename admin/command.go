@@ -135,7 +135,8 @@ func (a *Admin) timeCommands() []command {
 			name: "remind", args: "when what", group: groupTime, run: a.remind, operators: true,
 			summary: "say something at a time",
 			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
-				"`--agent`: I work on it at that time and tell you what came of it. `--to Ana`: your words go to that chat, as you. " +
+				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
+				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
 				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
 		},
 		{

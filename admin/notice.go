@@ -131,6 +131,9 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err != nil {
 			return err
 		}
+		if err := a.notArrived(ctx, tx, o); err != nil {
+			return err
+		}
 		_, err = a.say(ctx, tx, room, text, nil)
 		return err
 	})

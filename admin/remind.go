@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,13 +22,14 @@ const maxWhat = 2000
 
 // wish is what was asked for beside the time and the text.
 type wish struct {
-	agent, keep bool
-	to          string
-	late        store.CatchUp
+	agent, keep, tell, effort bool
+	to                        string
+	late                      store.CatchUp
+	session                   store.Session
 }
 
 // optionPattern finds the options of /remind and /cron. Phones make a dash of two hyphens.
-var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep)|(to|late)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
+var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
 // options takes the options out of a text.
 func options(text string) (wish, string) {
@@ -49,6 +51,12 @@ func options(text string) (wish, string) {
 			w.agent = true
 		case "keep":
 			w.keep = true
+		case "tell":
+			w.tell = true
+		case "best-effort":
+			w.effort = true
+		case "session":
+			w.session = store.Session(strings.ToLower(value))
 		case "to":
 			w.to = value
 		case "late":
@@ -104,6 +112,7 @@ func refusedTime(err error) (answer, error) {
 func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (answer, error) {
 	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, a.Rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
+	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.effort
 	if w.agent {
 		s.Does = store.DoesAsk
 	}
@@ -114,6 +123,11 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 	if w.late != "" {
 		s.CatchUp = w.late
 	}
+	if w.agent {
+		if s.Tools, err = a.toolNames(ctx); err != nil {
+			return answer{}, err
+		}
+	}
 	switch {
 	case s.Body == "":
 		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
@@ -121,6 +135,10 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxWhat)}, nil
 	case !s.CatchUp.Valid():
 		return answer{text: "`--late` is `once` (late, within a day), `skip` or `all`."}, nil
+	case !s.Session.Valid() || (w.session != "" && !w.agent):
+		return answer{text: "`--session` goes with `--agent`: `isolated` starts with nothing but what you ask, `main` with what was said here."}, nil
+	case (w.tell || w.effort) && w.to == "":
+		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
 	}
 	if s.ID, err = store.NextScheduleID(ctx, a.Store.DB()); err != nil {
 		return answer{}, err

@@ -200,6 +200,9 @@ func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.owner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
+	r.tx(func(tx store.Tx) error {
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookCronFail)}}})
+	})
 	r.asker.err = errors.New("the model is away")
 	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", said(r.pass(5*time.Hour)))
 	require.Contains(t, r.owner("/jobs"), "⚠️ failing since")
@@ -209,6 +212,7 @@ func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 	r.asker.err = errors.New("the model is away")
 	require.Contains(t, said(r.pass(2*time.Hour)), "did not work")
 	require.Equal(t, 7, r.count("select count(*) from schedule_runs where state = 'failed'"))
+	require.Equal(t, 7, r.count("select count(*) from hook_deliveries where event = 'cron:fail'"), "a hook hears of each")
 }
 
 func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {

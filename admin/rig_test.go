@@ -94,9 +94,10 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 
 // asker answers every question with the question.
 type asker struct {
-	err error
-	st  *store.Store
-	box *outbox.Box
+	err   error
+	beats int
+	st    *store.Store
+	box   *outbox.Box
 }
 
 func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
@@ -123,6 +124,11 @@ func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string)
 	})
 }
 
+func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (string, error) {
+	a.beats++
+	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
+}
+
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
 	t      *testing.T
@@ -138,6 +144,8 @@ type rig struct {
 	events int
 	fetch  *fetch.Client
 	upkeep []admin.Upkeep
+	beats  []admin.Heartbeat
+	tools  []admin.Tool
 }
 
 func newRig(t *testing.T) *rig {
@@ -165,7 +173,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Files: r.hs, Rules: r.rules,
-		Upkeep: r.upkeep,
+		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil },
 		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
 		Now:    func() time.Time { return r.now },
 	})

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -128,7 +130,15 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		return err
 	}
 	if !decision.Allow {
+		if s.BestEffort {
+			return a.ended(ctx, tx, s, run, store.RunDone, "not sent: "+decision.Why, &out)
+		}
 		return a.ended(ctx, tx, s, run, store.RunFailed, decision.Why, &out)
+	}
+	if s.Tell {
+		if err := a.notice(ctx, tx, fmt.Sprintf("✉️ To **%s** goes: %s", esc(label(letter.Chat)), quote(s.Body, 300))); err != nil {
+			return err
+		}
 	}
 	return a.ended(ctx, tx, s, run, store.RunDone, "", &out)
 }
@@ -182,15 +192,59 @@ func (a *Admin) ended(ctx context.Context, tx store.Tx, s store.Schedule, run in
 	if state != store.RunFailed {
 		return store.WorkingSchedule(ctx, tx, s.ID)
 	}
-	news, err := store.FailSchedule(ctx, tx, s.ID)
-	if err != nil || !news {
+	if err := store.GiveUpTask(ctx, tx, runKey(run), note); err != nil {
 		return err
+	}
+	if err := jobs.Emit(ctx, tx, store.HookCronFail, strconv.FormatInt(run, 10)); err != nil {
+		return err
+	}
+	news, err := store.FailSchedule(ctx, tx, s.ID)
+	if err != nil {
+		return err
+	}
+	if s.Does == store.DoesHeartbeat {
+		return a.tired(ctx, tx, s, note)
+	}
+	if !news {
+		return nil
 	}
 	text := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", a.title(s), sentence(esc(clip(note, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
 		return a.notice(ctx, tx, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
 	return a.notice(ctx, tx, text+". I go on trying at its times, and tell you no more of it until it works again.")
+}
+
+// tiredAfter is how many failures in a row end a heartbeat.
+const tiredAfter = 3
+
+// tired ends a heartbeat that fails over and over: it is there to spare attention, and what fails may cost money each time.
+func (a *Admin) tired(ctx context.Context, tx store.Tx, s store.Schedule, note string) error {
+	failed, err := store.Failures(ctx, tx, s.ID, tiredAfter)
+	if err != nil || failed < tiredAfter || s.PausedAt != nil {
+		return err
+	}
+	if err := store.PauseSchedule(ctx, tx, s.ID, a.Now()); err != nil {
+		return err
+	}
+	return a.notice(ctx, tx, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
+		tiredAfter, sentence(esc(clip(note, 300))), s.ID))
+}
+
+// notArrived has a run fail whose words did not arrive. That they did not is told by who calls.
+func (a *Admin) notArrived(ctx context.Context, tx store.Tx, o store.Out) error {
+	run, err := store.NotArrived(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := jobs.Emit(ctx, tx, store.HookCronFail, strconv.FormatInt(run.ID, 10)); err != nil {
+		return err
+	}
+	_, err = store.FailSchedule(ctx, tx, run.ScheduleID)
+	return err
 }
 
 // broken ends a schedule that cannot be read any more.
@@ -205,7 +259,7 @@ func (a *Admin) broken(ctx context.Context, tx store.Tx, s store.Schedule, cause
 // title names a schedule in one short line.
 func (a *Admin) title(s store.Schedule) string {
 	if s.CreatedBy == "" {
-		return "Upkeep " + esc(s.Body)
+		return "Upkeep " + esc(ownName(s))
 	}
 	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
 }
@@ -246,7 +300,7 @@ func (a *Admin) Execute(ctx context.Context, id int64, last bool) error {
 		return err
 	}
 	note, err := a.work(ctx, s, run)
-	if err != nil && (!last || jobs.IsLater(err)) {
+	if err != nil && !jobs.IsFinal(err) && (!last || jobs.IsLater(err)) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeTime)
@@ -264,16 +318,25 @@ func (a *Admin) Execute(ctx context.Context, id int64, last bool) error {
 func (a *Admin) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	switch s.Does {
 	case store.DoesAsk:
-		return "", a.unattended(ctx, s, run)
+		return "", a.alone(ctx, func(room store.Chat) error { return a.Worker.Unattended(ctx, room, runKey(run.ID), s.Body) })
 	case store.DoesUpkeep:
 		return a.upkeep(ctx, s.Body)
+	case store.DoesHeartbeat:
+		err = a.alone(ctx, func(room store.Chat) error {
+			note, err = a.Worker.Heartbeat(ctx, room, runKey(run.ID), s.Body)
+			return err
+		})
+		return note, err
 	default:
 		return "", jobs.Final(fmt.Errorf("nothing is known of %q", s.Does))
 	}
 }
 
-// unattended has the assistant work on what a schedule asks for, one at a time.
-func (a *Admin) unattended(ctx context.Context, s store.Schedule, run store.Run) error {
+// runKey names the task that a run is worked on in.
+func runKey(run int64) string { return fmt.Sprintf("run:%d", run) }
+
+// alone has the assistant work on what the clock asks for, one at a time.
+func (a *Admin) alone(ctx context.Context, work func(room store.Chat) error) error {
 	lock, ok, err := a.Store.TryLock(ctx, store.LockUnattended, 0)
 	if err != nil {
 		return err
@@ -289,7 +352,7 @@ func (a *Admin) unattended(ctx context.Context, s store.Schedule, run store.Run)
 	if err != nil {
 		return err
 	}
-	return a.Worker.Unattended(ctx, room, fmt.Sprintf("run:%d", run.ID), s.Body)
+	return work(room)
 }
 
 // runWait is how long an unattended run waits for another one.
@@ -300,5 +363,5 @@ func cause(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "it took longer than " + short(jobs.RunTime)
 	}
-	return err.Error()
+	return jobs.Plain(err).Error()
 }

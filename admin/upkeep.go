@@ -23,11 +23,35 @@ type Upkeep struct {
 	Run func(ctx context.Context) (string, error)
 }
 
-// Prepare writes multis' own schedules, before the jobs begin.
+// Heartbeat is somebody who looks around by himself, and when.
+type Heartbeat struct {
+	Agent string // the persona; empty for multis itself
+	Cron  string
+}
+
+// Prepare writes multis' own schedules, before the jobs begin. Those that are not wanted any more end.
 func (a *Admin) Prepare(ctx context.Context) error {
+	var own []store.Schedule
+	for _, u := range a.Upkeep {
+		own = append(own, store.Schedule{Spec: u.Cron, Does: store.DoesUpkeep, Body: u.Name, CatchUp: store.CatchOnce})
+	}
+	for _, h := range a.Heartbeats { // what was missed is looked at the next time
+		own = append(own, store.Schedule{Spec: h.Cron, Does: store.DoesHeartbeat, Body: h.Agent, CatchUp: store.CatchSkip})
+	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		for _, u := range a.Upkeep {
-			s := store.Schedule{Kind: string(schedule.Cron), Spec: u.Cron, Zone: a.Rules.Zone.String(), Does: store.DoesUpkeep, Body: u.Name, CatchUp: store.CatchOnce}
+		for _, does := range []store.Does{store.DoesUpkeep, store.DoesHeartbeat} {
+			names := []string{}
+			for _, s := range own {
+				if s.Does == does {
+					names = append(names, s.Body)
+				}
+			}
+			if err := store.DropOwnSchedules(ctx, tx, does, names); err != nil {
+				return err
+			}
+		}
+		for _, s := range own {
+			s.Kind, s.Zone = string(schedule.Cron), a.Rules.Zone.String()
 			if err := a.ensure(ctx, tx, s); err != nil {
 				return err
 			}
@@ -50,6 +74,14 @@ func (a *Admin) beginning(ctx context.Context, tx store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// ownName is what one of multis' own schedules is called.
+func ownName(s store.Schedule) string {
+	if s.Does == store.DoesHeartbeat {
+		return strings.TrimSpace("heartbeat " + s.Body)
+	}
+	return s.Body
 }
 
 // ensure writes one of multis' own schedules. The jobs' start gives it its job.
@@ -80,26 +112,34 @@ func (a *Admin) showUpkeep(ctx context.Context, args string) (answer, error) {
 	}
 	verb, name, _ := strings.Cut(strings.ToLower(args), " ")
 	if verb == "run" {
-		i := slices.IndexFunc(own, func(s store.Schedule) bool { return s.Body == strings.TrimSpace(name) })
+		i := slices.IndexFunc(own, func(s store.Schedule) bool { return strings.EqualFold(ownName(s), strings.TrimSpace(name)) })
 		if i < 0 {
 			return answer{text: "There is no such upkeep. `/jobs upkeep` lists it."}, nil
 		}
 		return a.runNow(own[i]), nil
 	}
+	if len(own) == 0 {
+		return answer{text: "There is no upkeep yet."}, nil
+	}
 	lines := []string{"**Upkeep**, done by itself:"}
 	for _, s := range own {
 		lines = append(lines, a.upkeepLine(ctx, s))
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + own[0].Body + "` does it now."}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + ownName(own[0]) + "` does it now."}, nil
 }
 
 func (a *Admin) upkeepLine(ctx context.Context, s store.Schedule) string {
-	text := "**" + esc(s.Body) + "**"
-	if i := slices.IndexFunc(a.Upkeep, func(u Upkeep) bool { return u.Name == s.Body }); i >= 0 {
+	text := "**" + esc(ownName(s)) + "**"
+	if s.Does == store.DoesHeartbeat {
+		text += " — looks whether something needs you"
+	} else if i := slices.IndexFunc(a.Upkeep, func(u Upkeep) bool { return u.Name == s.Body }); i >= 0 {
 		text += " — " + a.Upkeep[i].Summary
 	}
 	if runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
 		text += " · last " + a.runLine(runs[0])
+	}
+	if s.PausedAt != nil {
+		return text + fmt.Sprintf(" · ⚠️ stopped: `/jobs %d resume`", s.ID)
 	}
 	if s.NextAt != nil {
 		text += " · next " + a.clock(*s.NextAt)

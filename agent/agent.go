@@ -38,6 +38,8 @@ type Options struct {
 	Skills *skills.Set
 	// Personas are who answers; without any, multis does.
 	Personas []Persona
+	// Pulses are who looks around by himself; none: nobody does.
+	Pulses []Pulse
 	// Defaults tell the mode of a chat that has none of its own.
 	Defaults policy.Defaults
 	// Currency is that of the budget.

@@ -96,6 +96,9 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 	if task.MessageID != nil {
 		r.caller.Message = *task.MessageID
 	}
+	if err := r.bound(ctx, task); err != nil {
+		return err
+	}
 	var errPlaces error
 	if r.places, errPlaces = a.placesOf(ctx, task.Input); errPlaces != nil {
 		return errPlaces
@@ -214,11 +217,7 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	if err != nil {
 		return asked{}, err
 	}
-	since, err := r.windowFrom(ctx, room)
-	if err != nil {
-		return asked{}, err
-	}
-	before, err := r.conversation(ctx, r.Store.DB(), room, since, []int64{r.caller.Message})
+	before, err := r.talk(ctx, room)
 	if err != nil {
 		return asked{}, err
 	}
@@ -244,6 +243,18 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	}
 	first.About = append(first.About, sourcesOf(notes)...)
 	return first, r.shorten(ctx, room, before)
+}
+
+// talk is what was said in the room before; nothing for what works on its own.
+func (r *run) talk(ctx context.Context, room store.Chat) (conversation, error) {
+	if r.isolated {
+		return conversation{}, nil
+	}
+	since, err := r.windowFrom(ctx, room)
+	if err != nil {
+		return conversation{}, err
+	}
+	return r.conversation(ctx, r.Store.DB(), room, since, []int64{r.caller.Message})
 }
 
 // asks puts a prompt together within the model's limits, with the tools that the caller has.

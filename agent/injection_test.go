@@ -219,10 +219,10 @@ func (b *bundle) forgetDocument() {
 	_ = knowledge.New(b.store).Remove(context.Background(), "attack") // there may be none
 }
 
-func (b *bundle) count(sql string) int {
+func (b *bundle) count(sql string, args ...any) int {
 	b.t.Helper()
 	var n int
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql).Scan(&n))
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, args...).Scan(&n))
 	return n
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,9 +48,12 @@ type run struct {
 	skills  []skills.Skill
 	// forgetful says that notes have no part in the answer.
 	forgetful bool
-	caller    tools.Caller
-	first     llm.Request // what the model is first asked
-	rounds    int
+	// isolated leaves out what was said in the room before.
+	isolated bool
+	payer    string // whose daily budget pays, when it is not the persona's
+	caller   tools.Caller
+	first    llm.Request // what the model is first asked
+	rounds   int
 	// passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	passages []search.Hit
 	// shown is told how far it is: what was said so far, or what is done.
@@ -336,6 +340,9 @@ func (r *run) park(ctx context.Context, p *pending) error {
 			return err
 		}
 		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
+			return err
+		}
+		if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(a.ID, 10)); err != nil {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{Approval: a.ID}, jobs.TaskArgs{Task: r.task.ID, At: expires})

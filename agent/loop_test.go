@@ -186,6 +186,9 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			l := &lamp{tier: tools.Confirm}
 			b.equip(l)
 			ctx := context.Background()
+			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookApproval)}}})
+			}))
 			m := b.asks("light, please")
 			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
@@ -198,6 +201,9 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			require.Len(t, server.Requests(), 1, "and nothing is asked again")
 			approval, err := store.ApprovalByID(ctx, b.store.DB(), 1)
 			require.NoError(t, err)
+			told, err := store.Deliveries(ctx, b.store.DB(), "desk", 10)
+			require.NoError(t, err)
+			require.Len(t, told, 1, "a hook hears of it, once")
 			require.JSONEq(t, `{"on": true}`, approval.Arguments)
 			c.decide(b, approval)
 			require.NoError(t, b.agent.Resume(ctx, task.ID, false))

@@ -164,6 +164,33 @@ func (a *Agent) thinks(p Persona) bool {
 	return m.Name() != llm.None{}.Name()
 }
 
+// maxItems bounds what is read from HEARTBEAT.md.
+const maxItems = 20
+
+// heartbeatItems are the lines of a persona's HEARTBEAT.md: what to look at.
+func (p Persona) heartbeatItems() []string {
+	if p.Workspace == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(p.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	data, err := root.ReadFile("HEARTBEAT.md")
+	if err != nil {
+		return nil
+	}
+	var items []string
+	for text := range strings.Lines(strings.ToValidUTF8(string(data), "\uFFFD")) {
+		text = strings.TrimLeft(strings.TrimSpace(text), "-*+ ")
+		if text != "" && !strings.HasPrefix(text, "#") && len(items) < maxItems {
+			items = append(items, clip(text, maxMatterText))
+		}
+	}
+	return items
+}
+
 // profile is how a persona is shown in a Matrix room; nil for the assistant itself.
 func (p Persona) profile() *outbox.Profile {
 	if p.Name == "" {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,7 +63,7 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if first, err = build(ctx); err != nil {
 			return err
 		}
-		first.Request.Agent, first.Request.Run = r.persona.ID, strconv.FormatInt(task.ID, 10)
+		first.Request.Agent, first.Request.Run = cmp.Or(r.payer, r.persona.ID), strconv.FormatInt(task.ID, 10)
 		slices.Sort(first.About)
 		first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
 		raw, err := json.Marshal(redactAsked(first))

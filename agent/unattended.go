@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"strings"
 
 	"multis/outbox"
@@ -14,7 +16,8 @@ const kindClock = "clock"
 // Unattended works on what the owner asked for by the clock, and says in the admin room what came of it, once for each key.
 // Nobody is there to ask back: what needs a person waits for one as an approval.
 func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text string) error {
-	persona := a.personaOf(room)
+	called, _ := mention(a.Personas, text)
+	persona := Route(a.Personas, Where{Mention: called, Chat: room})
 	model, _ := a.modelOf(persona)
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
 		Key: key, Kind: kindClock, ChatID: room.ID, Agent: persona.ID, Model: model.Name(), Input: text,
@@ -39,6 +42,29 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 	}
 	task.State = store.TaskCompleted
 	return a.say(ctx, &reply{room: room, task: &task, markdown: markdown, used: used, scope: where.scope})
+}
+
+// bound keeps a task of the clock's to what its schedule allows: the tools that were there when it was set, and no conversation
+// but its own unless that was wished.
+func (r *run) bound(ctx context.Context, task store.Task) error {
+	number, isRun := strings.CutPrefix(task.Key, "run:")
+	if task.Kind != kindClock || !isRun {
+		return nil
+	}
+	r.caller.Only, r.isolated = []string{}, true
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return nil //nolint:nilerr // a run that nobody can find allows nothing
+	}
+	s, err := store.ScheduleOfRun(ctx, r.Store.DB(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // it was cancelled meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	r.caller.Only, r.isolated = append(r.caller.Only, s.Tools...), s.Session != store.SessionMain
+	return nil
 }
 
 // headed puts above an answer what it is about, when nobody asked for it just now.

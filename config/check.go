@@ -11,6 +11,10 @@ func (c *Config) check(r *reader) {
 	c.checkModel(r)
 	c.checkEmbeddings(r)
 	c.checkSpeech(r)
+	c.checkHeartbeat(r, "heartbeat", c.Heartbeat)
+	for name, a := range c.Agents {
+		c.checkHeartbeat(r, "agents."+name+".heartbeat", a.Heartbeat)
+	}
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}

@@ -63,6 +63,7 @@ type Config struct {
 	Hooks      map[string]Hook  // by name
 	Agents     map[string]Agent // by name; none: multis itself answers
 	Skills     Skills
+	Heartbeat  Heartbeat
 	Memory     Memory
 	Watches    Watches
 	Logging    Logging
@@ -313,6 +314,7 @@ type Agent struct {
 	Networks     []string // protocols,
 	Modes        []string // modes of chats,
 	Default      bool     // and everywhere else
+	Heartbeat    Heartbeat
 }
 
 // Skills says where the files are that say how agents work.
@@ -337,7 +339,7 @@ type Watches struct {
 
 // HookEvents are the events that a hook can ask for.
 func HookEvents() []string {
-	return []string{"message:business", "escalation", "handoff", "index"}
+	return []string{"message:business", "escalation", "handoff", "index", "capture", "approval", "budget", "bridge:down", "cron:fail"}
 }
 
 // Memory says what is remembered, and for how long.
@@ -395,6 +397,7 @@ func defaults() *Config {
 		Hooks:     map[string]Hook{},
 		Agents:    map[string]Agent{},
 		Skills:    Skills{Folder: "skills"},
+		Heartbeat: calm(),
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
 			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,

@@ -122,6 +122,7 @@ agents:
     read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 skills: {folder: /srv/skills}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
+heartbeat: {enabled: true, every: 2h, active_from: 9, active_until: 18, checklist: [angry customers], checks_per_day: 2, tasks: true, per_day: 0.10}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
 `
@@ -181,9 +182,10 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
 			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"},
 			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Accounts: []string{"l1"},
-			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true,
+			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true, Heartbeat: calm(),
 		}},
-		Skills: Skills{Folder: "/srv/skills"},
+		Skills:    Skills{Folder: "/srv/skills"},
+		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"}, ChecksPerDay: 2, Tasks: true, PerDay: 100_000},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,
 			RetentionDays: 10, OwnerDays: 20, LogDays: 5,

@@ -34,6 +34,14 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "chats:\n  network:\n    whatsapp: {mode: off}\n",
 			want: `config.yaml:11: chats.network: unknown key; did you mean "networks"?`,
 		},
+		"a heartbeat at odd times": {
+			add:  "heartbeat: {every: 45m}\n",
+			want: `config.yaml:10: heartbeat.every: is no distance that fits; write one of 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 12h`,
+		},
+		"a heartbeat of no hours": {
+			add:  "heartbeat: {active_from: 9, active_until: 9}\n",
+			want: `config.yaml:10: heartbeat.active_until: is active_from; write 0 and 24 for the whole day, or enabled: false`,
+		},
 		"a key in the wrong section": {
 			add:  "per_chat_day: 1\n",
 			want: `config.yaml:10: per_chat_day: unknown key; did you mean "budget.per_chat_day"?`,
@@ -208,7 +216,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a hook for something that does not happen": {
 			add:  "hooks: {desk: {url: \"https://example.org\", events: [lunch], secret: \"twenty-four characters at least\"}}\n",
-			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, index`,
+			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, index, capture, approval, budget, bridge:down, cron:fail`,
 		},
 		"a hook without a secret": {
 			add:  "hooks:\n  desk: {url: \"https://example.org\", events: [index]}\n",
@@ -337,7 +345,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, media, budget, chats, business, documents, skills, memory, watches, logging, hooks, agents`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, memory, watches, logging, hooks, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

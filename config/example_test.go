@@ -68,7 +68,8 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 		require.True(t, shown, g.section)
 		for _, f := range fields {
 			if !strings.HasSuffix(f.key, fileSuffix) {
-				require.Contains(t, string(Example()), "#     "+last(f.key)+": ", g.section+" is shown in a comment")
+				deep := strings.Repeat("  ", strings.Count(strings.TrimPrefix(f.key, g.section+"."), ".")-1)
+				require.Contains(t, string(Example()), "#     "+deep+last(f.key)+": ", f.key+" is shown in a comment")
 			}
 		}
 	}

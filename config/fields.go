@@ -154,7 +154,7 @@ func (c *Config) modelFields(dir string) []field {
 // chatFields are the keys about what multis does in chats, with documents and beside them.
 func (c *Config) chatFields(dir string) []field {
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
-	return []field{
+	return append(c.Heartbeat.fields("heartbeat"), []field{
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
@@ -188,7 +188,7 @@ func (c *Config) chatFields(dir string) []field {
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),
-	}
+	}...)
 }
 
 // group is a section whose keys are names that nobody knows beforehand, each of them a section with keys of its own. The
@@ -217,7 +217,10 @@ func (c *Config) groups(dir string) []group {
 			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
 		}},
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
-			a := c.Agents[name]
+			a, known := c.Agents[name]
+			if !known {
+				a.Heartbeat = calm()
+			}
 			return a.fields("agents."+name, dir), func() { c.Agents[name] = a }
 		}},
 	}
@@ -245,7 +248,7 @@ func (n *Network) fields(section string) []field {
 // fields lists the keys of one agent.
 func (a *Agent) fields(section, dir string) []field {
 	key := secret(section+".api_key", &a.APIKey, dir, optional(token))
-	return []field{
+	return append([]field{
 		value(section+".name", &a.Name, assistantName),
 		value(section+".theme", &a.Theme, lineOf(1, 100)),
 		value(section+".emoji", &a.Emoji, lineOf(1, 8)),
@@ -266,7 +269,7 @@ func (a *Agent) fields(section, dir string) []field {
 		list(section+".networks", &a.Networks, word),
 		list(section+".modes", &a.Modes, oneOf(ModeBusiness, ModePersonal)),
 		value(section+".default", &a.Default, boolean),
-	}
+	}, a.Heartbeat.fields(section+".heartbeat")...)
 }
 
 // fields lists the keys of one hook.

@@ -315,3 +315,31 @@ func TestSchedulesWithoutAJobGetOne(t *testing.T) {
 		require.Equal(t, []string{"run available 1", "tick available 2", "tick scheduled 1"}, kinds)
 	}
 }
+
+// limited notes how long a run may take.
+type limited struct{ left chan time.Duration }
+
+func (l limited) Execute(ctx context.Context, _ int64, _ bool) error {
+	deadline, _ := ctx.Deadline()
+	l.left <- time.Until(deadline)
+	return nil
+}
+
+func TestARunHasAMinute(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	l := limited{make(chan time.Duration, 1)}
+	h := newWork().handlers()
+	h.Run = l
+	runner, err := NewRunner(t.Context(), st, h, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- runner.Run(ctx) }()
+	enqueue(t, st, RunArgs{Run: 1})
+	left := <-l.left
+	require.LessOrEqual(t, left, time.Minute)
+	require.Positive(t, left)
+	cancel()
+	require.NoError(t, <-ended)
+}

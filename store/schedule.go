@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -50,13 +51,29 @@ type Schedule struct {
 	FailingSince *time.Time
 	CreatedBy    id.UserID // empty: multis itself
 	CreatedAt    time.Time
+	Session      Session
+	Tools        []string // that the assistant may use: those it had when this was set
+	Tell         bool     // the admin room hears of what goes to a chat
+	BestEffort   bool     // what does not arrive is no failure
 }
+
+// Session is which conversation the assistant works in.
+type Session string
+
+// The sessions.
+const (
+	SessionMain     Session = "main"     // that of the admin room, with what was said there
+	SessionIsolated Session = "isolated" // one of its own, each time anew
+)
+
+// Valid reports whether s is one of the sessions.
+func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated }
 
 // Waits tells whether a time is to come.
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
-	s.created_by, s.created_at`
+	s.created_by, s.created_at, s.session, s.tools, s.tell, s.best_effort`
 
 const nextScheduleSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
@@ -69,14 +86,16 @@ func NextScheduleID(ctx context.Context, db DB) (int64, error) {
 	return n, nil
 }
 
-const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, does, body, chat_id, catch_up, keep, created_by, created_at)
-	values (@id, @kind, @spec, @zone, @next, @does, @body, @chat, @catch, @keep, @by, @at)`
+const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, does, body, chat_id, catch_up, keep, created_by, created_at,
+		session, tools, tell, best_effort)
+	values (@id, @kind, @spec, @zone, @next, @does, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @tell, @effort)`
 
 // InsertSchedule writes a new schedule under its number.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": clean(s.Body), "chat": s.ChatID,
-		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt,
+		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "tell": s.Tell,
+		"effort": s.BestEffort,
 	})
 }
 
@@ -93,11 +112,11 @@ func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	})
 }
 
-const dropOwnSQL = "delete from schedules where created_by = '' and does = $1"
+const dropOwnSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
 
-// DropOwnSchedules removes multis' own schedules of a kind of work.
-func DropOwnSchedules(ctx context.Context, tx Tx, does Does) error {
-	return exec(ctx, tx, "drop own schedules", dropOwnSQL, does)
+// DropOwnSchedules removes multis' own schedules of a kind of work, but for those that go on.
+func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error {
+	return exec(ctx, tx, "drop own schedules", dropOwnSQL, does, but)
 }
 
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"
@@ -162,6 +181,21 @@ func WorkingSchedule(ctx context.Context, tx Tx, schedule int64) error {
 	return exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
 
+const failuresSQL = `select count(*) from (select state from schedule_runs where schedule_id = $1 and state <> 'skipped' order by id desc limit $2) r
+	where r.state = 'failed'`
+
+// Failures counts how many of the last runs of a schedule failed.
+func Failures(ctx context.Context, db DB, schedule int64, last int) (int, error) {
+	return number(ctx, db, "count failures", failuresSQL, schedule, last)
+}
+
+const pauseScheduleSQL = "update schedules set paused_at = $2 where id = $1 and paused_at is null"
+
+// PauseSchedule keeps a schedule from coming until it is resumed.
+func PauseSchedule(ctx context.Context, tx Tx, schedule int64, at time.Time) error {
+	return exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
+}
+
 // RunState is how far a run has come.
 type RunState string
 
@@ -222,6 +256,22 @@ const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = 
 // RunByID returns one run, or ErrNotFound.
 func RunByID(ctx context.Context, db DB, run int64) (Run, error) {
 	return one[Run](ctx, db, "run", runByIDSQL, run)
+}
+
+const scheduleOfRunSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
+
+// ScheduleOfRun returns the schedule that a run is one of, or ErrNotFound.
+func ScheduleOfRun(ctx context.Context, db DB, run int64) (Schedule, error) {
+	return one[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
+}
+
+const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
+	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + runColumns
+
+// NotArrived turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
+// returns the run, or ErrNotFound when there is none.
+func NotArrived(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
+	return one[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, clean(why))
 }
 
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"

@@ -109,6 +109,9 @@ const requestTaskSQL = `update tasks set request = case when forgotten then null
 
 // SetTaskRequest stores what the model is first asked, and the messages that stand in it.
 func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []int64) error {
+	if about == nil {
+		about = []int64{} // it is about documents alone, or about nothing
+	}
 	return ours(ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": about})
 }
 
@@ -134,6 +137,13 @@ func EndTask(ctx context.Context, db DB, t Task) error {
 	return ours(ctx, db, "end a task", endTaskSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": clean(t.Answer), "error": clean(t.Error), "cost": t.Cost,
 	})
+}
+
+const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where key = $1 and finished_at is null"
+
+// GiveUpTask ends the task of a key, if there is one that is not over: nobody goes on with it.
+func GiveUpTask(ctx context.Context, db DB, key, why string) error {
+	return exec(ctx, db, "give up a task", giveUpTaskSQL, key, clean(why))
 }
 
 const stopTaskSQL = "update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning " + taskColumns

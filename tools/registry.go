@@ -70,9 +70,9 @@ func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 		if !c.May(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
 			continue
 		}
-		v, err := r.policy.Judge(ctx, s, Call{Name: s.Name, Caller: c})
+		v, err := r.judge(ctx, s, Call{Name: s.Name, Caller: c})
 		if err != nil {
-			return nil, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
+			return nil, err
 		}
 		if v.Allow || v.Ask {
 			offered = append(offered, s)
@@ -108,11 +108,23 @@ func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
 	if t, ok := t.(Tiered); ok {
 		s.Tier = t.TierOf(c)
 	}
+	v, err := r.judge(ctx, s, c)
+	return s, v, err
+}
+
+// judge asks the policy, after what no policy can allow: nobody is there to type a PIN in an unattended run.
+func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
+	switch {
+	case c.ReadOnly && (s.Tier != Read || s.Effect):
+		return Verdict{Why: "Here you can only read."}, nil
+	case c.Only != nil && s.Tier == Pin:
+		return Verdict{Why: "It needs a PIN, and nobody is there to type it."}, nil
+	}
 	v, err := r.policy.Judge(ctx, s, c)
 	if err != nil {
-		return s, Verdict{}, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
+		return Verdict{}, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
 	}
-	return s, v, nil
+	return v, nil
 }
 
 // notAllowed is the same whether there is no such tool, it is not for contacts, or the persona has it not.

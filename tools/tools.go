@@ -63,6 +63,10 @@ type Caller struct {
 	Within [][]string
 	// Domains may be read without asking.
 	Domains []string
+	// ReadOnly leaves only tools that read, for those who look around by themselves. Only lists what an unattended run was allowed
+	// when it was set; nil: no such limit. Neither has anything that needs a PIN.
+	ReadOnly bool
+	Only     []string
 	// Workspace is the folder that file tools are rooted in, ReadPaths are further ones to read from. Empty: no files.
 	Workspace string
 	ReadPaths []string
@@ -163,6 +167,9 @@ func (c Caller) May(name string) bool {
 	}
 	if c.Owner && name == "escalate" {
 		return false // he is the person to hand over to
+	}
+	if c.Only != nil && !slices.Contains(c.Only, name) {
+		return false
 	}
 	match := func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }
 	for _, list := range c.Within {

@@ -208,13 +208,19 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	registry := newTools(st, searcher, library, mem, box)
+	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
+	pulses, err := openPulses(cfg, st) //nolint:contextcheck // as above
+	if err != nil {
+		return nil, err
+	}
 	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		Pulses: pulses,
+		Store:  st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st, mem),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,

@@ -43,6 +43,10 @@ func upkeep(st *store.Store, mem *memory.Memory) []admin.Upkeep {
 			n, err := store.PruneUsage(ctx, st.DB(), time.Now().Add(-usageTime))
 			return fmt.Sprintf("%d calls forgotten", n), err
 		}},
+		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := store.PruneMatters(ctx, st.DB(), time.Now().Add(-historyTime))
+			return fmt.Sprintf("%d matters forgotten", n), err
+		}},
 		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", store.Analyze(ctx, st.DB())
 		}},

@@ -1,0 +1,120 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/jobs"
+	"multis/store"
+)
+
+func TestAHeartbeatKeepsToItsHours(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.beats = []admin.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	require.Empty(t, r.pass(7*24*time.Hour), "it says nothing by itself")
+	require.Equal(t, 7*6+7, r.asker.beats)
+	require.Equal(t, 49, r.count("select count(*) from schedule_runs where state = 'done'"))
+	require.Zero(t, r.count("select count(*) from schedule_runs where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
+	require.Contains(t, r.owner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
+	require.Contains(t, r.owner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
+	r.execute()
+	require.Equal(t, 50, r.asker.beats)
+
+	r.beats = r.beats[:1] // no longer configured
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NotContains(t, r.owner("/jobs upkeep"), "heartbeat shop")
+}
+
+func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.beats = []admin.Heartbeat{{Cron: "0 * * * *"}}
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	r.asker.err = jobs.Final(errors.New("the model is away"))
+	require.Empty(t, r.pass(2*time.Hour), "two failures are no news")
+	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", said(r.pass(24*time.Hour)))
+	require.Equal(t, 3, r.asker.beats, "and costs nothing from then on")
+	require.NoError(t, r.admin.Prepare(r.ctx), "a restart does not start it again")
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	require.Empty(t, r.pass(24*time.Hour))
+	require.Contains(t, r.owner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
+	r.asker.err = nil
+	require.Contains(t, r.owner("/jobs 1 resume"), "Job 1 goes on")
+	require.Empty(t, r.pass(3*time.Hour))
+	require.Equal(t, 6, r.asker.beats)
+	require.Equal(t, 3, r.count("select count(*) from schedule_runs where state = 'failed'"))
+}
+
+func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.tools = []admin.Tool{{Name: "search_docs"}, {Name: "fetch_url"}}
+	require.Contains(t, r.owner("/cron --agent every day 9am sum up the mail"), "Set.")
+	require.Contains(t, r.owner("/remind --agent --session main 2h go on with it"), "Set.")
+	r.tools = append(r.tools, admin.Tool{Name: "exec"})
+	s, err := store.ScheduleByID(r.ctx, r.st.DB(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"search_docs", "fetch_url"}, s.Tools)
+	require.Equal(t, store.SessionIsolated, s.Session)
+	s, err = store.ScheduleByID(r.ctx, r.st.DB(), 2)
+	require.NoError(t, err)
+	require.Equal(t, store.SessionMain, s.Session)
+	require.Contains(t, r.owner("/remind --session main 2h x"), "goes with `--agent`")
+	require.Contains(t, r.owner("/remind --agent --session both 2h x"), "goes with `--agent`")
+	require.Contains(t, r.owner("/remind --tell 2h x"), "go with `--to`")
+}
+
+func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	require.Contains(t, r.owner("/remind 1h --to Ana --tell are you there?"), "Set.")
+	require.Contains(t, r.owner("/remind 2h --to Ana --best-effort are you sure?"), "Set.")
+	came := r.pass(time.Hour)
+	require.Len(t, came, 2)
+	require.Contains(t, said(came), "✉️ To **Ana · WhatsApp** goes: “are you there?”")
+	r.pass(time.Hour)
+	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
+	for n := range 2 {
+		run, err := store.RunsOf(r.ctx, r.st.DB(), int64(n+1), 1)
+		require.NoError(t, err)
+		r.exec("update outbox set state = 'failed', error = 'logged out' where id = $1", *run[0].OutboxID)
+		require.NoError(t, r.admin.Undelivered(r.ctx, *run[0].OutboxID))
+		require.Len(t, r.flush(), 1, "told once")
+	}
+	require.Equal(t, "failed", r.state(1))
+	require.Equal(t, "done", r.state(2))
+	require.Contains(t, r.owner("/jobs 1 history"), "failed, logged out")
+}
+
+// state is how the last run of a job ended.
+func (r *rig) state(job int64) string {
+	r.t.Helper()
+	runs, err := store.RunsOf(r.ctx, r.st.DB(), job, 1)
+	require.NoError(r.t, err)
+	return string(runs[0].State)
+}
+
+func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/remind --agent 1h sum up the day")
+	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing')`, r.room.ID)
+	r.asker.err = fmt.Errorf("ask the model: %w", context.DeadlineExceeded)
+	require.Contains(t, said(r.pass(time.Hour)), "did not work**: it took longer than 60 s.")
+	require.Equal(t, "failed", r.state(1))
+	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))
+}

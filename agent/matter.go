@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/llm"
+	"multis/memory"
+	"multis/outbox"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+// verdict is what a model says of the matters it was shown. Its zero value is silence.
+type verdict struct {
+	Notify bool `json:"notify"`
+	Tell   []struct {
+		Matter string `json:"matter"`
+		Text   string `json:"text"`
+	} `json:"tell"`
+
+	all bool // tells everything, in no words of its own
+}
+
+// about says whether a matter is to be told, and in which words.
+func (v verdict) about(matter string) (text string, tell bool) {
+	if v.all {
+		return "", true
+	}
+	if !v.Notify {
+		return "", false
+	}
+	for _, t := range v.Tell {
+		if t.Matter == matter {
+			return clip(oneLine(t.Text), maxMatterText), true
+		}
+	}
+	return "", false
+}
+
+// maxMatterText is the longest text about one matter, in characters.
+const maxMatterText = 300
+
+// plain tells every matter as it is.
+func (b *beat) plain() verdict { return verdict{all: true} }
+
+// readVerdict reads what a model says matters, with or without a code fence around it.
+func readVerdict(text string) (verdict, error) {
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start < 0 || end < start {
+		return verdict{}, errors.New("no JSON object in its answer")
+	}
+	var v struct {
+		Notify *bool `json:"notify"`
+		verdict
+	}
+	if err := json.Unmarshal([]byte(text[start:end+1]), &v); err != nil {
+		return verdict{}, fmt.Errorf("read JSON: %w", err)
+	}
+	if v.Notify == nil {
+		return verdict{}, errors.New("its answer does not say whether to notify")
+	}
+	v.verdict.Notify = *v.Notify
+	return v.verdict, nil
+}
+
+const (
+	heartbeatRules = `You are %s, the owner's assistant, looking around by yourself. Nobody asked you anything; whatever you say interrupts the owner. Judge for each matter below
+whether the owner has to know of it now. A matter that settles itself, a closing phrase, an advertisement or an automatic message does not matter. Tools only read; you send nothing to anybody.`
+
+	heartbeatForm = `When you are done, answer with one JSON object and nothing else:
+{"notify": true, "tell": [{"matter": "the name of the matter, copied exactly", "text": "one short sentence for the owner: what to do or decide"}]}
+List only what matters. If nothing does, return {"notify": false, "tell": []}.`
+
+	heartbeatQuestion = "Which of these matters does the owner have to know of now?"
+)
+
+func itemKey(i int) string { return fmt.Sprintf("item:%d", i+1) }
+
+// asks builds what a model is asked about the matters. What contacts wrote is fenced.
+func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
+	offered, err := r.Tools.Offered(ctx, r.caller)
+	if err != nil {
+		return asked{}, err
+	}
+	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
+	if err != nil {
+		return asked{}, err
+	}
+	coming, err := store.DueSchedules(ctx, r.Store.DB(), b.at.Add(comingUp))
+	if err != nil {
+		return asked{}, err
+	}
+	fence := r.fence()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s now\n%s\n", fence, schedule.Text(b.at, b.at, b.Zone))
+	about := []int64{}
+	for _, m := range b.matters {
+		fmt.Fprintf(&text, "%s matter %s: %s\n%s\n", fence, m.Key, oneLine(b.facts(m)), clip(m.Text, 1000))
+		if m.Message != 0 {
+			about = append(about, m.Message)
+		}
+	}
+	for i, item := range b.items {
+		fmt.Fprintf(&text, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
+	}
+	if len(coming) > 0 {
+		fmt.Fprintf(&text, "%s reminders that come by themselves within half an hour\n", fence)
+		for _, s := range coming {
+			fmt.Fprintf(&text, "%s: %s\n", schedule.Text(*s.NextAt, b.at, b.Zone), oneLine(s.Body))
+		}
+	}
+	fmt.Fprintf(&text, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
+	parts := []string{fmt.Sprintf(heartbeatRules, r.name(name))}
+	if persona := r.persona.prompt(false); persona != "" {
+		parts = append(parts, persona)
+	}
+	request := llm.Request{
+		System: strings.Join(append(parts, fenceRule, heartbeatForm), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: text.String()}},
+		Purpose: kindHeartbeat, Chat: b.room.ID, JSON: len(offered) == 0,
+	}
+	for _, s := range offered {
+		request.Tools = append(request.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
+	}
+	return asked{Request: request, About: about}, nil
+}
+
+// facts says what a matter is, as far as multis knows by itself.
+func (b *beat) facts(m matter) string {
+	when := schedule.Text(m.At, b.at, b.Zone)
+	switch m.Kind {
+	case store.MatterUnanswered:
+		return chatLabel(m.chat) + " has no answer since " + when
+	case store.MatterEscalation:
+		return chatLabel(m.chat) + " waits for you since " + when
+	case store.MatterDue:
+		return "promised in " + chatLabel(m.chat) + " and not settled, due " + when
+	default:
+		return fmt.Sprintf("task %d stands still or failed, since %s", m.Ref, when)
+	}
+}
+
+// line is one matter, as the owner reads it.
+func (b *beat) line(m matter, text string) string {
+	line := "- " + outbox.Escape(b.facts(m)) + ": “" + outbox.Escape(clip(oneLine(m.Text), 150)) + "”"
+	if text != "" {
+		line += " " + outbox.Escape(text)
+	}
+	if link := memory.Link(m.chat, m.EventID); link != "" && m.chat.Kind != policy.KindAdmin {
+		line += " · [message](" + link + ")"
+	}
+	return line
+}
+
+// notice is what is said in the admin room.
+func (b *beat) notice(lines []string) string {
+	head := "🔔 **This may need you**"
+	if len(lines) > 1 {
+		head = fmt.Sprintf("🔔 **%d things may need you**", len(lines))
+	}
+	const most = 10
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most:most], fmt.Sprintf("- and %d more: `/status`", more))
+	}
+	return head + "\n\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+	"multis/store"
+	"multis/tools"
+)
+
+// errand sets something for the assistant to work on and has its time come. It returns the key of the run.
+func (b *bundle) errand(s store.Schedule) string {
+	b.t.Helper()
+	var run int64
+	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
+		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
+			return err
+		}
+		s.Kind, s.Zone, s.Does, s.CatchUp, s.CreatedBy = "at", "UTC", store.DoesAsk, store.CatchOnce, "@you:x"
+		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
+			return err
+		}
+		run, _, err = store.StartRun(b.t.Context(), tx, s.ID, time.Now(), time.Now())
+		return err
+	}))
+	return fmt.Sprintf("run:%d", run)
+}
+
+func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	b := setup(t, model)
+	b.equip(&lamp{tier: tools.Confirm})
+	b.ask("the secret word is plinth")
+	for _, c := range []struct {
+		session store.Session
+		tools   []string
+		knows   bool
+	}{
+		{store.SessionIsolated, []string{"search_docs"}, false},
+		{store.SessionMain, []string{"search_docs", "lamp", "gone"}, true},
+		{store.SessionIsolated, nil, false},
+	} {
+		key := b.errand(store.Schedule{Body: "sum up", Session: c.session, Tools: c.tools})
+		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
+		requests := server.Requests()
+		last := requests[len(requests)-1]
+		offered := []string{}
+		for _, tool := range last.Tools {
+			offered = append(offered, tool.Name)
+		}
+		for _, name := range offered {
+			require.Contains(t, c.tools, name, "nothing that was not there when it was set")
+		}
+		require.Len(t, offered, min(len(c.tools), 2))
+		if c.knows {
+			require.Contains(t, last.Messages[0].Text, "plinth")
+		} else {
+			require.NotContains(t, last.Messages[0].Text, "plinth")
+		}
+	}
+}
+
+func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	b := setup(t, model)
+	b.equip()
+	key := b.errand(store.Schedule{Body: "sum up", Tools: []string{"search_docs"}})
+	_, err := b.store.DB().Exec(t.Context(), "delete from schedules")
+	require.NoError(t, err)
+	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
+	require.Empty(t, server.Requests()[0].Tools)
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/admin"
+	"multis/agent"
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+)
+
+// heartbeats are those of the configuration: the assistant's own, under an empty name, and those of its agents.
+func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
+	all := map[string]config.Heartbeat{}
+	if cfg.Heartbeat.Enabled {
+		all[""] = cfg.Heartbeat
+	}
+	for name, a := range cfg.Agents {
+		if a.Heartbeat.Enabled {
+			all[name] = a.Heartbeat
+		}
+	}
+	return all
+}
+
+// openPulses makes what looks around, each with a model that is paid from a budget of its own.
+func openPulses(cfg *config.Config, st *store.Store) ([]agent.Pulse, error) {
+	var all []agent.Pulse
+	for name, h := range heartbeats(cfg) {
+		model, err := heartbeatModel(cfg, st, name, h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, agent.Pulse{Agent: name, Items: h.Checklist, Looks: h.ChecksPerDay, Span: activeTime(h), Tasks: h.Tasks, Model: model})
+	}
+	return all, nil
+}
+
+// heartbeatModel is the model of who looks around, paid from the heartbeat's budget.
+func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.Heartbeat) (llm.Model, error) {
+	own := *cfg
+	own.Budget.PerAgentDay = min(h.PerDay, cfg.Budget.PerDay)
+	models, err := newModels(&own, st)
+	if err != nil {
+		return nil, err
+	}
+	a := cfg.Agents[name]
+	model, err := models.Open(cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value())
+	if err != nil {
+		return nil, fmt.Errorf("heartbeat: %w", err)
+	}
+	return model, nil
+}
+
+// heartbeatTimes says when each of them looks around.
+func heartbeatTimes(cfg *config.Config) []admin.Heartbeat {
+	all := heartbeats(cfg)
+	times := make([]admin.Heartbeat, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		times = append(times, admin.Heartbeat{Agent: name, Cron: beatCron(all[name])})
+	}
+	return times
+}
+
+// activeTime is how long a day there is a heartbeat.
+func activeTime(h config.Heartbeat) time.Duration {
+	hours := (h.ActiveUntil - h.ActiveFrom + 24) % 24
+	return time.Duration(cmp.Or(hours, 24)) * time.Hour
+}
+
+// beatCron writes a heartbeat's times as cron does: so they follow the wall clock, through the night and over its changes.
+func beatCron(h config.Heartbeat) string {
+	minute, step := "0", 1
+	if h.Every < time.Hour {
+		minute = fmt.Sprintf("*/%d", int(h.Every.Minutes()))
+	} else {
+		step = int(h.Every.Hours())
+	}
+	var hours []string
+	for n := 0; n < int(activeTime(h).Hours()); n += step {
+		hours = append(hours, strconv.Itoa((h.ActiveFrom+n)%24))
+	}
+	return minute + " " + strings.Join(hours, ",") + " * * *"
+}

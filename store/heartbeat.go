@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+)
+
+// MatterKind is what kind of thing may need the owner.
+type MatterKind string
+
+// The kinds of matters.
+const (
+	MatterUnanswered MatterKind = "unanswered" // a contact wrote, and nobody said anything since
+	MatterEscalation MatterKind = "escalation" // a chat waits for a person
+	MatterDue        MatterKind = "due"        // a promise was due and is not kept; that it is due soon is told by itself
+	MatterTask       MatterKind = "task"       // a task stands still, or failed
+)
+
+// Matter is something that may need the owner. Its key stays the same while it is the same.
+type Matter struct {
+	Key     string
+	Kind    MatterKind
+	Ref     int64 // the message, escalation, commitment or task
+	ChatID  int64
+	Message int64 // where it was said; zero for a task
+	EventID id.EventID
+	At      time.Time
+	Text    string
+}
+
+// Look bounds what a look around finds.
+type Look struct {
+	Agent string
+	// Waits is since when something waits to be a matter, Oldest from when on something is looked at. Who writes on and on without
+	// an answer is one matter, and another one when he was told of before Again.
+	Waits, Oldest, Again time.Time
+	// Tasks has tasks looked at as well.
+	Tasks bool
+}
+
+const mattersSQL = `with found as (
+	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text
+		from chats c cross join lateral (select * from messages l where l.chat_id = c.id and (l.kind <> 'reaction' or l.author <> 'contact')
+			and l.redacted_at is null order by l.ts desc, l.id desc limit 1) m
+		where c.kind = 'dm' and c.closed_why = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
+			and not exists (select from escalations e where e.chat_id = c.id and e.closed_at is null)
+			and not exists (select from heartbeat_matters h where h.agent = @agent and h.chat_id = c.id and h.matter like 'unanswered:%'
+				and h.seen_at > greatest(@again, (select max(o.ts) from messages o where o.chat_id = c.id and o.author <> 'contact')))
+	union all
+	select 'escalation', e.id, e.chat_id, m.id, m.event_id, e.opened_at, e.why from escalations e join messages m on m.id = e.message_id
+		where e.closed_at is null and e.opened_at <= @waits and e.opened_at > @oldest
+	union all
+	select 'due', d.id, d.chat_id, m.id, m.event_id, d.due_at, d.who || ': ' || d.what from commitments d join messages m on m.id = d.message_id
+		where d.state = 'open' and d.snoozed_to is null and d.due_at <= @waits and d.due_at > @oldest
+	union all
+	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input from tasks t
+		where @tasks and t.kind in ('ask', 'clock') and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
+			and t.state not in ('completed', 'killed'))
+	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text from found f
+	where not exists (select from heartbeat_matters h where h.agent = @agent and h.matter = f.kind || ':' || f.ref)
+	order by f.at desc limit 50`
+
+// NewMatters returns what may need the owner and was not judged yet, the newest first.
+func NewMatters(ctx context.Context, db DB, l Look) ([]Matter, error) {
+	return collect[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
+		"agent": l.Agent, "waits": l.Waits, "oldest": l.Oldest, "again": l.Again, "tasks": l.Tasks,
+	})
+}
+
+const judgedSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
+	on conflict do nothing`
+
+// Judgement is what became of a matter.
+type Judgement struct {
+	Agent, Matter string
+	ChatID        int64 // zero: none
+	Told          bool
+	At            time.Time
+}
+
+// Judge notes what became of a matter. False: it was judged before.
+func Judge(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
+	tag, err := tx.Exec(ctx, judgedSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
+	if err != nil {
+		return false, fmt.Errorf("note matter: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const saidSinceSQL = `select exists (select from messages m join chats c on c.id = m.chat_id
+	where m.received_at > $1 and c.kind <> 'admin' and m.author in ('contact', 'owner_client', 'owner_phone'))`
+
+// SaidSince tells whether somebody said something in a chat since a time.
+func SaidSince(ctx context.Context, db DB, since time.Time) (bool, error) {
+	return scalar[bool](ctx, db, "whether something was said", saidSinceSQL, since)
+}
+
+const lastLookSQL = "select looked_at, case when day = $2::date then looks else 0 end from heartbeat_looks where agent = $1"
+
+// LastLook says when a model last looked at what an agent is to look at, and how often on a day; never is the zero time.
+func LastLook(ctx context.Context, db DB, agent, day string) (at time.Time, looks int, err error) {
+	err = db.QueryRow(ctx, lastLookSQL, agent, day).Scan(&at, &looks)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return time.Time{}, 0, nil
+	}
+	if err != nil {
+		return time.Time{}, 0, fmt.Errorf("read last look: %w", err)
+	}
+	return at, looks, nil
+}
+
+const lookedSQL = `insert into heartbeat_looks as l (agent, day, looks, looked_at) values ($1, $2::date, 1, $3)
+	on conflict (agent) do update set looks = case when l.day = excluded.day then l.looks + 1 else 1 end, day = excluded.day, looked_at = excluded.looked_at`
+
+// Looked notes that a model looks at what an agent is to look at.
+func Looked(ctx context.Context, db DB, agent, day string, at time.Time) error {
+	return exec(ctx, db, "note look", lookedSQL, agent, day, at)
+}
+
+const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
+	order by s.next_at, s.id limit 10`
+
+// DueSchedules returns what people set that comes until a time.
+func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, error) {
+	return collect[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
+}
+
+const pruneMattersSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
+
+// PruneMatters forgets which matters were judged before a time.
+func PruneMatters(ctx context.Context, db DB, before time.Time) (int, error) {
+	return number(ctx, db, "forget matters", pruneMattersSQL, before)
+}
