@@ -19,7 +19,6 @@ import (
 	"multis/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
 
 // rig is a memory with a model server, Ana's chat, Ben's chat and the owner's room.
 type rig struct {
@@ -48,12 +47,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), script: llmtest.Say(`{"notes": []}`), now: time.Now().Truncate(time.Second)}
 	r.server = llmtest.Start(t, func(ctx context.Context, req llmtest.Request) llmtest.Reply { return r.script(ctx, req) })
-	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: r.server.URL, Local: true}}, Timeout: 2 * time.Second,
-		Budget: llm.Budget{Ledger: free{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
-	})
-	require.NoError(t, err)
-	model, err := models.Open([]string{"openai/demo"}, "")
+	model, err := modelWithin(r.server.URL, 2*time.Second)
 	require.NoError(t, err)
 	r.mem = r.with(model)
 	r.ana, r.ben = r.chat("Ana", policy.KindDM), r.chat("Ben", policy.KindDM)
