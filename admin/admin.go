@@ -81,6 +81,8 @@ type Options struct {
 	Heartbeats []Heartbeat
 	// Tools lists what a model may call for the owner; nil: nothing.
 	Tools func(ctx context.Context) ([]Tool, error)
+	// Sources tells how the servers are that bring tools; nil: there are none.
+	Sources func() []ToolSource
 	// Skills lists what says how agents work; nil: nothing does.
 	Skills func() []Skill
 	// Now is the clock. Defaults to time.Now.

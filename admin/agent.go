@@ -42,6 +42,14 @@ func (a *Admin) toolNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// ToolSource is where further tools come from, as the room shows it.
+type ToolSource struct {
+	Name    string
+	Tools   int
+	Skipped []string // tools that were not taken, with the reasons
+	Problem string   // why it is not there; empty: it is
+}
+
 // agents lists who answers.
 func (a *Admin) agents(_ context.Context, r request, _ string) (answer, error) {
 	if len(a.Rules.Agents) == 0 {
@@ -180,6 +188,16 @@ func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, err
 			entry += " (I ask you first)"
 		}
 		lines = append(lines, entry)
+	}
+	if a.Sources != nil {
+		for _, s := range a.Sources() {
+			switch {
+			case s.Problem != "":
+				lines = append(lines, "⚠️ "+code(s.Name)+" is not there: "+esc(s.Problem)+". I try again.")
+			case len(s.Skipped) > 0:
+				lines = append(lines, "⚠️ of "+code(s.Name)+" not taken: "+esc(strings.Join(s.Skipped, "; ")))
+			}
+		}
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
 }

@@ -1,6 +1,11 @@
 package config
 
-import "strings"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // check looks at what must hold between keys. A key that is missing or wrong by itself holds its default
 // here, which may be empty.
@@ -15,10 +20,33 @@ func (c *Config) check(r *reader) {
 	for name, a := range c.Agents {
 		c.checkHeartbeat(r, "agents."+name+".heartbeat", a.Heartbeat)
 	}
+	c.checkMCP(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
 }
+
+// mcpName is what can stand before the names of tools.
+var mcpName = regexp.MustCompile(`^[a-z0-9-]{1,20}$`)
+
+// checkMCP refuses servers that nobody could reach, or that would be open to everybody.
+func (c *Config) checkMCP(r *reader) {
+	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
+		m := c.MCP[name]
+		switch {
+		case !mcpName.MatchString(name):
+			r.complain("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, such as github")
+		case (len(m.Command) > 0) == (m.URL != ""):
+			r.complain("mcp."+name, "needs either a command that starts it or its url")
+		}
+	}
+	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < shortestToken {
+		r.complain("mcp_server.token", "is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)")
+	}
+}
+
+// shortestToken of those that open something to other programs.
+const shortestToken = 24
 
 // checkExample refuses what the example has for somebody to replace: with it, everything would look complete and nothing
 // would ever be reached.

@@ -64,6 +64,8 @@ type Config struct {
 	Agents     map[string]Agent // by name; none: multis itself answers
 	Skills     Skills
 	Heartbeat  Heartbeat
+	MCP        map[string]MCP // servers that bring tools, by name
+	MCPServer  MCPServer
 	Memory     Memory
 	Watches    Watches
 	Logging    Logging
@@ -322,6 +324,26 @@ type Skills struct {
 	Folder string // those of all agents; inside Database.DataDir unless given as an absolute path
 }
 
+// MCP is a server that brings tools.
+type MCP struct {
+	Command []string // starts it; or URL is where it is
+	Folder  string   // where it is started
+	PassEnv []string // variables of our environment that it gets
+	URL     string
+	Token   Secret // opens URL
+	Timeout time.Duration
+	Allow   []string // patterns of its tools that are taken; empty: all
+	Read    []string // of those that run without asking
+	Pin     []string // of those that need the PIN
+}
+
+// MCPServer says where other programs may search, as the owner may.
+type MCPServer struct {
+	Hostname string // the interface to listen on
+	Port     int    // 0: nobody can
+	Token    Secret // what they show
+}
+
 // Hook is an address that is told what happens.
 type Hook struct {
 	URL     Secret   // its path may be one
@@ -398,6 +420,8 @@ func defaults() *Config {
 		Agents:    map[string]Agent{},
 		Skills:    Skills{Folder: "skills"},
 		Heartbeat: calm(),
+		MCP:       map[string]MCP{},
+		MCPServer: MCPServer{Hostname: "127.0.0.1"},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
 			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
@@ -457,6 +481,10 @@ func (c *Config) complete(dir string) {
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
 	c.Skills.Folder = under(c.Database.DataDir, c.Skills.Folder)
+	for name, m := range c.MCP {
+		m.Folder = under(c.Database.DataDir, m.Folder)
+		c.MCP[name] = m
+	}
 	for name, a := range c.Agents {
 		if a.Workspace == "" {
 			a.Workspace = filepath.Join("agents", name)

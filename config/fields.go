@@ -154,6 +154,7 @@ func (c *Config) modelFields(dir string) []field {
 // chatFields are the keys about what multis does in chats, with documents and beside them.
 func (c *Config) chatFields(dir string) []field {
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
+	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, dir, optional(token))
 	return append(c.Heartbeat.fields("heartbeat"), []field{
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
@@ -181,6 +182,9 @@ func (c *Config) chatFields(dir string) []field {
 		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
 		value("memory.admin_retention_days", &c.Memory.OwnerDays, between(1, 36_500)),
 		value("memory.log_retention_days", &c.Memory.LogDays, between(1, 36_500)),
+		value("mcp_server.hostname", &c.MCPServer.Hostname, listenHost),
+		value("mcp_server.port", &c.MCPServer.Port, between(0, 65535)),
+		mcpToken[0], mcpToken[1],
 		value("watches.hostname", &c.Watches.Hostname, listenHost),
 		value("watches.port", &c.Watches.Port, between(0, 65535)),
 		value("watches.address", &c.Watches.Address, optional(webAddress("https://hooks.example.com"))),
@@ -216,6 +220,10 @@ func (c *Config) groups(dir string) []group {
 			h := c.Hooks[name]
 			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
 		}},
+		{"mcp", "name", "the name of a server; write a plain word of small letters and digits, such as github", func(name string) ([]field, func()) {
+			m := c.MCP[name]
+			return m.fields("mcp."+name, dir), func() { c.MCP[name] = m }
+		}},
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
 			a, known := c.Agents[name]
 			if !known {
@@ -242,6 +250,22 @@ func (n *Network) fields(section string) []field {
 	return []field{
 		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
 		value(section+".disclosure", &n.Disclosure, boolean),
+	}
+}
+
+// fields lists the keys of one MCP server.
+func (m *MCP) fields(section, dir string) []field {
+	key := secret(section+".token", &m.Token, dir, optional(token))
+	return []field{
+		list(section+".command", &m.Command, lineOf(1, 1000)),
+		value(section+".folder", &m.Folder, filePath),
+		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
+		value(section+".url", &m.URL, webAddress("http://localhost:8000/mcp")),
+		key[0], key[1],
+		value(section+".timeout", &m.Timeout, positive),
+		list(section+".allow", &m.Allow, lineOf(1, 64)),
+		list(section+".read", &m.Read, lineOf(1, 64)),
+		list(section+".pin", &m.Pin, lineOf(1, 64)),
 	}
 }
 

@@ -110,6 +110,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return as.runner.Run(ctx) })
+	group.Go(func() error { return as.source.Run(ctx) })
 	group.Go(func() error {
 		defer stop()
 		fmt.Fprintln(out.out, "Ask something, or /help. To end: exit, or Ctrl-D.")

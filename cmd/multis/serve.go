@@ -30,6 +30,7 @@ import (
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
+	"multis/mcp"
 	"multis/memory"
 	"multis/migrations"
 	"multis/outbox"
@@ -160,6 +161,8 @@ type assistant struct {
 	admin  *admin.Admin
 	runner *jobs.Runner
 	calls  *hooks.Inbox
+	tools  *tools.Registry
+	source *mcp.Source
 }
 
 // newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
@@ -208,6 +211,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	registry := newTools(st, searcher, library, mem, box)
+	source, err := openMCP(cfg, registry)
+	if err != nil {
+		return nil, err
+	}
 	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
 	pulses, err := openPulses(cfg, st) //nolint:contextcheck // as above
 	if err != nil {
@@ -220,7 +227,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
@@ -249,7 +256,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box)}, nil
+	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
 }
 
 // newTools are all that a model may call. Which of them a turn has is decided there.
@@ -342,6 +349,8 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return serveCalls(ctx, cfg.Watches, as.calls) })
+	group.Go(func() error { return serveMCP(ctx, cfg.MCPServer, as.tools) })
+	group.Go(func() error { return as.source.Run(ctx) })
 	group.Go(func() error {
 		if err := start(ctx, hs, as, describer); err != nil {
 			return err

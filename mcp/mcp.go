@@ -1,0 +1,242 @@
+// Package mcp speaks the Model Context Protocol: servers elsewhere bring tools of theirs (Source), and multis serves a few of its own
+// to other programs (Serve). What a server says of itself is a stranger's word: which of its tools need nobody's leave, the owner
+// decides.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"multis/tools"
+)
+
+const (
+	// connectTime is how long a server may take to come up and to say what it has.
+	connectTime = 30 * time.Second
+	// lookTime is how often a server is asked what it has, which also shows whether it is there.
+	lookTime = time.Minute
+	// firstWait and longestWait are the pauses before a server is tried again.
+	firstWait   = time.Second
+	longestWait = time.Minute
+	// goodTime is how long a server has to be there for its next failure to count as a first one.
+	goodTime = 5 * time.Minute
+)
+
+// Server is one that brings tools.
+type Server struct {
+	// Name stands before the names of its tools.
+	Name string
+	// Command starts it; or URL is where it is.
+	Command []string
+	// Folder is where it is started. PassEnv are variables of our own environment that it gets; it gets no others but PATH, HOME and LANG.
+	Folder  string
+	PassEnv []string
+	URL     string
+	// Token opens URL.
+	Token string
+	// Timeout bounds one call. Defaults to a minute, which is also the most.
+	Timeout time.Duration
+	// Allow are patterns of its tools that are taken, by its own names; none: all. Read run without asking, Pin need the PIN, the rest is
+	// asked about.
+	Allow, Read, Pin []string
+}
+
+// State is how a server is.
+type State struct {
+	Name    string
+	Tools   int
+	Skipped []string // tools that were not taken, each with the reason
+	Problem string   // why it is not there; empty: it is
+}
+
+// Source keeps servers up and their tools in a registry.
+type Source struct {
+	registry *tools.Registry
+	servers  []*connection
+}
+
+// NewSource makes a source; Run connects.
+func NewSource(registry *tools.Registry, servers []Server) *Source {
+	s := &Source{registry: registry}
+	for _, server := range servers {
+		s.servers = append(s.servers, &connection{Server: server, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
+	}
+	return s
+}
+
+// States tells how the servers are.
+func (s *Source) States() []State {
+	states := make([]State, len(s.servers))
+	for i, c := range s.servers {
+		c.mu.Lock()
+		states[i] = c.state
+		c.mu.Unlock()
+	}
+	return states
+}
+
+// Run keeps the servers up until ctx ends.
+func (s *Source) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for _, c := range s.servers {
+		all.Go(func() { c.keep(ctx) })
+	}
+	all.Wait()
+	return nil
+}
+
+// connection is one server and what is known of it.
+type connection struct {
+	Server
+	registry *tools.Registry
+
+	mu      sync.Mutex
+	session *mcp.ClientSession
+	state   State
+}
+
+// prefix is what no tool of multis' own has in its name.
+func (c *connection) prefix() string { return c.Name + "__" }
+
+// keep connects, and connects again.
+func (c *connection) keep(ctx context.Context) {
+	log := zerolog.Ctx(ctx).With().Str("mcp_server", c.Name).Logger()
+	wait := firstWait
+	for ctx.Err() == nil {
+		begin := time.Now()
+		err := c.serve(ctx)
+		c.set(nil, State{Name: c.Name, Problem: problem(err)})
+		c.registry.Drop(c.prefix())
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begin) > goodTime {
+			wait = firstWait
+		}
+		log.Warn().Err(err).Stringer("again_in", wait).Msg("An MCP server is not there")
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// serve connects and stays until the server is gone.
+func (c *connection) serve(ctx context.Context) error {
+	changed := make(chan struct{}, 1)
+	client := mcp.NewClient(&mcp.Implementation{Name: "multis", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, // nothing of ours is for servers to use: no files, no model, no questions
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	transport, end := c.transport(ctx)
+	defer end()
+	working, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(connectTime, func() { cancel(errSilent) })
+	session, err := client.Connect(working, transport, nil)
+	silent.Stop()
+	if err != nil && errors.Is(context.Cause(working), errSilent) {
+		return errSilent
+	}
+	if err != nil {
+		return err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- session.Wait() }()
+	defer func() {
+		_ = session.Close() // it may be gone
+		end()
+		<-gone
+	}()
+	look := time.NewTicker(lookTime)
+	defer look.Stop()
+	for {
+		if err := c.look(ctx, session); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-gone:
+			gone <- nil
+			return errors.Join(errGone, err)
+		case <-changed:
+		case <-look.C:
+		}
+	}
+}
+
+// errGone: the server ended, or ended the connection.
+var errGone = errors.New("it is gone")
+
+var errSilent = fmt.Errorf("it said nothing within %s", connectTime)
+
+// look takes in which tools there are.
+func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	var found []tools.Tool
+	state := State{Name: c.Name}
+	for t, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return fmt.Errorf("ask what it has: %w", err)
+		}
+		tool, why := c.take(t)
+		switch {
+		case why != "":
+			state.Skipped = append(state.Skipped, why)
+		case tool != nil && len(found) < maxTools:
+			found = append(found, tool)
+		case tool != nil:
+			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d tools", t.Name, maxTools))
+		}
+		if len(state.Skipped) > maxTools {
+			return fmt.Errorf("it has more than %d tools", 2*maxTools)
+		}
+	}
+	state.Tools = len(found)
+	c.registry.Replace(c.prefix(), found...)
+	c.set(session, state)
+	return nil
+}
+
+func (c *connection) set(session *mcp.ClientSession, state State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.state = session, state
+	c.state.Skipped = slices.Clip(state.Skipped)
+}
+
+// open is the session, if the server is there.
+func (c *connection) open() *mcp.ClientSession {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
+}
+
+// problem is why a server is not there, in a line for people.
+func problem(err error) string {
+	if err == nil {
+		return "it is gone"
+	}
+	text := []rune(err.Error())
+	if len(text) > maxProblem {
+		text = append(text[:maxProblem], '…')
+	}
+	return string(text)
+}
+
+const maxProblem = 200

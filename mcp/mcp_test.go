@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store/storetest"
+	"multis/tools"
+)
+
+// asServer makes this test binary an MCP server on its standard input and output.
+const asServer = "MULTIS_TEST_MCP_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) == "" {
+		storetest.Main(m)
+		return
+	}
+	if err := testServer(nil).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		os.Exit(1)
+	}
+}
+
+// testServer is a server with all kinds of tools.
+func testServer(wiped *atomic.Int32) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	object := json.RawMessage(`{"type": "object", "properties": {"a": {"type": "integer"}}}`)
+	text := func(s string) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}, nil
+	}
+	for name, do := range map[string]mcp.ToolHandler{
+		"echo": func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text(string(r.Params.Arguments))
+		},
+		"env": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text(strings.Join(os.Environ(), "\n"))
+		},
+		"die": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil },
+		"long": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text(strings.Repeat("ä", 1<<17))
+		},
+		"fail": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "no such thing"}}}, nil
+		},
+		"wipe": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			wiped.Add(1)
+			return text("wiped")
+		},
+		"slow": func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"picture": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}}}, nil
+		},
+	} {
+		s.AddTool(&mcp.Tool{Name: name, Description: "What " + name + " does. " + strings.Repeat("x", 3000), InputSchema: object}, do)
+	}
+	big := fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", maxSchema))
+	s.AddTool(&mcp.Tool{Name: "big", InputSchema: json.RawMessage(big)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("") })
+	s.AddTool(&mcp.Tool{Name: strings.Repeat("n", 70), InputSchema: object}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("") })
+	return s
+}
+
+// source runs a source until the test ends.
+func source(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
+	t.Helper()
+	s := NewSource(registry, servers)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return s
+}
+
+func there(t *testing.T, s *Source, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return s.States()[0].Problem == "" && s.States()[0].Tools == n }, time.Minute, 10*time.Millisecond)
+}
+
+func call(t *testing.T, r *tools.Registry, name, args string, approved bool) tools.Result {
+	t.Helper()
+	res, err := r.Do(context.Background(), tools.Call{ID: "1", Name: name, Args: json.RawMessage(args), Caller: tools.Caller{Owner: true}}, approved)
+	require.NoError(t, err)
+	return res
+}
+
+func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
+	t.Parallel()
+	var wiped atomic.Int32
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped) }, nil)
+	var shown atomic.Value
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown.Store(r.Header.Get("Authorization"))
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
+	s := source(t, registry, Server{
+		Name: "desk", URL: web.URL, Token: "open-sesame", Timeout: 3 * time.Second,
+		Allow: []string{"[a-df-z]*", "echo"}, Read: []string{"echo", "long", "fail", "slow", "picture", "big"}, Pin: []string{"die"},
+	})
+	there(t, s, 7)
+	require.Equal(t, "Bearer open-sesame", shown.Load())
+	var names []string
+	for _, spec := range registry.All() {
+		names = append(names, spec.Name)
+		require.LessOrEqual(t, len(spec.Description), maxDescription+60, spec.Name)
+	}
+	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"}, names, "env was not allowed")
+	skipped := strings.Join(s.States()[0].Skipped, "\n")
+	require.Contains(t, skipped, "big: its schema has more than 16000 bytes")
+	require.Contains(t, skipped, "its name is too long")
+
+	require.JSONEq(t, `{"a": 7}`, call(t, registry, "desk__echo", `{"a": 7}`, false).ForLLM)
+	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__wipe", `{}`, false).Code, "what the owner did not call harmless is asked about")
+	require.Zero(t, wiped.Load())
+	require.Equal(t, "wiped", call(t, registry, "desk__wipe", `{}`, true).ForLLM)
+	require.Equal(t, tools.CodeRefused, call(t, registry, "desk__die", `{}`, true).Code, "there is no PIN yet")
+	failed := call(t, registry, "desk__fail", `{}`, false)
+	require.True(t, failed.IsError)
+	require.Equal(t, "no such thing", failed.ForLLM)
+	require.Contains(t, call(t, registry, "desk__long", `{}`, false).ForLLM, "[cut here:")
+	require.Contains(t, call(t, registry, "desk__picture", `{}`, false).ForLLM, "not shown")
+	require.Equal(t, tools.CodeTimeout, call(t, registry, "desk__slow", `{}`, false).Code)
+	contact := tools.Caller{Scope: policy.ContactScope(7)}
+	res, err := registry.Do(context.Background(), tools.Call{Name: "desk__echo", Caller: contact}, true)
+	require.NoError(t, err)
+	require.Equal(t, tools.CodeNotAllowed, res.Code, "never for a contact")
+	narrow := tools.Caller{Owner: true, Deny: []string{"desk__*"}}
+	require.False(t, narrow.May("desk__echo"), "and not for an agent that has it not")
+}
+
+func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {
+	t.Setenv(asServer, "1")
+	t.Setenv("MULTIS_TEST_PASSED", "passed")
+	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
+	registry := tools.NewRegistry(tools.Tiers{})
+	s := source(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Read: []string{"*"}})
+	there(t, s, 8)
+	env := call(t, registry, "own__env", `{}`, false).ForLLM
+	require.Contains(t, env, "MULTIS_TEST_PASSED=passed")
+	require.NotContains(t, env, "hunter2", "it gets what it was given, and no more")
+	require.True(t, call(t, registry, "own__die", `{}`, false).IsError)
+	require.Eventually(t, func() bool { return s.States()[0].Problem != "" || len(registry.All()) == 8 }, time.Minute, time.Millisecond)
+	there(t, s, 8)
+	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
+}
+
+func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
+	t.Parallel()
+	registry := tools.NewRegistry(tools.Tiers{})
+	s := source(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}})
+	for i := range 2 {
+		require.Eventually(t, func() bool { p := s.States()[i].Problem; return p != "" && p != "it was not tried yet" }, time.Minute, 10*time.Millisecond)
+	}
+	require.Contains(t, s.States()[0].Problem, "no such file")
+	require.Empty(t, registry.All())
+}
+
+func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.New(t)
+	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.Admin})
+	require.NoError(t, err)
+	registry := tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
+	web := httptest.NewServer(Serve(ctx, registry, "open-sesame", "1"))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	for _, token := range []string{"", "Bearer ", "Bearer wrong", "open-sesame"} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL, strings.NewReader(`{}`))
+		require.NoError(t, err)
+		req.Header.Set("Authorization", token)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusUnauthorized, resp.StatusCode, token)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	plain := &http.Transport{}
+	t.Cleanup(plain.CloseIdleConnections)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearer{"open-sesame", plain}}, DisableStandaloneSSE: true}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	list, err := session.ListTools(ctx, nil)
+	require.NoError(t, err)
+	require.Len(t, list.Tools, 1)
+	require.Equal(t, "search_docs", list.Tools[0].Name)
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "search_docs", Arguments: map[string]string{"query": "piano margin"}})
+	require.NoError(t, err)
+	require.Contains(t, textOf(res), "The piano margin is 40 percent.")
+	require.Contains(t, textOf(res), "[margins.md")
+	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "audit_summary"})
+	require.Error(t, err)
+	none := httptest.NewServer(Serve(ctx, registry, "", "1"))
+	t.Cleanup(none.Close)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, none.URL, strings.NewReader(`{}`))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer ")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusUnauthorized, resp.StatusCode, "without a token nobody is served")
+}

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"multis/policy"
+	"multis/tools"
+)
+
+// served are the tools of ours that others may call: they look, and change nothing.
+var served = []string{"search_docs", "recall_memory"} //nolint:gochecknoglobals // a constant, were there constant lists
+
+// maxRequest is the longest request, in bytes.
+const maxRequest = 1 << 20
+
+// Serve lets programs that know the token search what the owner may search.
+func Serve(ctx context.Context, registry *tools.Registry, token, version string) http.Handler {
+	caller := tools.Caller{Owner: true, Scope: policy.OwnerScope(), Allow: served}
+	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: version}, nil)
+	var calls atomic.Int64
+	for _, spec := range registry.All() {
+		if !on(served, spec.Name) {
+			continue
+		}
+		server.AddTool(&mcp.Tool{Name: spec.Name, Description: spec.Description, InputSchema: spec.Schema}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			call := tools.Call{ID: fmt.Sprintf("mcp_%d", calls.Add(1)), Name: r.Params.Name, Args: r.Params.Arguments, Caller: caller}
+			return serveCall(ctx, registry, call)
+		})
+	}
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
+	log := zerolog.Ctx(ctx)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !is || token == "" || subtle.ConstantTimeCompare([]byte(shown), []byte(token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token is needed", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r.WithContext(log.WithContext(r.Context())))
+	})
+}
+
+// serveCall makes one call.
+func serveCall(ctx context.Context, registry *tools.Registry, call tools.Call) (*mcp.CallToolResult, error) {
+	if len(call.Args) == 0 {
+		call.Args = json.RawMessage("{}")
+	}
+	res, err := registry.Do(ctx, call, false)
+	if err != nil {
+		zerolog.Ctx(ctx).Err(err).Str("tool", call.Name).Msg("A call from outside failed")
+		return nil, fmt.Errorf("%s is broken; the log of multis says how", call.Name)
+	}
+	parts := []mcp.Content{}
+	if res.ForLLM != "" {
+		parts = append(parts, &mcp.TextContent{Text: res.ForLLM})
+	}
+	for _, hit := range res.Passages {
+		source := hit.Title
+		if hit.Section != "" {
+			source += " › " + hit.Section
+		}
+		if hit.Source != "" {
+			source = hit.Source
+		}
+		parts = append(parts, &mcp.TextContent{Text: "[" + source + "]\n" + hit.Text})
+	}
+	return &mcp.CallToolResult{Content: parts, IsError: res.IsError}, nil
+}
