@@ -81,6 +81,8 @@ type Options struct {
 	Heartbeats []Heartbeat
 	// Tools lists what a model may call for the owner; nil: nothing.
 	Tools func(ctx context.Context) ([]Tool, error)
+	// Replay goes through a task again and shows what came of it, with another model beside it if one is named.
+	Replay func(ctx context.Context, task int64, model string) (string, error)
 	// Sources tells how the servers are that bring tools; nil: there are none.
 	Sources func() []ToolSource
 	// Skills lists what says how agents work; nil: nothing does.

@@ -82,6 +82,12 @@ func (a *Admin) askCommands() []command {
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
 		},
 		{
+			name: "replay", args: "number [model]", group: groupAsk, run: a.replay,
+			summary: "go through a task again, from what is stored of it",
+			help: "Nothing is done and nobody is asked: what the model said and what the tools brought comes from the steps, and I say whether it comes to the same, to the byte. " +
+				"`/replay 12 openai/gpt-5-mini` asks that model the same in each round and shows what it says beside it; that costs what it costs.",
+		},
+		{
 			name: "agents", group: groupAsk, run: a.agents,
 			summary: "who answers you",
 		},

@@ -25,6 +25,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/docs [remove, watch or unwatch name]` — which documents I know",
 		"`/index [path or address] [public or admin]` — learn a document",
 		"`/cancel-task [number]` — stop what I am working on",
+		"`/replay number [model]` — go through a task again, from what is stored of it",
 		"`/agents` — who answers you",
 		"`/agent [name] [chat]` — who answers here, or in a chat",
 		"`/skills` — how I go about things, and where that is written",

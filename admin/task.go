@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/jobs"
 	"multis/store"
 )
 
@@ -19,12 +20,22 @@ func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer,
 		return a.openTasks(ctx)
 	}
 	return answer{do: func(ctx context.Context, tx store.Tx) error {
-		_, err := store.StopTask(ctx, tx, number, stopByOwner)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
+		return stop(ctx, tx, number)
 	}, text: fmt.Sprintf("Stopping task %d, if it still runs. What it did so far stays done.", number)}, nil
+}
+
+// replay goes through a task again.
+func (a *Admin) replay(ctx context.Context, _ request, args string) (answer, error) {
+	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
+	number, err := strconv.ParseInt(strings.TrimPrefix(task, "#"), 10, 64)
+	if err != nil || number <= 0 {
+		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
+	}
+	text, err := a.Replay(ctx, number, strings.TrimSpace(model))
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{text: fmt.Sprintf("I know no task %d. Tasks are kept for 30 days.", number)}, nil
+	}
+	return answer{text: text}, err
 }
 
 // stopByOwner is why a task ends that the owner wants to end.
@@ -63,12 +74,20 @@ func (a *Admin) stopped(ctx context.Context, r request) (answer, bool, error) {
 		return answer{}, false, err
 	}
 	return answer{why: "It stopped a task.", do: func(ctx context.Context, tx store.Tx) error {
-		_, err := store.StopTask(ctx, tx, task.ID, stopByOwner)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
+		return stop(ctx, tx, task.ID)
 	}}, true, nil
+}
+
+// stop ends a task. One that is put aside has to go on to be ended.
+func stop(ctx context.Context, tx store.Tx, number int64) error {
+	task, err := store.StopTask(ctx, tx, number, stopByOwner)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil || task.State != store.TaskMonitoring {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: number})
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -74,6 +74,9 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 	if err != nil {
 		return err
 	}
+	if task.ParentID != nil {
+		return a.workForAnother(ctx, task, room, last)
+	}
 	err = a.work(ctx, task, room)
 	if err == nil || !last || ctx.Err() != nil {
 		return err
@@ -104,6 +107,7 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 		return errPlaces
 	}
 	r.caller.Scope = r.places.scope
+	r.withoutColleagues()
 	if err := r.learn(ctx); err != nil {
 		return err
 	}
@@ -266,7 +270,11 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 	m.before = before.summary.Body
 	fixed := tokens(m.system(), m.asks, m.notes, m.before)
 	for _, s := range offered {
-		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
+		description := strings.TrimSpace(s.Description)
+		if s.Name == tools.DelegateName {
+			description += r.colleaguesText()
+		}
+		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: description, Schema: s.Schema})
 		fixed += tokens(s.Description, string(s.Schema))
 	}
 	m.hits, m.window = r.limits.choose(fixed, hits, before.said)
@@ -337,7 +345,7 @@ func (a *Agent) settleParked(ctx context.Context, r *run) error {
 		return nil
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []int64{r.caller.Message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d waits for you to allow something.", r.task.ID))
+		_, err := store.Settle(ctx, tx, []int64{r.caller.Message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", r.task.ID))
 		return err
 	})
 }

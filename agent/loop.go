@@ -111,11 +111,11 @@ func (r *run) loop(ctx context.Context) (outcome, error) {
 			return outcome{}, err
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: said.Text, Calls: said.Calls})
-		for i, res := range results {
-			if res.Handover != "" {
-				return outcome{handover: res.Handover}, nil
+		for _, p := range results {
+			if p.result.Handover != "" {
+				return outcome{handover: p.result.Handover}, nil
 			}
-			request.Messages = append(request.Messages, r.resultMessage(said.Calls[i], res))
+			request.Messages = append(request.Messages, r.resultMessage(p.call, p.result, p.fence))
 		}
 	}
 	return outcome{why: fmt.Sprintf("I stopped after %d rounds without an answer.", min(r.rounds, maxRounds))}, nil
@@ -158,7 +158,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 	if err := r.limits.fit(&request); err != nil {
 		return llm.Response{}, err
 	}
-	step := store.Step{Seq: seq, Kind: store.StepModel, Name: r.model.Name()}
+	step := store.Step{Seq: seq, Kind: store.StepModel, Name: r.model.Name(), Asked: digest(request)}
 	if err := store.BeginStep(ctx, r.Store.DB(), r.task, step); err != nil {
 		return llm.Response{}, err
 	}
@@ -231,20 +231,25 @@ func redactCalls(calls []llm.Call) []llm.Call {
 type pending struct {
 	call     llm.Call
 	seq      int
+	fence    string // around its result
 	known    *store.Step
 	spec     tools.Spec
 	approved bool
 	result   tools.Result
 	ready    bool // it is known what is to become of it
 	settled  bool // it has its result
+	waits    bool // for another agent
 }
 
 // act makes calls: those that only read beside each other, the others one by one and in their place.
-func (r *run) act(ctx context.Context, calls []llm.Call) ([]tools.Result, error) {
+func (r *run) act(ctx context.Context, calls []llm.Call) ([]pending, error) {
 	all := make([]pending, len(calls))
 	for i, c := range calls {
 		all[i] = pending{call: c}
 		all[i].seq, all[i].known = r.step()
+		if all[i].fence = r.fence(); all[i].known != nil && all[i].known.Fence != "" {
+			all[i].fence = all[i].known.Fence
+		}
 	}
 	for from := 0; from < len(all); {
 		to := from
@@ -265,14 +270,15 @@ func (r *run) act(ctx context.Context, calls []llm.Call) ([]tools.Result, error)
 		}
 		from = to
 	}
-	results := make([]tools.Result, len(all))
+	if slices.ContainsFunc(all, func(p pending) bool { return p.waits }) {
+		return nil, errParked
+	}
 	for i := range all {
-		results[i] = all[i].result
 		if line := all[i].result.ForUser; line != "" {
 			r.used = append(r.used, line)
 		}
 	}
-	return results, nil
+	return all, nil
 }
 
 // prepare finds out what is to become of a call: what is known of it from before, what the policy says, and what a person said.
@@ -303,6 +309,9 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 	p.spec = spec
 	if verdict.Ask {
 		return r.approval(ctx, p)
+	}
+	if verdict.Allow && spec.Name == tools.DelegateName {
+		return r.delegate(ctx, p)
 	}
 	return nil
 }
@@ -359,7 +368,7 @@ func (r *run) together(ctx context.Context, calls []pending) error {
 	group.SetLimit(parallelCalls)
 	for i := range calls {
 		p := &calls[i]
-		if p.settled {
+		if p.settled || p.waits {
 			continue
 		}
 		r.shown("⏳ " + p.call.Name + " …")
@@ -417,5 +426,5 @@ func (r *run) toolStep(p pending) store.Step {
 	if p.call.Malformed != "" {
 		args = p.call.Malformed
 	}
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(args), Effect: p.spec.Effect}
+	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(args), Effect: p.spec.Effect, Fence: p.fence}
 }

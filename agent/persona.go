@@ -32,6 +32,8 @@ type Persona struct {
 	// Model is its own with what it can hold; nil: the one for all.
 	Model  llm.Model
 	Limits Limits
+	// Delegates are the agents that it may have work; "*": all.
+	Delegates []string
 	// Can are its capabilities, as others see them.
 	Can []string
 	// Skills are those it has; none: all that fit.
@@ -96,6 +98,7 @@ func mention(all []Persona, text string) (name, rest string) {
 // contactFiles are those of a persona's files that a contact's turn reads; the owner's reads all of them.
 var (
 	contactFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md"}
+	childFiles   = []string{"AGENTS.md", "TOOLS.md"} // for who works for another
 	ownerFiles   = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"}
 )
 
@@ -115,6 +118,11 @@ func (p Persona) prompt(contact bool) string {
 	if contact {
 		files = contactFiles
 	}
+	return p.promptFrom(parts, files)
+}
+
+// promptFrom adds its files to what else there is to say.
+func (p Persona) promptFrom(parts, files []string) string {
 	if p.Workspace != "" {
 		parts = append(parts, readFiles(p.Workspace, files)...)
 	}

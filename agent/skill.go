@@ -37,6 +37,10 @@ func (r *run) learn(ctx context.Context) error {
 
 // manner is how the one who answers works and speaks.
 func (r *run) manner() string {
-	parts := []string{skills.Text(r.skills), r.persona.prompt(!r.caller.Owner)}
+	own := r.persona.prompt(!r.caller.Owner)
+	if r.task.ParentID != nil {
+		own = r.persona.promptFrom(nil, childFiles)
+	}
+	parts := []string{skills.Text(r.skills), own}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }

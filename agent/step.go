@@ -42,8 +42,7 @@ func resultOfStep(s store.Step, res *tools.Result) error {
 }
 
 // resultMessage is a result as the model reads it: fenced, because nothing is known of who wrote it. Passages get their numbers.
-func (r *run) resultMessage(c llm.Call, res tools.Result) llm.Message {
-	fence := r.fence()
+func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Message {
 	var b strings.Builder
 	if res.ForLLM != "" {
 		fmt.Fprintf(&b, "%s result of %s\n%s\n", fence, oneLine(c.Name), res.ForLLM)
@@ -59,9 +58,12 @@ func (r *run) resultMessage(c llm.Call, res tools.Result) llm.Message {
 // cost is what a task has cost so far, with all that it started: its models' calls, and what its tools charged. It is in millionths
 // of the currency.
 func (r *run) cost(ctx context.Context) (int64, error) {
-	sum, err := store.RunCost(ctx, r.Store.DB(), r.first.Run)
-	if err != nil {
-		return 0, err
+	var sum int64
+	if r.task.ParentID == nil { // else it is part of what the other one cost
+		var err error
+		if sum, err = store.RunCost(ctx, r.Store.DB(), r.first.Run); err != nil {
+			return 0, err
+		}
 	}
 	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
 	for _, s := range steps {

@@ -63,7 +63,7 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if first, err = build(ctx); err != nil {
 			return err
 		}
-		first.Request.Agent, first.Request.Run = cmp.Or(r.payer, r.persona.ID), strconv.FormatInt(task.ID, 10)
+		first.Request.Agent, first.Request.Run = cmp.Or(r.payer, r.persona.ID), strconv.FormatInt(cmp.Or(deref(task.ParentID), task.ID), 10)
 		slices.Sort(first.About)
 		first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
 		raw, err := json.Marshal(redactAsked(first))
@@ -76,6 +76,13 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 	}
 	r.first, r.passages = first.Request, first.Passages
 	return nil
+}
+
+func deref(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
 }
 
 // redactAsked is what a model is asked, as it is stored.
@@ -103,6 +110,9 @@ func redactPassages(hits []search.Hit) []search.Hit {
 func (r *run) within(ctx context.Context) (context.Context, func()) {
 	timed, cancelTime := context.WithTimeoutCause(ctx, taskTime, errSlow)
 	working, cancel := context.WithCancelCause(timed)
+	if why, err := store.TaskStop(working, r.Store.DB(), r.task.ID); err == nil && why != "" { // while it was put aside
+		cancel(&stopError{why})
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -21,8 +21,20 @@ func (c *Config) check(r *reader) {
 		c.checkHeartbeat(r, "agents."+name+".heartbeat", a.Heartbeat)
 	}
 	c.checkMCP(r)
+	c.checkAgents(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
+	}
+}
+
+// checkAgents refuses agents that would have somebody work who is not there.
+func (c *Config) checkAgents(r *reader) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		for _, other := range c.Agents[name].Delegates {
+			if _, there := c.Agents[other]; other != "*" && (!there || other == name) {
+				r.complain("agents."+name+".delegates", "names "+other+", which is no other agent; write names of agents, or \"*\" for all")
+			}
+		}
 	}
 }
 

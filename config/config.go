@@ -308,6 +308,7 @@ type Agent struct {
 	APIKey       Secret   // of the provider of its model; empty: the provider's own
 	Skills       []string // those it has; empty: all that fit
 	Can          []string // capabilities: what it is good for
+	Delegates    []string // agents that it may have work; "*": all
 	Workspace    string   // the folder of its files; inside Database.DataDir unless given as an absolute path
 	ReadPaths    []string // further folders it may read
 	Rooms        []string // where it answers: Matrix rooms,

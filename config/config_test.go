@@ -118,7 +118,7 @@ documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
 agents:
-  sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], model: desk/small, api_key: agents-key, skills: [files], can: [prices], workspace: desk,
+  sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], model: desk/small, api_key: agents-key, skills: [files], can: [prices], delegates: ["*"], workspace: desk,
     read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 skills: {folder: /srv/skills}
 mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp"}}
@@ -182,7 +182,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		}},
 		Agents: map[string]Agent{"sales": {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
-			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"},
+			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"}, Delegates: []string{"*"},
 			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Accounts: []string{"l1"},
 			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true, Heartbeat: calm(),
 		}},

@@ -285,6 +285,7 @@ func (a *Agent) fields(section, dir string) []field {
 		key[0], key[1],
 		list(section+".skills", &a.Skills, word),
 		list(section+".can", &a.Can, word),
+		list(section+".delegates", &a.Delegates, lineOf(1, 100)),
 		value(section+".workspace", &a.Workspace, filePath),
 		list(section+".read_paths", &a.ReadPaths, filePath),
 		list(section+".rooms", &a.Rooms, lineOf(1, 255)),

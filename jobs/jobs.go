@@ -23,6 +23,7 @@ const (
 	queueChat     = "chat"
 	queueAdmin    = "admin"
 	queueAsk      = "ask"
+	queueChild    = "child"
 	queueSend     = "send"
 	queueDescribe = "describe"
 	queueE2EE     = "e2ee"
@@ -177,6 +178,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &nudgeWorker{nudger: h.Nudge})
 	river.AddWorker(workers, &summariseWorker{summariser: h.Shorten})
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
+	river.AddWorker(workers, &childWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
 	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
 	river.AddWorker(workers, &forgetWorker{forgetter: h.Forget})
@@ -189,6 +191,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueChat:     queue(chatTurns),
 			queueAdmin:    queue(4),
 			queueAsk:      queue(4),
+			queueChild:    queue(4),
 			queueSend:     queue(8),
 			queueDescribe: queue(4),
 			queueE2EE:     queue(4),

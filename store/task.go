@@ -85,6 +85,24 @@ func TaskByID(ctx context.Context, db DB, task int64) (Task, error) {
 	return one[Task](ctx, db, "task", taskByIDSQL, task)
 }
 
+const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
+
+// TaskByKey returns the task of a key, or ErrNotFound.
+func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
+	return one[Task](ctx, db, "task", taskByKeySQL, key)
+}
+
+const childTasksSQL = "select count(*) from tasks where parent_id = $1"
+
+// ChildTasks is how many tasks one has begun.
+func ChildTasks(ctx context.Context, db DB, task int64) (int, error) {
+	var n int
+	if err := db.QueryRow(ctx, childTasksSQL, task).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count what task %d began: %w", task, err)
+	}
+	return n, nil
+}
+
 const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messages m on m.id = t.message_id
 	where t.chat_id = $1 and (t.live_event = $2 or m.event_id = $2) order by t.id desc limit 1`
 
@@ -146,9 +164,10 @@ func GiveUpTask(ctx context.Context, db DB, key, why string) error {
 	return exec(ctx, db, "give up a task", giveUpTaskSQL, key, clean(why))
 }
 
-const stopTaskSQL = "update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning " + taskColumns
+const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
+	update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning ` + taskColumns
 
-// StopTask asks for the end of a task. ErrNotFound: there is none that runs and was not asked before.
+// StopTask asks for the end of a task and of what it began. ErrNotFound: there is none that runs and was not asked before.
 func StopTask(ctx context.Context, tx Tx, task int64, why string) (Task, error) {
 	return one[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
@@ -209,10 +228,12 @@ type Step struct {
 	Cost      int64
 	StartedAt time.Time
 	EndedAt   *time.Time // nil: it was begun, and how it ended is not known
+	Fence     string     // that stands around what a tool brought
+	Asked     string     // a digest of what a model was asked
 }
 
 const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.handover,
-	s.tokens_in, s.tokens_out, s.cost, s.started_at, s.ended_at`
+	s.tokens_in, s.tokens_out, s.cost, s.started_at, s.ended_at, s.fence, s.asked`
 
 const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id = $1 order by s.seq"
 
@@ -244,14 +265,14 @@ func RestOn(ctx context.Context, db DB, t Task, messages []int64) error {
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
 		calls = case when t.forgotten then null else @calls::jsonb end, passages = case when t.forgotten then null else @passages::jsonb end, is_error = @error, code = @code,
-		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = case when t.forgotten then '' else @handover end, tokens_in = @in, tokens_out = @out, cost = @cost, ended_at = now()
+		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = case when t.forgotten then '' else @handover end, tokens_in = @in, tokens_out = @out, cost = @cost, fence = @fence, asked = case when t.forgotten then '' else @asked end, ended_at = now()
 	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
 
 // EndStep stores what a step came to.
 func EndStep(ctx context.Context, db DB, t Task, s Step) error {
 	return ours(ctx, db, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": clean(s.Text), "user": clean(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": clean(s.Ref), "handover": clean(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost,
+		"code": s.Code, "retriable": s.Retriable, "ref": clean(s.Ref), "handover": clean(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
 	})
 }
 

@@ -26,7 +26,7 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 		p := agent.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can,
+			Rooms: a.Rooms, Senders: a.Senders, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
 			names := cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model))

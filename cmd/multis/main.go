@@ -36,6 +36,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" help:"Write what is remembered of chats as files, into a zip."`
 	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
+	Replay  replayCmd  `cmd:"" help:"Go through a task again from what is stored of it: nothing is done, and it says whether it comes to the same."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`

@@ -227,7 +227,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Replay: replayer(cfg, ag, models), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
@@ -265,7 +265,7 @@ func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Lib
 		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Remember{Store: st, Memory: mem}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
 		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{}, tools.SendFile{Send: fileSender(st, box)},
-		tools.AuditSummary{Store: st},
+		tools.AuditSummary{Store: st}, tools.Delegate{},
 	)
 }
 

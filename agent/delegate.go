@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+	"multis/tools"
+)
+
+const (
+	// kindChild is the kind of a task that another one waits for.
+	kindChild = "child"
+	// maxChildren of one task, and how long it waits for each.
+	maxChildren = 4
+	childTime   = time.Hour
+	// childAnswer is how much of a child's answer its parent reads, in characters.
+	childAnswer = 6000
+)
+
+const childRules = `You are %s. Another agent of the same owner gives you one piece of work and reads your answer; the owner does not. Answer from the passages and from what your tools bring. A sentence that rests on no passage has source 0 and an empty quote; say so when you do not know.
+Do the work that is asked for and nothing beyond it. Write short, plain sentences.`
+
+// colleagues are the agents that a persona may have work: none unless its configuration names some, and none for who works for another.
+func (r *run) colleagues() []Persona {
+	if r.task.ParentID != nil || !r.caller.Owner {
+		return nil
+	}
+	var list []Persona
+	for _, p := range r.Personas {
+		if p.ID != r.persona.ID && (slices.Contains(r.persona.Delegates, p.ID) || slices.Contains(r.persona.Delegates, "*")) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// withoutColleagues takes the tool away from who has nobody to ask.
+func (r *run) withoutColleagues() {
+	if len(r.colleagues()) == 0 {
+		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName)
+	}
+}
+
+// colleaguesText tells a model whom it may ask.
+func (r *run) colleaguesText() string {
+	var names []string
+	for _, p := range r.colleagues() {
+		name := p.ID
+		if len(p.Can) > 0 {
+			name += " (" + strings.Join(p.Can, ", ") + ")"
+		}
+		names = append(names, name)
+	}
+	return " There are: " + strings.Join(names, "; ") + "."
+}
+
+// colleague is the one of a name, or the first that has the capability.
+func (r *run) colleague(called string) (Persona, bool) {
+	all := r.colleagues()
+	i := slices.IndexFunc(all, func(p Persona) bool { return p.calledBy(called) })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(p Persona) bool { return slices.Contains(p.Can, strings.ToLower(called)) })
+	}
+	if i < 0 {
+		return Persona{}, false
+	}
+	return all[i], true
+}
+
+// delegate has another agent work, or takes in what that came to. The task is put aside meanwhile: no worker waits.
+func (r *run) delegate(ctx context.Context, p *pending) error {
+	answered := func(res tools.Result) error {
+		p.settled, p.result = true, res
+		return r.endTool(ctx, *p)
+	}
+	args, err := tools.Decode[tools.DelegateArgs](r.toolCall(p.call))
+	if err != nil {
+		return answered(tools.Bad(err))
+	}
+	to, known := r.colleague(args.Agent)
+	if !known || strings.TrimSpace(args.Task) == "" {
+		return answered(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.colleaguesText()))
+	}
+	child, err := store.TaskByKey(ctx, r.Store.DB(), childKey(r.task.ID, p.call.ID))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return r.spawn(ctx, p, to, args.Task, answered)
+	case err != nil:
+		return err
+	case child.State == store.TaskCompleted:
+		return answered(tools.Result{ForLLM: clip(child.Answer, childAnswer), ForUser: "asked " + to.ID})
+	case child.State.Over():
+		return answered(tools.Failed(to.ID+" did not get it done: "+child.Error, false))
+	case r.now().Sub(child.CreatedAt) > childTime:
+		err := r.Store.InTx(ctx, func(tx store.Tx) error {
+			_, err := store.StopTask(ctx, tx, child.ID, "it took more than an hour")
+			return err
+		})
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		return answered(tools.Result{ForLLM: to.ID + " did not answer within an hour.", IsError: true, Code: tools.CodeTimeout})
+	}
+	p.waits = true
+	return nil
+}
+
+func childKey(parent int64, call string) string { return fmt.Sprintf("child:%d:%s", parent, call) }
+
+// spawn gives the work to another agent.
+func (r *run) spawn(ctx context.Context, p *pending, to Persona, work string, answered func(tools.Result) error) error {
+	n, err := store.ChildTasks(ctx, r.Store.DB(), r.task.ID)
+	if err != nil {
+		return err
+	}
+	if n >= maxChildren {
+		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)))
+	}
+	model, _ := r.modelOf(to)
+	parent := r.task.ID
+	err = r.Store.InTx(ctx, func(tx store.Tx) error {
+		child, err := store.OpenTask(ctx, tx, store.Task{
+			ParentID: &parent, Key: childKey(parent, p.call.ID), Kind: kindChild, ChatID: r.task.ChatID, About: r.task.About, Agent: to.ID, Model: model.Name(), Input: policy.Redact(work),
+		})
+		if err != nil {
+			return err
+		}
+		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{Task: child.ID}, jobs.TaskArgs{Task: parent, At: r.now().Add(childTime + time.Second)})
+	})
+	if err != nil {
+		return err
+	}
+	r.shown("⏳ " + to.ID + " works on a part of it …")
+	p.waits = true
+	return nil
+}
+
+// workForAnother makes an attempt at what another task waits for. It sees what that one may see, and speaks to nobody but it.
+func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.Chat, last bool) error {
+	parent, err := store.TaskByID(ctx, a.Store.DB(), *task.ParentID)
+	if err != nil {
+		return err
+	}
+	r := a.newRun(a.byID(task.Agent), ownerRounds)
+	r.task = task
+	// What a model wrote may name a chat, and may hold an address: neither is the owner's word.
+	if r.places, err = a.placesOf(ctx, parent.Input); err != nil {
+		return err
+	}
+	r.caller = tools.Caller{
+		Owner: true, Chat: room, Agent: r.persona.ID, Scope: r.places.scope, Allow: r.persona.Allow, Deny: r.persona.Deny,
+		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+	}
+	r.withoutColleagues()
+	if err := r.learn(ctx); err != nil {
+		return err
+	}
+	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) { return r.childAsked(ctx, parent) })
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	working, release := r.within(ctx)
+	defer release()
+	var out outcome
+	if err == nil {
+		out, err = r.loop(working)
+	}
+	state, why, ended := stopped(working, err)
+	var over *llm.OverBudgetError
+	switch {
+	case errors.Is(err, store.ErrTaskLost), errors.Is(err, errParked):
+		return nil
+	case ended:
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &over):
+		state, why = store.TaskFailed, over.Error()
+	case err != nil && !last && !isModels(err):
+		return err
+	case err != nil:
+		zerolog.Ctx(ctx).Err(err).Int64("task", task.ID).Msg("What another task waits for did not work out")
+		state, why = store.TaskFailed, "it did not work out"
+	case out.text == "":
+		state, why = store.TaskFailed, out.why
+	default:
+		state = store.TaskCompleted
+	}
+	done := r.end(state, r.sourced(out.text), why)
+	return a.endChild(context.WithoutCancel(ctx), done)
+}
+
+// endChild ends a task, and has the one go on that waits for it.
+func (a *Agent) endChild(ctx context.Context, done store.Task) error {
+	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.EndTask(ctx, tx, done); err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: *done.ParentID})
+	})
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	return err
+}
+
+// childAsked builds what the model is asked: the work, what the documents say about it, and nothing of any conversation.
+func (r *run) childAsked(ctx context.Context, parent store.Task) (asked, error) {
+	found, err := r.lookUp(ctx, r.places.scope, r.task.Input)
+	if err != nil {
+		return asked{}, err
+	}
+	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
+	if err != nil {
+		return asked{}, err
+	}
+	m := material{rules: fmt.Sprintf(childRules, r.name(name)), persona: r.manner(), asks: r.task.Input}
+	first, err := r.asks(ctx, m, found.Hits, conversation{}, llm.Request{Purpose: kindChild, Chat: r.task.ChatID})
+	first.About = append(first.About, parent.About...)
+	return first, err
+}
+
+// sourced is an answer in plain words, each sentence with the source that it rests on.
+func (r *run) sourced(text string) string {
+	d, err := readDraft(text)
+	if err != nil {
+		return text
+	}
+	var said []string
+	for _, s := range d.Sentences {
+		line := strings.TrimSpace(s.Text)
+		if span, ok := check(s, r.passages); ok {
+			line += " " + span.Source
+		}
+		said = append(said, line)
+	}
+	return strings.Join(said, "\n")
+}

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+	"multis/store"
+	"multis/tools"
+)
+
+// team is a bundle with agents, and what a model says as each of them.
+func team(t *testing.T, main, shop llmtest.Script) (*bundle, *llmtest.Server, *llmtest.Server) {
+	t.Helper()
+	model, server := scripted(t, main)
+	own, ownServer := scripted(t, shop)
+	b := setup(t, model)
+	b.equip(tools.Delegate{})
+	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Can: []string{"prices"}}}
+	return b, server, ownServer
+}
+
+// children are the tasks that others wait for, the oldest first.
+func (b *bundle) children() (all []store.Task) {
+	b.t.Helper()
+	rows, err := b.store.DB().Query(context.Background(), "select id from tasks where parent_id is not null order by id")
+	require.NoError(b.t, err)
+	var ids []int64
+	for rows.Next() {
+		var row int64
+		require.NoError(b.t, rows.Scan(&row))
+		ids = append(ids, row)
+	}
+	require.NoError(b.t, rows.Err())
+	for _, row := range ids {
+		task, err := store.TaskByID(context.Background(), b.store.DB(), row)
+		require.NoError(b.t, err)
+		all = append(all, task)
+	}
+	return all
+}
+
+func (b *bundle) jobs(kind string) (n int) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n))
+	return n
+}
+
+func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question to answer") {
+			return llmtest.Reply{Calls: []llmtest.Call{
+				{Name: "delegate", Args: `{"agent": "prices", "task": "What does tuning an upright piano cost?"}`},
+				{Name: "delegate", Args: `{"agent": "shop", "task": "What does tuning a grand piano cost?"}`},
+				{Name: "delegate", Args: `{"agent": "nobody", "task": "x"}`},
+				{Name: "search_docs", Args: `{"query": "delivery"}`},
+			}}
+		}
+		return llmtest.Reply{Text: says("Both are known.", 0, "")}
+	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "grand piano cost?") {
+			return llmtest.Reply{Text: says("120 euro.", 1, "A grand piano costs 120 euro.")}
+		}
+		return llmtest.Reply{Text: says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
+	})
+	m := b.asks("what do the two cost?")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
+	require.NoError(t, err)
+	require.Equal(t, store.TaskMonitoring, parent.State)
+	require.NotNil(t, b.message(m.ID).AnsweredAt, "no worker and no inbox waits for it")
+	require.Empty(t, b.sent(b.admin))
+	children := b.children()
+	require.Len(t, children, 2, "beside each other")
+	require.Equal(t, 2, b.jobs("child"))
+	require.NoError(t, b.agent.Resume(ctx, parent.ID, false), "too early is nothing")
+	require.Len(t, server.Requests(), 1)
+
+	require.NoError(t, b.agent.Resume(ctx, children[0].ID, false))
+	require.NoError(t, b.agent.Resume(ctx, children[0].ID, false), "again is nothing")
+	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	require.Len(t, server.Requests(), 1, "one is missing")
+	require.NoError(t, b.agent.Resume(ctx, children[1].ID, false))
+	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	require.Len(t, b.sent(b.admin), 1)
+	require.Contains(t, b.sent(b.admin)[0], "Both are known.")
+	require.Len(t, shop.Requests(), 2)
+	asked := shop.Requests()[0]
+	require.NotContains(t, asked.Last(), "what do the two cost?", "it sees nothing of the conversation")
+	require.NotContains(t, strings.Join(offered(asked), " "), "delegate", "and asks nobody itself")
+	require.Contains(t, asked.System, "Another agent of the same owner")
+	var read strings.Builder
+	for _, message := range server.Requests()[1].Messages {
+		read.WriteString(message.Text + "\n")
+	}
+	require.Contains(t, read.String(), "90 euro. [prices.md › Pianos")
+	require.Contains(t, read.String(), "120 euro. [prices.md › Pianos")
+	require.Contains(t, read.String(), "There are: shop (prices).", "who is not there is not asked")
+	p, err := b.agent.Replay(ctx, parent.ID, nil)
+	require.NoError(t, err)
+	require.Empty(t, p.Differs+p.Over)
+}
+
+func TestWorkForOthersHasItsLimits(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := 0
+	b, server, _ := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		if n++; n > 6 {
+			return llmtest.Reply{Text: says("Enough.", 0, "")}
+		}
+		return calls("delegate", map[string]string{"agent": "shop", "task": fmt.Sprint("part ", n)})
+	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "part 2") {
+			return llmtest.Reply{Status: 400}
+		}
+		return llmtest.Reply{Text: says("Done.", 0, "")}
+	})
+	m := b.asks("do it all")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
+	require.NoError(t, err)
+	for range 6 {
+		for _, child := range b.children() {
+			require.NoError(t, b.agent.Resume(ctx, child.ID, true))
+		}
+		require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	}
+	require.Len(t, b.children(), maxChildren)
+	require.Contains(t, b.sent(b.admin)[0], "Enough.")
+	require.Contains(t, server.Requests()[2].Last(), "did not get it done")
+	require.Contains(t, server.Requests()[5].Last(), "That was the work of 4 others already")
+
+	b.agent.Personas[0].Delegates = nil
+	b.ask("and again?")
+	all := server.Requests()
+	require.NotContains(t, strings.Join(offered(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
+}
+
+func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	script := func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question to answer") {
+			return calls("delegate", map[string]string{"agent": "shop", "task": "a long one"})
+		}
+		return llmtest.Reply{Text: says("He was silent.", 0, "")}
+	}
+	b, _, shop := team(t, script, llmtest.Say(says("Too late.", 0, "")))
+	m := b.asks("do it")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	late := b.agent.now
+	b.agent.now = func() time.Time { return late().Add(2 * time.Hour) }
+	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
+	require.NoError(t, err)
+	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	require.Contains(t, b.sent(b.admin)[0], "He was silent.")
+	b.agent.now = late
+	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	require.Equal(t, store.TaskKilled, b.children()[0].State)
+
+	m = b.asks("do it again")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	parent, err = store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
+	require.NoError(t, err)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, parent.ID, "you asked me to")
+		return err
+	}))
+	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	require.Contains(t, b.sent(b.admin)[1], "Stopped: you asked me to.")
+	require.NoError(t, b.agent.Resume(ctx, b.children()[1].ID, false))
+	require.Equal(t, store.TaskKilled, b.children()[1].State)
+	require.Empty(t, shop.Requests(), "neither asked its model any more")
+}

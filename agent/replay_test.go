@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/store"
+	"multis/tools"
+)
+
+func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	const secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"
+	model, server := scripted(t, inTurn(
+		calls("search_docs", map[string]any{"query": "grand piano " + secret}),
+		llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on":   true}`}, {Name: "search_docs", Args: `{"query":"delivery"}`}}},
+		llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
+	))
+	b := setup(t, model)
+	l := &lamp{tier: tools.Read}
+	b.equip(l)
+	b.note(policy.Admin, b.admin.ID, "The tuner is called Ben, his key is "+secret)
+	b.ask("what does a grand piano cost? and light, please")
+	task, _ := b.task()
+	asked := len(server.Requests())
+	for range 2 {
+		p, err := b.agent.Replay(ctx, task.ID, nil)
+		require.NoError(t, err)
+		require.Empty(t, p.Differs)
+		require.Empty(t, p.Over)
+		require.Equal(t, task.Answer, p.Answer)
+		require.Len(t, p.Rounds, 3)
+		require.Contains(t, p.Markdown(), "The same, to the byte.")
+		require.Contains(t, p.Markdown(), "switched the lamp")
+		require.NotContains(t, p.Markdown(), secret)
+	}
+	require.EqualValues(t, 1, l.lit.Load(), "nothing is done")
+	require.Len(t, server.Requests(), asked, "and nobody is asked")
+
+	other, otherServer := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano [secret]"}), calls("lamp", map[string]bool{"on": false}), llmtest.Reply{Text: "Who knows."}))
+	p, err := b.agent.Replay(ctx, task.ID, other)
+	require.NoError(t, err)
+	require.Empty(t, p.Differs)
+	require.Contains(t, p.Markdown(), "openai/test (the same): calls search")
+	require.Contains(t, p.Markdown(), "Who knows")
+	require.Len(t, otherServer.Requests(), 3, "each round is asked as it was")
+	require.EqualValues(t, 1, l.lit.Load())
+
+	_, err = b.store.DB().Exec(ctx, "update task_steps set text = 'The lamp is off.' where task_id = $1 and name = 'lamp'", task.ID)
+	require.NoError(t, err)
+	p, err = b.agent.Replay(ctx, task.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, "what the model was asked in round 3", p.Differs)
+	require.Contains(t, p.Markdown(), "Not the same")
+}
+
+func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, _ := scripted(t, llmtest.Say(says("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	b := setup(t, model)
+	b.equip()
+	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.turn()
+	task, _ := b.task()
+	p, err := b.agent.Replay(ctx, task.ID, nil)
+	require.NoError(t, err)
+	require.Empty(t, p.Differs+p.Over)
+	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from prices.md)")
+
+	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), calls("escalate", map[string]string{"reason": "She is angry."})))
+	b.agent.Model = model
+	b.says("and what does a grand piano cost?", policy.ActionAnswer)
+	b.turn()
+	task, _ = b.task()
+	p, err = b.agent.Replay(ctx, task.ID, nil)
+	require.NoError(t, err)
+	require.Empty(t, p.Differs+p.Over)
+	require.Empty(t, p.Answer)
+	require.Len(t, p.Rounds, 2)
+}
+
+func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}), llmtest.Reply{Text: says("Done.", 0, "")}))
+	b := setup(t, model)
+	b.equip()
+	m := b.asks("the hidden word")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	task, _ := b.task()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(ctx, tx, b.admin.ID, m.EventID, m.At)
+		return err
+	}))
+	p, err := b.agent.Replay(ctx, task.ID, nil)
+	require.NoError(t, err)
+	require.Contains(t, p.Markdown(), "its words are gone")
+	require.Contains(t, p.Markdown(), "search\\_docs")
+	require.NotContains(t, p.Markdown(), "hidden")
+
+	model, _ = scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return calls("search_docs", map[string]string{"query": "piano"})
+	})
+	b.agent.Model = model
+	b.ask("what does a piano cost?")
+	task, _ = b.task()
+	p, err = b.agent.Replay(ctx, task.ID, nil)
+	require.NoError(t, err)
+	require.Contains(t, p.Over, "same arguments 3 times")
+	_, err = b.agent.Replay(ctx, 999, nil)
+	require.ErrorIs(t, err, store.ErrNotFound)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"multis/agent"
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+)
+
+// replayCmd goes through a task again.
+type replayCmd struct {
+	Task  int64  `arg:"" help:"The number of the task, as it stands under its answer."`
+	Model string `placeholder:"PROVIDER/NAME" help:"Ask this model the same and show what it says beside what was said. It is paid from the budget."`
+}
+
+// Run goes through it and prints what came of it.
+func (c replayCmd) Run(ctx context.Context, g *cli) error {
+	cfg, err := config.Load(g.Config)
+	if err != nil {
+		return err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	models, err := newModels(cfg, st)
+	if err != nil {
+		return err
+	}
+	people, err := personas(cfg, models) //nolint:contextcheck // it connects to nobody
+	if err != nil {
+		return err
+	}
+	ag := agent.New(agent.Options{Store: st, Model: llm.None{}, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}})
+	text, err := replayer(cfg, ag, models)(ctx, c.Task, c.Model)
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("there is no task %d; tasks are kept for 30 days", c.Task)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println(text)
+	return nil
+}
+
+// replayer goes through tasks again, with the model of a name beside the stored one.
+func replayer(cfg *config.Config, ag *agent.Agent, models *llm.Models) func(context.Context, int64, string) (string, error) {
+	return func(ctx context.Context, task int64, name string) (string, error) {
+		var other llm.Model
+		if name != "" {
+			m, err := models.Open(cfg.LLM.Names(name), "") //nolint:contextcheck // it connects to nobody
+			if err != nil {
+				return "I cannot ask that model: " + err.Error(), nil //nolint:nilerr // said to who named it
+			}
+			other = m
+		}
+		p, err := ag.Replay(ctx, task, other)
+		if err != nil {
+			return "", err
+		}
+		return p.Markdown(), nil
+	}
+}
