@@ -98,6 +98,9 @@ func (r *run) delegate(ctx context.Context, p *pending) error {
 	case err != nil:
 		return err
 	case child.State == store.TaskCompleted:
+		if err := store.RestOn(ctx, r.Store.DB(), r.task, child.About); err != nil {
+			return err
+		}
 		return answered(tools.Result{ForLLM: clip(child.Answer, childAnswer), ForUser: "asked " + to.ID})
 	case child.State.Over():
 		return answered(tools.Failed(to.ID+" did not get it done: "+child.Error, false))

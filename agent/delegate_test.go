@@ -45,12 +45,6 @@ func (b *bundle) children() (all []store.Task) {
 	return all
 }
 
-func (b *bundle) jobs(kind string) (n int) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n))
-	return n
-}
-
 func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -30,13 +30,13 @@ func TestMain(m *testing.M) {
 		storetest.Main(m)
 		return
 	}
-	if err := testServer(nil).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	if err := testServer(nil, nil).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		os.Exit(1)
 	}
 }
 
 // testServer is a server with all kinds of tools.
-func testServer(wiped *atomic.Int32) *mcp.Server {
+func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	object := json.RawMessage(`{"type": "object", "properties": {"a": {"type": "integer"}}}`)
 	text := func(s string) (*mcp.CallToolResult, error) {
@@ -61,8 +61,11 @@ func testServer(wiped *atomic.Int32) *mcp.Server {
 			return text("wiped")
 		},
 		"slow": func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
+			select {
+			case <-ctx.Done():
+			case <-release:
+			}
+			return nil, context.Canceled
 		},
 		"picture": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}}}, nil
@@ -102,13 +105,14 @@ func call(t *testing.T, r *tools.Registry, name, args string, approved bool) too
 func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	t.Parallel()
 	var wiped atomic.Int32
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped) }, nil)
+	release := make(chan struct{})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped, release) }, nil)
 	var shown atomic.Value
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown.Store(r.Header.Get("Authorization"))
 		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
 	s := source(t, registry, Server{
 		Name: "desk", URL: web.URL, Token: "open-sesame", Timeout: 3 * time.Second,

@@ -291,7 +291,7 @@ func ours(ctx context.Context, db DB, what, sql string, args pgx.NamedArgs) erro
 // forgetTasksSQL empties what tasks hold of @messages, and the tasks that are named.
 const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, input = '', request = null, answer = '', error = ''
 		where (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
-	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = ''
+	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = '', fence = '', asked = ''
 		from tasks_gone g where s.task_id = g.id),
 	approvals_gone as (update approvals a set arguments = '' from tasks_gone g where a.task_id = g.id)`
 
