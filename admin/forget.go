@@ -143,9 +143,9 @@ func (a *Admin) askForget(ctx context.Context, r request, d store.Doomed, title,
 		lines = append(lines, fmt.Sprintf("- and %d more", more))
 	}
 	if stays != "" {
-		lines = append(lines, stays)
+		lines = append(lines, "", stays)
 	}
-	lines = append(lines, "👍 forget · 👎 keep.")
+	lines = append(lines, "", "👍 forget · 👎 keep.")
 	return answer{text: strings.Join(lines, "\n"), asks: &letGo{Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
 }
 
@@ -309,8 +309,15 @@ func forgottenText(f store.Forgetting) string {
 		n   int
 		one string
 	}{
-		{c.Messages, "message"}, {c.Files, "kept file"}, {c.Notes, "note"}, {c.Passages, "passage of notes"}, {c.Promises, "promise"}, {c.Reminders, "reminder"},
-		{c.Letters, "thing I said"}, {c.Tasks, "task of mine"}, {c.Waits, "call for a person"},
+		{c.Messages, "message"},
+		{c.Files, "kept file"},
+		{c.Notes, "note"},
+		{c.Passages, "passage of notes"},
+		{c.Promises, "promise"},
+		{c.Reminders, "reminder"},
+		{c.Letters, "thing I said"},
+		{c.Tasks, "task of mine"},
+		{c.Waits, "call for a person"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, countThings(p.n, p.one))

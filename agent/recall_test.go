@@ -70,3 +70,23 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 	}))
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
 }
+
+func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"sentences":[{"text":"As I know, it is oolong.","source":0,"quote":""}]}`}
+	})
+	b := setup(t, model)
+	ctx := context.Background()
+	asked := b.asks("she said oolong; what was it?")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, asked, asked.Body))
+	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "outbox.content")
+	b.sent(b.admin)
+	_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent'")
+	require.NoError(t, err)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(ctx, tx, b.admin.ID, asked.EventID, time.Now())
+		return err
+	}))
+	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -353,17 +354,18 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 }
 
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
-	gone, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
+	var gone []uuid.UUID
+	var err error
+	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin {
+		if gone, err = store.EmptyAnswers(ctx, b.tx, chat.ID, target); err != nil {
+			return err
+		}
+	}
+	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
 	if err != nil {
 		return err
 	}
-	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin {
-		answers, err := store.EmptyAnswers(ctx, b.tx, chat.ID, target)
-		if err != nil {
-			return err
-		}
-		gone = append(gone, answers...)
-	}
+	gone = append(gone, quotes...)
 	for _, out := range gone {
 		b.enqueue(jobs.RetractArgs{Out: out})
 	}

@@ -65,7 +65,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 		now := m.Now()
 		f.DoneAt = &now
 	}
-	f.Counts.Add(gone)
+	f.Counts = f.Counts.Add(gone)
 	return gone, err
 }
 

@@ -60,7 +60,7 @@ func SourceOf(chat store.Chat, m store.Message, zone *time.Location, now time.Ti
 		form = "Mon 2 Jan 2006 15:04"
 	}
 	source := labelOf(chat)
-	if m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner {
+	if chat.Kind != policy.KindAdmin && (m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner) {
 		source = "You to " + source
 	}
 	return source + ", " + m.At.In(zone).Format(form)

@@ -24,7 +24,7 @@ func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
 			if err != nil {
 				return all, err
 			}
-			all.Add(gone)
+			all = all.Add(gone)
 			more = !gone.IsZero()
 		}
 	}

@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -124,7 +123,7 @@ func BenchmarkRetention(b *testing.B) {
 		require.Equal(b, 100_000, gone.Messages)
 		var left int
 		require.NoError(b, st.DB().QueryRow(b.Context(), "select count(*) from message_terms").Scan(&left))
-		require.Zero(b, left, fmt.Sprintf("%d words are still counted", left))
+		require.Zero(b, left, "words are still counted")
 		b.StartTimer()
 	}
 }

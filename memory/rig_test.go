@@ -19,7 +19,6 @@ import (
 	"multis/store/storetest"
 )
 
-
 // rig is a memory with a model server, Ana's chat, Ben's chat and the owner's room.
 type rig struct {
 	t      *testing.T

@@ -30,8 +30,8 @@ type Forgotten struct {
 	Retract []uuid.UUID `json:"-"`
 }
 
-// Add counts what else was removed.
-func (f *Forgotten) Add(more Forgotten) {
+// Add is f and what else was removed.
+func (f Forgotten) Add(more Forgotten) Forgotten {
 	f.Messages += more.Messages
 	f.Files += more.Files
 	f.Notes += more.Notes
@@ -42,14 +42,13 @@ func (f *Forgotten) Add(more Forgotten) {
 	f.Waits += more.Waits
 	f.Reminders += more.Reminders
 	f.Chats += more.Chats
-	f.Retract = append(f.Retract, more.Retract...)
+	f.Retract = slices.Concat(f.Retract, more.Retract)
+	return f
 }
 
 // IsZero tells whether nothing was there.
 func (f Forgotten) IsZero() bool {
-	f.Retract = nil
-	n := f
-	return n.Messages+n.Files+n.Notes+n.Passages+n.Promises+n.Tasks+n.Letters+n.Waits+n.Reminders+n.Chats == 0
+	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Chats == 0
 }
 
 // Doomed names what is to go.
@@ -96,6 +95,13 @@ const quotingLettersSQL = `with quotes as (update outbox o set content = '{}', s
 		where o.about && @messages::bigint[] and o.about <> '{}' and o.content <> '{}' returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
+
+// What came of a task may hold what stood in it, cited or not. It is emptied here and stays where it was said.
+const answersSQL = `with answers as (update outbox set content = '{}', spans = '[]' where content <> '{}' and state <> 'queued' and id in (
+			select o.id from tasks t join messages m on m.id = t.message_id, lateral (select id from outbox where id = m.outbox_id union all select id from outbox where part_of = m.outbox_id) o
+			where t.forgotten and (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks))) returning id),
+	files as (delete from outbox_files where outbox_id in (select id from answers))
+	select count(*)::int from answers`
 
 const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
 
@@ -177,7 +183,11 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	}
 	f.Notes, f.Promises, f.Passages = learned.Notes, learned.Promises, learned.passages
 	f.Retract, err = scalars[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
-	f.Letters = len(f.Retract)
+	if err != nil {
+		return f, err
+	}
+	answers, err := scalar[int](ctx, tx, "answers", answersSQL, pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks)})
+	f.Letters = len(f.Retract) + answers
 	return f, err
 }
 

@@ -165,7 +165,7 @@ const doomedOfChatSQL = "select id from messages where chat_id = $1 and id <= $2
 
 const restOfChatSQL = `with promises as (delete from commitments where chat_id = @chat and created_at <= @at returning 1),
 	tasks as (delete from tasks where chat_id = @chat and created_at <= @at returning forgotten),
-	letters as (update outbox set content = '{}', spans = '[]', error = '', reason = '' where chat_id = @chat and created_at <= @at and content <> '{}' returning id),
+	letters as (update outbox set content = '{}', spans = '[]', error = '', reason = '' where chat_id = @chat and created_at < @at and content <> '{}' returning id),
 	files as (delete from outbox_files where outbox_id in (select id from letters)),
 	asked as (delete from dialogs where chat_id = @chat and created_at <= @at),
 	waits as (delete from escalations where chat_id = @chat and opened_at <= @at),

@@ -102,11 +102,11 @@ func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
 const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', spans = '[]'
 		from messages m where m.chat_id = $1 and m.event_id = $2 and m.author = 'contact' and o.chat_id = m.chat_id and o.send_as = 'owner'
 			and m.outbox_id in (o.id, o.part_of) and o.content <> '{}'
-			and not exists (select from messages x where x.outbox_id = m.outbox_id and x.redacted_at is null) returning o.id),
+			and not exists (select from messages x where x.outbox_id = m.outbox_id and x.id <> m.id and x.redacted_at is null) returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from answers))
 	select id from answers`
 
-// EmptyAnswers empties what was answered to a message that was deleted, unless it answers others that still stand, and returns the
+// EmptyAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
 // rows: what was or is just being sent of them is to be deleted too. One that still waits is dropped when its turn comes.
 func EmptyAnswers(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]uuid.UUID, error) {
 	return scalars[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
