@@ -223,6 +223,23 @@ func TestSoMuchIsForgottenByATypedWordOnly(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from forgettings"))
 }
 
+func TestATopicIsFoundInAnyCaseAndItsSignsMeanNothingElse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.says(ana, "@ana:x", "die Überweisung war 100% (net.)")
+	r.says(ana, "@ana:x", "100 net")
+	r.notes(ana, "ÜBERWEISUNG erledigt", r.says(ana, "@ana:x", "ja"))
+	require.Contains(t, r.owner("/forget überweisung"), "2 messages and 1 note", "and what the note comes from")
+	r.owner("no")
+	require.Contains(t, r.owner(`/forget 100% (NET.)`), "1 message")
+	r.owner("no")
+	for _, nothing := range []string{"%", "(net", `\d`, ".*", "[a-z]+"} {
+		r.owner("/forget " + nothing)
+	}
+	require.Contains(t, r.owner(`/forget [a-z]+q`), "I hold nothing about that.")
+}
+
 func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -69,27 +70,27 @@ type Held struct {
 }
 
 const (
-	messagesOnSQL = `select m.id from messages m where m.body ilike all (@like) and m.redacted_at is null
+	messagesOnSQL = `select m.id from messages m where m.body ~ all (@like) and m.redacted_at is null
 		union select i.id from message_configs c, plainto_tsquery(c.config::regconfig, @text) q, message_index i where c.role = '*' and i.config = c.config and i.tsv @@ q
-		union select message_id from commitments where what || ' ' || who || ' ' || whom ilike all (@like)
-		union select e.message_id from escalations e where e.why ilike all (@like)
+		union select message_id from commitments where what || ' ' || who || ' ' || whom ~ all (@like)
+		union select e.message_id from escalations e where e.why ~ all (@like)
 		order by 1 desc limit @limit`
 
-	notesOnSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ilike all (@like) order by n.id desc limit @limit`
+	notesOnSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ~ all (@like) order by n.id desc limit @limit`
 
-	tasksOnSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ilike all (@like)
-			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ilike all (@like)))
+	tasksOnSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ~ all (@like)
+			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ~ all (@like)))
 		order by 1 desc limit @limit`
 
-	lettersOnSQL = `select o.id from outbox o where o.content <> '{}' and concat_ws(' ', o.content, o.spans, o.error) ilike all (@like) order by o.seq desc limit @limit`
+	lettersOnSQL = `select o.id from outbox o where o.content <> '{}' and concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
 
-	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ilike all (@like)
-		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ilike all (@like))) order by 1 desc limit @limit`
+	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
+		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
 
-	jobsOnSQL = `select j.id from river.river_job j where j.finalized_at is not null and concat_ws(' ', j.args, j.metadata, array_to_string(j.errors, ' ')) ilike all (@like) limit @limit`
+	jobsOnSQL = `select j.id from river.river_job j where j.finalized_at is not null and concat_ws(' ', j.args, j.metadata, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
 
-	documentsOnSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ilike all (@like) or d.name ilike all (@like))
-		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ilike all (@like) order by 1 limit 20`
+	documentsOnSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ~ all (@like) or d.name ~ all (@like))
+		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ~ all (@like) order by 1 limit 20`
 )
 
 // FindTopic looks through all that is kept for a topic, limit of each kind at most. It is for the owner alone: it reads what all
@@ -99,10 +100,9 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 	if len(topic.Words) == 0 {
 		return h, nil
 	}
-	literally := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	like := make([]string, len(topic.Words))
 	for i, w := range topic.Words {
-		like[i] = "%" + literally.Replace(w) + "%"
+		like[i] = inAnyCase(w)
 	}
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
 	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
@@ -134,6 +134,22 @@ type notedFrom struct {
 	ID      int64
 	ChatID  int64
 	Sources []int64
+}
+
+// inAnyCase is a regular expression for a text in small or capital letters, of any language: databases mostly know those of English.
+func inAnyCase(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch small, capital := unicode.ToLower(r), unicode.ToUpper(r); {
+		case small != capital:
+			b.WriteString("[" + string(small) + string(capital) + "]")
+		case r < unicode.MaxASCII && !unicode.IsDigit(r):
+			b.WriteString(`\` + string(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // takeNotes adds notes with the messages they come from, so that they cannot be learned again.
