@@ -46,12 +46,16 @@ func (a *Admin) readHistory(chat store.Chat, since int64) answer {
 	case !chat.Usable():
 		return answer{text: "I cannot read **" + esc(label(chat)) + "**: it has no room at the moment."}
 	}
+	keeps := ""
+	if days := a.Memory.Rules.Days; time.Unix(since, 0).Before(a.Now().AddDate(0, 0, -days)) {
+		keeps = fmt.Sprintf(" What is older than %d days goes again tonight (config: memory.retention_days).", days)
+	}
 	from := "the beginning"
 	if since > 0 {
 		from = time.Unix(since, 0).In(a.Rules.Zone).Format("Mon 2 Jan 2006")
 	}
 	return answer{
-		text: "📥 I read **" + esc(label(chat)) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered. I tell you when it is done.",
+		text: "📥 I read **" + esc(label(chat)) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
 		do: func(ctx context.Context, tx store.Tx) error {
 			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{Chat: chat.ID, Since: since})
 		},

@@ -18,7 +18,8 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	require.Contains(t, r.owner("/import"), "Which chat?")
 	require.Contains(t, r.owner("/import Ana since soon"), "I don't know the day “soon”. Say it like 2026-05-01")
-	require.Equal(t, "📥 I read **Ana · WhatsApp** back to Fri 1 May 2026, a few hundred messages a minute. Nothing of it is answered. I tell you when it is done.",
+	require.Equal(t, "📥 I read **Ana · WhatsApp** back to Fri 1 May 2026, a few hundred messages a minute. Nothing of it is answered. "+
+		"What is older than 90 days goes again tonight (config: memory.retention_days). I tell you when it is done.",
 		r.owner("/import ana since 2026-05-01"))
 	var args jobs.HistoryArgs
 	var raw []byte
