@@ -69,19 +69,22 @@ func (s *OwnerSync) sealedBy(ctx context.Context, resp *mautrix.RespSync) (found
 	if err != nil {
 		return nil, err
 	}
+	bots := map[id.UserID]bool{}
 	for room, events := range byRoom {
 		if _, known := chats[room]; known {
 			continue
 		}
 		for _, evt := range events {
-			_, err := store.ProtocolOf(ctx, s.inbox.store.DB(), evt.Sender)
-			if errors.Is(err, store.ErrNotFound) {
-				continue
+			if _, asked := bots[evt.Sender]; !asked {
+				_, err := store.ProtocolOf(ctx, s.inbox.store.DB(), evt.Sender)
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					return nil, err
+				}
+				bots[evt.Sender] = err == nil
 			}
-			if err != nil {
-				return nil, err
+			if bots[evt.Sender] {
+				found = append(found, evt)
 			}
-			found = append(found, evt)
 		}
 	}
 	return found, nil

@@ -136,7 +136,7 @@ func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
 	_, err = a.Owner.JoinRoomByID(t.Context(), made)
 	require.NoError(t, err)
 	for _, who := range []id.UserID{bridge, stranger.UserID} {
-		_, err := stranger.SendStateEvent(t.Context(), made, event.StateBridge, who.String(), map[string]any{
+		_, err := stranger.SendStateEvent(t.Context(), made, event.StateBridge, who.Localpart(), map[string]any{
 			"bridgebot": who, "protocol": map[string]any{"id": chat.Protocol}, "com.beeper.room_type.v2": "dm",
 			"channel": map[string]any{"id": chat.ChannelID, "fi.mau.receiver": chat.Receiver},
 		})
