@@ -166,7 +166,7 @@ func doomedText(d store.Doomed) string {
 }
 
 func isEmpty(d store.Doomed) bool {
-	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs) == 0
+	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) == 0
 }
 
 func (a *Admin) askForgetAll(ctx context.Context) (answer, error) {
@@ -310,10 +310,11 @@ func forgottenText(f store.Forgetting) string {
 		one string
 	}{
 		{c.Messages, "message"},
-		{c.Files, "kept file"},
+		{c.Files, "file I kept"},
 		{c.Notes, "note"},
 		{c.Passages, "passage of notes"},
 		{c.Promises, "promise"},
+		{c.Summaries, "summary"},
 		{c.Reminders, "reminder"},
 		{c.Letters, "thing I said"},
 		{c.Tasks, "task of mine"},
@@ -338,7 +339,7 @@ func forgottenText(f store.Forgetting) string {
 func countThings(n int, one string) string {
 	noun, more, _ := strings.Cut(one, " ")
 	if n != 1 {
-		noun += "s"
+		noun = strings.TrimSuffix(noun+"s", "ys") + map[bool]string{true: "ies"}[strings.HasSuffix(noun, "y")]
 	}
 	return strings.TrimSpace(strconv.Itoa(n) + " " + noun + " " + more)
 }

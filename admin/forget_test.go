@@ -121,6 +121,9 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.told(quotes)
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
+	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
+	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
+	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
 	for {
 		more, err := search.IndexMessages(r.ctx, r.st)
 		require.NoError(t, err)
@@ -132,7 +135,7 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.why", "notes.body", "commitments.what", "chat_summaries.body",
 		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
 		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments",
-		"outbox.content", "outbox.spans", "river.river_job.args",
+		"outbox.content", "outbox.spans", "outbox.error", "dialogs.payload", "river.river_job.args",
 	}, storetest.Anywhere(t, r.st, "zanzibar"))
 	return r, ana
 }
@@ -149,7 +152,7 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	report := r.forgets()
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
-	require.Contains(t, report, "3 messages, 1 kept file, 2 notes, 2 passages of notes, 1 promise, 1 reminder,")
+	require.Contains(t, report, "3 messages, 1 file I kept, 2 notes, 2 passages of notes, 1 promise, 2 summaries, 1 reminder,")
 	require.Contains(t, report, "2 tasks of mine and 1 call for a person")
 	require.Contains(t, report, "backups")
 	require.Contains(t, report, "networks")
@@ -170,6 +173,7 @@ func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	report := r.forgets()
 	require.Contains(t, report, fmt.Sprintf("%d things I said", emptied()-1), "and the question, which quoted it")
 	require.Equal(t, 3, r.count("select (counts->>'messages')::int from forgettings"))
+	require.Equal(t, 2, r.count("select (counts->>'summaries')::int from forgettings"))
 	require.Equal(t, 3+1, r.count("select count(*) from messages where redacted_at is not null"), "and the one that asked")
 	require.Zero(t, r.count("select count(*) from notes"))
 	require.Zero(t, r.count("select count(*) from documents"))
@@ -272,13 +276,14 @@ func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
 	r.says(ben, "@ben:x", "Ben says oslo")
 	require.Contains(t, r.owner("/forget all ana"), "Forget all that was said in Ana · WhatsApp")
 	r.owner("yes")
-	require.Contains(t, r.forgets(), "2 messages, 1 kept file, 1 note, 1 passage of notes, 1 promise")
+	require.Contains(t, r.forgets(), "2 messages, 1 file I kept, 1 note, 1 passage of notes, 1 promise")
 	require.Zero(t, r.count("select count(*) from messages where chat_id = $1", ana.ID))
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
 	require.ElementsMatch(t, []string{ // what the owner wrote himself
 		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error", "outbox.content",
 		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments", "river.river_job.args",
+		"chat_summaries.body", "dialogs.payload",
 	}, storetest.Anywhere(t, r.st, "zanzibar"))
 }
 

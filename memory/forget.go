@@ -54,7 +54,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 		gone, err = store.Forget(ctx, tx, store.Doomed{Messages: []int64{d.Asked}}, m.Now())
 		d.Asked = 0
 		return gone, err
-	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs) > 0:
+	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) > 0:
 		step := *d
 		step.Messages = d.Messages[:min(len(d.Messages), forgetAtOnce)]
 		gone, err = store.Forget(ctx, tx, step, m.Now())

@@ -25,6 +25,7 @@ type Forgotten struct {
 	Letters   int `json:"letters,omitempty"` // what multis said
 	Waits     int `json:"waits,omitempty"`   // chats that waited for a person because of a message
 	Reminders int `json:"reminders,omitempty"`
+	Summaries int `json:"summaries,omitempty"` // of conversations
 	Chats     int `json:"chats,omitempty"` // of which all that was said is gone
 	// Retract are events in the admin room that quoted a message.
 	Retract []uuid.UUID `json:"-"`
@@ -41,6 +42,7 @@ func (f Forgotten) Add(more Forgotten) Forgotten {
 	f.Letters += more.Letters
 	f.Waits += more.Waits
 	f.Reminders += more.Reminders
+	f.Summaries += more.Summaries
 	f.Chats += more.Chats
 	f.Retract = slices.Concat(f.Retract, more.Retract)
 	return f
@@ -48,7 +50,7 @@ func (f Forgotten) Add(more Forgotten) Forgotten {
 
 // IsZero tells whether nothing was there.
 func (f Forgotten) IsZero() bool {
-	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Chats == 0
+	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Summaries+f.Chats == 0
 }
 
 // Doomed names what is to go.
@@ -58,7 +60,9 @@ type Doomed struct {
 	Tasks     []int64     `json:"tasks,omitempty"`
 	Letters   []uuid.UUID `json:"letters,omitempty"`
 	Schedules []int64     `json:"schedules,omitempty"`
-	Jobs      []int64     `json:"jobs,omitempty"` // that are over
+	Jobs      []int64     `json:"jobs,omitempty"`      // that are over
+	Questions []int64     `json:"questions,omitempty"` // to the owner
+	Summaries []int64     `json:"summaries,omitempty"` // of conversations, by chat
 	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
 	Chats []int64 `json:"chats,omitempty"`
 	// Asked is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
@@ -86,8 +90,8 @@ const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messa
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
-const ownLettersSQL = `with said as (update outbox o set content = '{}', spans = '[]'
-		where o.content <> '{}' and (o.id = any (@letters) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
+const ownLettersSQL = `with said as (update outbox o set content = '{}', spans = '[]', error = ''
+		where (o.content <> '{}' or o.error <> '') and (o.id = any (@letters) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select said.id, c.kind = 'admin' from said join chats c on c.id = said.chat_id`
 
@@ -104,6 +108,10 @@ const answersSQL = `with answers as (update outbox set content = '{}', spans = '
 	select count(*)::int from answers`
 
 const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
+
+const dropSummariesSQL = "with gone as (delete from chat_summaries where about && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
+
+const dropQuestionsSQL = "delete from dialogs where id = any ($1)"
 
 const dropJobsSQL = "delete from river.river_job where id = any ($1) and finalized_at is not null"
 
@@ -132,6 +140,9 @@ func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, erro
 	if err := exec(ctx, tx, "forget jobs", dropJobsSQL, noNil(d.Jobs)); err != nil {
 		return f, err
 	}
+	if err := exec(ctx, tx, "forget questions", dropQuestionsSQL, noNil(d.Questions)); err != nil {
+		return f, err
+	}
 	tag, err := tx.Exec(ctx, dropSchedulesSQL, noNil(d.Schedules))
 	if err != nil {
 		return f, fmt.Errorf("forget reminders: %w", err)
@@ -153,6 +164,9 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	messages := noNil(d.Messages)
 	scope, err := scopeOfDoomed(ctx, tx, d)
 	if err != nil {
+		return f, err
+	}
+	if f.Summaries, err = scalar[int](ctx, tx, "summaries", dropSummariesSQL, messages, noNil(d.Summaries)); err != nil {
 		return f, err
 	}
 	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {

@@ -82,12 +82,16 @@ const (
 			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ~ all (@like)))
 		order by 1 desc limit @limit`
 
-	lettersOnSQL = `select o.id from outbox o where o.content <> '{}' and concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
+	lettersOnSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
 
 	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
 		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
 
 	jobsOnSQL = `select j.id from river.river_job j where j.finalized_at is not null and concat_ws(' ', j.args, j.metadata, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
+
+	questionsOnSQL = `select d.id from dialogs d where d.payload::text ~ all (@like) limit @limit`
+
+	summariesOnSQL = `select s.chat_id from chat_summaries s where s.body ~ all (@like) limit @limit`
 
 	documentsOnSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ~ all (@like) or d.name ~ all (@like))
 		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ~ all (@like) order by 1 limit 20`
@@ -111,7 +115,7 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 		for _, find := range []struct {
 			sql string
 			ids *[]int64
-		}{{messagesOnSQL, &d.Messages}, {tasksOnSQL, &d.Tasks}, {schedulesOnSQL, &d.Schedules}, {jobsOnSQL, &d.Jobs}} {
+		}{{messagesOnSQL, &d.Messages}, {tasksOnSQL, &d.Tasks}, {schedulesOnSQL, &d.Schedules}, {jobsOnSQL, &d.Jobs}, {questionsOnSQL, &d.Questions}, {summariesOnSQL, &d.Summaries}} {
 			if *find.ids, err = scalars[int64](ctx, tx, "what is about a topic", find.sql, args); err != nil {
 				return err
 			}
@@ -186,8 +190,9 @@ const restOfChatSQL = `with promises as (delete from commitments where chat_id =
 	asked as (delete from dialogs where chat_id = @chat and created_at <= @at),
 	waits as (delete from escalations where chat_id = @chat and opened_at <= @at),
 	reminders as (delete from schedules where @erase and chat_id = @chat and created_by <> '' returning 1),
+	summaries as (delete from chat_summaries where chat_id = @chat and created_at <= @at returning 1),
 	memory as (delete from chat_memory m where chat_id = @chat and not exists (select from messages x where x.chat_id = @chat and x.id > @until))
-	select (select count(*) from promises)::int, (select count(*) from tasks where not forgotten)::int, (select count(*) from letters)::int, (select count(*) from reminders)::int`
+	select (select count(*) from promises)::int, (select count(*) from tasks where not forgotten)::int, (select count(*) from letters)::int, (select count(*) from reminders)::int, (select count(*) from summaries)::int`
 
 const notesOfChatSQL = "select n.id from notes n where n.chat_id = $1 and n.created_at <= $2"
 
@@ -231,7 +236,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	gone.Passages += passages
 	var promises int
 	err = tx.QueryRow(ctx, restOfChatSQL, pgx.NamedArgs{"chat": chat.ID, "at": f.CreatedAt, "until": f.Command, "erase": f.Kind == ForgetErase}).
-		Scan(&promises, &gone.Tasks, &gone.Letters, &gone.Reminders)
+		Scan(&promises, &gone.Tasks, &gone.Letters, &gone.Reminders, &gone.Summaries)
 	if err != nil {
 		return gone, false, fmt.Errorf("forget a chat: %w", err)
 	}
