@@ -93,15 +93,10 @@ func (r *rig) forgets() string {
 	return said(r.flush())
 }
 
-// everywhere is a chat in which a word stands in every table that can hold it.
-func everywhere(t *testing.T) (r *rig, ana store.Chat) {
-	t.Helper()
-	r = newRig(t)
-	business := policy.ModeBusiness
-	ana = r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
-	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, business) })
+// secret is a message with all that hangs on it.
+func (r *rig) secret(ana store.Chat) store.Message {
+	r.t.Helper()
 	secret := r.says(ana, ana.Contact, "the door code is Zanzibar")
-	r.says(ana, ana.Contact, "I like tea")
 	r.exec("update messages set attachment = '{\"name\": \"zanzibar.jpg\"}', action = 'answer' where id = $1", secret.ID)
 	r.tx(func(tx store.Tx) error {
 		if err := store.KeepFile(r.ctx, tx, secret.ID, []byte("zanzibar"), r.now.AddDate(1, 0, 0)); err != nil {
@@ -111,26 +106,58 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 		return err
 	})
 	r.notes(ana, "The door opens with zanzibar", secret)
-	r.owner("/remember my aunt lives in Zanzibar")
-	r.owner("/remind 2h book zanzibar")
 	r.worked(ana, "what about zanzibar", secret.ID)
-	r.worked(r.room, "zanzibar, as it is said") // linked to nothing
-	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: []store.Span{{Source: "x", Quote: "zanzibar"}}})
 	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", false)
 	quotes.About = []int64{secret.ID}
 	r.told(quotes)
-	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
+	r.archive()
+	return secret
+}
+
+// archive makes searchable what was said.
+func (r *rig) archive() {
+	r.t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = search.IndexMessages(r.ctx, r.st)
+		require.NoError(r.t, err)
+	}
+}
+
+func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
+	secret := r.secret(ana)
+	require.Greater(t, len(storetest.Anywhere(t, r.st, "zanzibar")), 25)
+	r.tx(func(tx store.Tx) error {
+		quotes, err := store.RedactMessage(r.ctx, tx, ana.ID, secret.EventID, r.now)
+		require.Len(t, quotes, 1, "what quotes it is to be deleted in its room, too")
+		return err
+	})
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Equal(t, 1, r.count("select count(*) from escalations where closed_at is null"), "she still waits for a person")
+}
+
+// everywhere is a chat in which a word stands in every table that can hold it.
+func everywhere(t *testing.T) (r *rig, ana store.Chat) {
+	t.Helper()
+	r = newRig(t)
+	business := policy.ModeBusiness
+	ana = r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, business) })
+	r.secret(ana)
+	r.says(ana, ana.Contact, "I like tea")
+	r.owner("/remember my aunt lives in Zanzibar")
+	r.owner("/remind 2h book zanzibar")
+	r.worked(r.room, "zanzibar, as it is said") // linked to nothing
+	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: []store.Span{{Source: "x", Quote: "zanzibar"}}})
+	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
 	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
-	for {
-		more, err := search.IndexMessages(r.ctx, r.st)
-		require.NoError(t, err)
-		if !more {
-			break
-		}
-	}
+	r.archive()
 	require.ElementsMatch(t, []string{
 		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.why", "notes.body", "commitments.what", "chat_summaries.body",
 		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
