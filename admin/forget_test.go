@@ -343,8 +343,9 @@ func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 	require.Contains(t, asked, "and 1 message in groups")
 	r.owner("yes")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode, "from the moment it is wanted")
+	r.says(ana, ana.Contact, "what was just on its way")
 	report := r.forgets()
-	require.Contains(t, report, "4 messages")
+	require.Contains(t, report, "5 messages")
 	require.Contains(t, report, "**off**")
 	for _, c := range []store.Chat{ana, other} {
 		require.Equal(t, policy.ModeOff, *r.reload(c).Mode)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -201,7 +202,11 @@ const sectionsOfChatSQL = "select 'memory:section:' || s.id from note_sections s
 // ForgetSaid deletes up to limit messages of a chat that a forgetting is about. With none left, all else goes that was kept of the
 // chat, and more is false.
 func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) (gone Forgotten, more bool, err error) {
-	messages, err := scalars[int64](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, f.Command, limit)
+	until, at := f.Command, f.CreatedAt
+	if f.Kind == ForgetErase { // also what came in while the chat was being turned off
+		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
+	}
+	messages, err := scalars[int64](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
 	if err != nil {
 		return gone, false, err
 	}
@@ -216,7 +221,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if err := SetScope(ctx, tx, scope); err != nil {
 		return gone, false, err
 	}
-	notes, err := scalars[int64](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, f.CreatedAt)
+	notes, err := scalars[int64](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
 	}
@@ -225,7 +230,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 		return gone, false, err
 	}
 	gone.Notes, gone.Promises, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
-	origins, err := scalars[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, f.CreatedAt)
+	origins, err := scalars[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
 	}
@@ -235,7 +240,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	}
 	gone.Passages += passages
 	var promises int
-	err = tx.QueryRow(ctx, restOfChatSQL, pgx.NamedArgs{"chat": chat.ID, "at": f.CreatedAt, "until": f.Command, "erase": f.Kind == ForgetErase}).
+	err = tx.QueryRow(ctx, restOfChatSQL, pgx.NamedArgs{"chat": chat.ID, "at": at, "until": until, "erase": f.Kind == ForgetErase}).
 		Scan(&promises, &gone.Tasks, &gone.Letters, &gone.Reminders, &gone.Summaries)
 	if err != nil {
 		return gone, false, fmt.Errorf("forget a chat: %w", err)
