@@ -140,6 +140,8 @@ func (a *Admin) budgetNews(ctx context.Context, tx store.Tx, news jobs.BudgetArg
 		}
 		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
 			esc(labelOf(chat.Name, chat.Protocol, false)), a.atCap()), err
+	case news.Cap == store.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
+		return "💶 **Today's budget of the heartbeat is used up.** Until midnight you read what it finds as it is, unjudged. The cap is `heartbeat.per_day`.", nil
 	case news.Cap == store.CapAgent:
 		return fmt.Sprintf("💶 **Today's budget of agent %s is used up.** It makes no more calls until midnight. The cap is `budget.per_agent_day`.", esc(news.Agent)), nil
 	case news.Cap == store.CapRun:

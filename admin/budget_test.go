@@ -63,6 +63,7 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapDay}, "Today's budget (2.00 EUR) is used up**: 1.00 EUR, most of it for reply. I answer from documents only until midnight."},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapChat, Chat: ana.ID}, "Today's budget of Ana"},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapAgent, Agent: "nora"}, "budget of agent nora"},
+		{jobs.BudgetArgs{Percent: 100, Cap: store.CapAgent, Agent: "heartbeat"}, "The cap is `heartbeat.per_day`."},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapRun}, "budget of one task"},
 	} {
 		c.news.Day = "2026-11-20"

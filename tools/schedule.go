@@ -126,10 +126,13 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 	now := t.now().Truncate(time.Second)
 	s, err := t.planned(args, now)
 	if err != nil {
-		return Bad(err), nil
+		return Bad(err), nil //nolint:nilerr // the model reads it
 	}
 	if args.Work {
 		s.Does = store.DoesAsk
+		if c.Agent != "" {
+			s.Body = "@" + c.Agent + " " + s.Body // who promised it does it
+		}
 		offered, err := t.Registry.Offered(ctx, c.Caller)
 		if err != nil {
 			return Result{}, err

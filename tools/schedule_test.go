@@ -67,9 +67,18 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	require.Equal(t, store.DoesAsk, s.Does)
 	require.Equal(t, []string{"grep_files", "schedule"}, s.Tools, "the tools that are there now, and no others")
 
+	mine := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "look at the till", "work": true}`)
+	mine.Agent = "shop"
+	_, err = r.Do(t.Context(), mine, true)
+	require.NoError(t, err)
+	s, err = store.ScheduleByID(t.Context(), st.DB(), 3)
+	require.NoError(t, err)
+	require.Equal(t, "@shop look at the till", s.Body, "who promised it does it")
+
 	list, err := r.Do(t.Context(), owner("schedule", `{"do": "list"}`), false)
 	require.NoError(t, err)
-	require.Contains(t, list.ForLLM, "It is Fri 20 Nov 2026, 18:00 +01:00 now.\njob 1, 2026-11-21T09:00:00+01:00, at : call the plumber\njob 2, 2026-11-23T09:00:00+01:00, cron 0 9 * * 1-5: sum up the mail")
+	require.Contains(t, list.ForLLM, "It is Fri 20 Nov 2026, 18:00 +01:00 now.\njob 1, 2026-11-21T09:00:00+01:00, at : call the plumber\n")
+	require.Contains(t, list.ForLLM, "job 2, 2026-11-23T09:00:00+01:00, cron 0 9 * * 1-5: sum up the mail")
 	gone, err := r.Do(t.Context(), owner("schedule", `{"do": "cancel", "job": 1}`), true)
 	require.NoError(t, err)
 	require.Equal(t, "Job 1 is cancelled.", gone.ForLLM)

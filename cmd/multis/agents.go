@@ -15,6 +15,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/skills"
+	"multis/store"
 	"multis/tools"
 )
 
@@ -39,6 +40,16 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// newAgents makes who answers, and who looks around.
+func newAgents(cfg *config.Config, st *store.Store, models *llm.Models) ([]agent.Persona, []agent.Pulse, error) {
+	people, err := personas(cfg, models)
+	if err != nil {
+		return nil, nil, err
+	}
+	pulses, err := openPulses(cfg, st)
+	return people, pulses, err
 }
 
 // agentList is the agents as the admin room shows them.

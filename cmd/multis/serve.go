@@ -177,7 +177,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	people, err := personas(cfg, models) //nolint:contextcheck // nor does this
+	people, pulses, err := newAgents(cfg, st, models) //nolint:contextcheck // nor does this
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +216,6 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
-	pulses, err := openPulses(cfg, st) //nolint:contextcheck // as above
-	if err != nil {
-		return nil, err
-	}
 	ag := agent.New(agent.Options{
 		Pulses: pulses,
 		Store:  st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
