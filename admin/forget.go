@@ -157,6 +157,7 @@ func doomedText(d store.Doomed) string {
 		one string
 	}{
 		{len(d.Messages), "message"}, {len(d.Notes), "note"}, {len(d.Schedules), "reminder"}, {len(d.Letters), "thing I said"}, {len(d.Tasks), "task of mine"},
+		{len(d.Summaries), "summary"}, {len(d.Jobs) + len(d.Questions), "entry in my books"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, countThings(p.n, p.one))
@@ -319,6 +320,7 @@ func forgottenText(f store.Forgetting) string {
 		{c.Letters, "thing I said"},
 		{c.Tasks, "task of mine"},
 		{c.Waits, "call for a person"},
+		{c.Entries, "entry in my books"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, countThings(p.n, p.one))

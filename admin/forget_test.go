@@ -180,7 +180,7 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
 	require.Contains(t, report, "3 messages, 1 file I kept, 2 notes, 2 passages of notes, 1 promise, 2 summaries, 1 reminder,")
-	require.Contains(t, report, "2 tasks of mine and 1 call for a person")
+	require.Contains(t, report, "2 tasks of mine, 1 call for a person and 2 entries in my books")
 	require.Contains(t, report, "backups")
 	require.Contains(t, report, "networks")
 	require.Equal(t, 1, r.count("select count(*) from messages where chat_id = $1 and body = 'I like tea'", ana.ID))

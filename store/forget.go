@@ -26,7 +26,8 @@ type Forgotten struct {
 	Waits     int `json:"waits,omitempty"`   // chats that waited for a person because of a message
 	Reminders int `json:"reminders,omitempty"`
 	Summaries int `json:"summaries,omitempty"` // of conversations
-	Chats     int `json:"chats,omitempty"` // of which all that was said is gone
+	Entries   int `json:"entries,omitempty"`   // of jobs that are over, and of questions to the owner
+	Chats     int `json:"chats,omitempty"`     // of which all that was said is gone
 	// Retract are events in the admin room that quoted a message.
 	Retract []uuid.UUID `json:"-"`
 }
@@ -43,6 +44,7 @@ func (f Forgotten) Add(more Forgotten) Forgotten {
 	f.Waits += more.Waits
 	f.Reminders += more.Reminders
 	f.Summaries += more.Summaries
+	f.Entries += more.Entries
 	f.Chats += more.Chats
 	f.Retract = slices.Concat(f.Retract, more.Retract)
 	return f
@@ -50,7 +52,7 @@ func (f Forgotten) Add(more Forgotten) Forgotten {
 
 // IsZero tells whether nothing was there.
 func (f Forgotten) IsZero() bool {
-	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Summaries+f.Chats == 0
+	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Summaries+f.Entries+f.Chats == 0
 }
 
 // Doomed names what is to go.
@@ -137,17 +139,17 @@ func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, erro
 			f.Retract = append(f.Retract, l.ID)
 		}
 	}
-	if err := exec(ctx, tx, "forget jobs", dropJobsSQL, noNil(d.Jobs)); err != nil {
-		return f, err
+	for _, drop := range []struct {
+		sql   string
+		ids   []int64
+		count *int
+	}{{dropJobsSQL, d.Jobs, &f.Entries}, {dropQuestionsSQL, d.Questions, &f.Entries}, {dropSchedulesSQL, d.Schedules, &f.Reminders}} {
+		tag, err := tx.Exec(ctx, drop.sql, noNil(drop.ids))
+		if err != nil {
+			return f, fmt.Errorf("forget what else there is: %w", err)
+		}
+		*drop.count += int(tag.RowsAffected())
 	}
-	if err := exec(ctx, tx, "forget questions", dropQuestionsSQL, noNil(d.Questions)); err != nil {
-		return f, err
-	}
-	tag, err := tx.Exec(ctx, dropSchedulesSQL, noNil(d.Schedules))
-	if err != nil {
-		return f, fmt.Errorf("forget reminders: %w", err)
-	}
-	f.Reminders = int(tag.RowsAffected())
 	return f, nil
 }
 
