@@ -17,14 +17,26 @@ type database struct {
 	*store.Store
 
 	dir    string
+	kept   bool // not removed at the end
 	server *pgserver.Server
 }
 
-// openDatabase starts the server with the given settings, all others at their defaults, and migrates an empty database.
-// A throwaway one does not wait for the disk.
-func openDatabase(ctx context.Context, throwaway bool, settings map[string]string) (_ *database, err error) {
-	db := &database{}
-	if db.dir, err = os.MkdirTemp("", "multis-bench"); err != nil {
+// options say how to open a database. The zero value is a fresh one that waits for the disk and is gone after close.
+type options struct {
+	dir       string // to keep it in, and to find it in again
+	throwaway bool   // does not wait for the disk
+	settings  map[string]string
+}
+
+// openDatabase starts the server with the given settings, all others at their defaults, and migrates.
+func openDatabase(ctx context.Context, o options) (_ *database, err error) {
+	db := &database{dir: o.dir, kept: o.dir != ""}
+	if db.kept {
+		err = os.MkdirAll(db.dir, 0o755) //nolint:gosec // the server runs as another user
+	} else {
+		db.dir, err = os.MkdirTemp("", "multis-bench")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
 	defer func() {
@@ -35,18 +47,18 @@ func openDatabase(ctx context.Context, throwaway bool, settings map[string]strin
 	if err := os.Chmod(db.dir, 0o755); err != nil { //nolint:gosec // the server runs as another user
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
-	options := pgserver.Options{Dir: db.dir + "/pg", Throwaway: throwaway}
-	if db.server, err = pgserver.Start(ctx, options); err != nil {
+	server := pgserver.Options{Dir: db.dir + "/pg", Throwaway: o.throwaway}
+	if db.server, err = pgserver.Start(ctx, server); err != nil {
 		return nil, err
 	}
-	if len(settings) > 0 {
-		if err := db.configure(ctx, settings); err != nil {
+	if len(o.settings) > 0 {
+		if err := db.configure(ctx, o.settings); err != nil {
 			return nil, err
 		}
 		if err := db.server.Stop(); err != nil {
 			return nil, err
 		}
-		if db.server, err = pgserver.Start(ctx, options); err != nil {
+		if db.server, err = pgserver.Start(ctx, server); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +96,9 @@ func (db *database) close() {
 			progress("%v", err)
 		}
 	}
-	os.RemoveAll(db.dir)
+	if !db.kept {
+		os.RemoveAll(db.dir)
+	}
 }
 
 // write puts a document with its chunks in place.

@@ -21,13 +21,13 @@ type ftsRow struct {
 	scope, body string
 }
 
-// openFTS makes an empty index in a file. SQLite is given memory for its cache as a server would have.
+// openFTS opens the index in a file, which it makes if there is none. SQLite is given memory for its cache as a server would have.
 func openFTS(path string) (*fts, error) {
 	db, err := sql.Open("sqlite3", "file:"+path+"?_journal_mode=WAL&_synchronous=NORMAL&_cache_size=-500000")
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite: %w", err)
 	}
-	if _, err := db.Exec("pragma mmap_size=4000000000; create virtual table f using fts5(scope unindexed, body, tokenize='porter unicode61')"); err != nil {
+	if _, err := db.Exec("pragma mmap_size=4000000000; create virtual table if not exists f using fts5(scope unindexed, body, tokenize='porter unicode61')"); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("make the FTS5 table (build with -tags sqlite_fts5): %w", err)
 	}
@@ -35,6 +35,14 @@ func openFTS(path string) (*fts, error) {
 }
 
 func (f *fts) close() { f.db.Close() }
+
+// last is the number of the newest passage.
+func (f *fts) last(ctx context.Context) (id int64, err error) {
+	if err := f.db.QueryRowContext(ctx, "select coalesce(max(rowid), 0) from f").Scan(&id); err != nil {
+		return 0, fmt.Errorf("read from SQLite: %w", err)
+	}
+	return id, nil
+}
 
 func (f *fts) add(ctx context.Context, rows []ftsRow) (err error) {
 	tx, err := f.db.BeginTx(ctx, nil)

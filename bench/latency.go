@@ -162,14 +162,14 @@ func (co *corpus) questions(ctx context.Context, owner bool) ([]asked, error) {
 
 const (
 	anyPassageSQL = "select content from chunks where id >= $1 and (role = 'public' or $2) order by id limit 1"
-	ownPassageSQL = "select content from chunks where role = any ($1) and role <> 'public' order by indexed_at offset $2 limit 1"
+	ownPassageSQL = "select content from chunks where role = $1 order by indexed_at offset $2 limit 1"
 )
 
 // anyPassage picks one that the asker may see: for a contact, half of them its own.
 func (co *corpus) anyPassage(ctx context.Context, q asked) (text string, err error) {
 	err = co.db.AsOwner(ctx, q.scope, func(tx store.Tx) error {
 		if !q.owner && co.writer.random.IntN(2) == 0 {
-			err := tx.QueryRow(ctx, ownPassageSQL, q.roles, co.writer.random.IntN(documentSize)).Scan(&text)
+			err := tx.QueryRow(ctx, ownPassageSQL, q.roles[len(q.roles)-1], co.writer.random.IntN(documentSize)).Scan(&text)
 			if !errors.Is(err, pgx.ErrNoRows) { // a chat may have none
 				return err
 			}

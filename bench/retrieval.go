@@ -55,7 +55,7 @@ func (c retrievalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := openDatabase(ctx, true, nil)
+	db, err := openDatabase(ctx, options{throwaway: true})
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 type searchCmd struct {
-	Chunks int  `default:"100000" help:"Size of the corpus."`
-	JSON   bool `name:"json" help:"End with one line of JSON."`
+	Chunks int    `default:"100000" help:"Size of the corpus."`
+	Keep   string `placeholder:"DIR" type:"path" help:"Keep the databases in DIR; when they are there, ask them instead of loading again."`
+	JSON   bool   `name:"json" help:"End with one line of JSON."`
 }
 
 const (
@@ -37,7 +38,6 @@ type corpus struct {
 	chats  int
 	writes int // documents so far
 	size   int // passages so far
-	ftsID  int64
 }
 
 // Run measures.
@@ -47,7 +47,7 @@ func (c searchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	progress("%d sentences", len(sentences))
-	db, err := openDatabase(ctx, false, map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"})
+	db, err := openDatabase(ctx, options{dir: c.Keep, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}})
 	if err != nil {
 		return err
 	}
@@ -58,23 +58,40 @@ func (c searchCmd) Run(ctx context.Context) error {
 	}
 	defer lite.close()
 	co := &corpus{db: db, lite: lite, writer: newWriter(1, sentences), chats: max(min(contacts, c.Chunks/leastPerChat), 1)}
-	r := report{Chunks: c.Chunks}
+	if err := co.resume(ctx); err != nil {
+		return err
+	}
+	var r report
 	if err := co.fill(ctx, c.Chunks, &r); err != nil {
 		return err
 	}
+	co.writer = newWriter(2, sentences) // so that a kept corpus gets the same questions as a fresh one
 	if err := co.measure(ctx, &r); err != nil {
 		return err
 	}
 	return r.print(c.JSON)
 }
 
-// fill puts the corpus into both, and notes how fast it grows then.
-func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
-	began := time.Now()
-	if err := co.bulk(ctx, chunks); err != nil {
-		return err
+const resumeSQL = "select count(*), coalesce(max(doc_id), 0), coalesce(max(substr(role, 6)::int) filter (where role like 'user:%'), $1) from chunk_index"
+
+// resume goes on with what a kept database holds.
+func (co *corpus) resume(ctx context.Context) error {
+	if err := co.db.Pool().QueryRow(ctx, resumeSQL, co.chats).Scan(&co.size, &co.writes, &co.chats); err != nil {
+		return fmt.Errorf("read the kept corpus: %w", err)
 	}
-	progress("%d passages loaded in %s", co.size, time.Since(began).Round(time.Second))
+	return nil
+}
+
+// fill puts the corpus into both, unless it is there.
+func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
+	if co.size == 0 {
+		began := time.Now()
+		if err := co.bulk(ctx, chunks); err != nil {
+			return err
+		}
+		progress("%d passages loaded in %s", co.size, time.Since(began).Round(time.Second))
+	}
+	r.Chunks = co.size
 	for _, sql := range []string{"vacuum (analyze)", "checkpoint"} {
 		if _, err := co.db.Pool().Exec(ctx, sql); err != nil && sql != "checkpoint" { // a checkpoint needs a right that the owner may lack
 			return fmt.Errorf("%s: %w", sql, err)
@@ -83,12 +100,10 @@ func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	if err := co.db.Pool().QueryRow(ctx, sizesSQL).Scan(&r.SizeMB, &r.TextMB, &r.IndexMB, &r.CountsMB); err != nil {
 		return fmt.Errorf("read sizes: %w", err)
 	}
-	began = time.Now()
-	if err := co.fillFTS(ctx); err != nil {
-		return err
-	}
-	r.FTSInsertPerS = round(float64(co.size) / time.Since(began).Seconds())
-	return nil
+	began := time.Now()
+	added, err := co.fillFTS(ctx)
+	r.FTSInsertPerS = round(float64(added) / time.Since(began).Seconds())
+	return err
 }
 
 const sizesSQL = `select pg_database_size(current_database()) / 1000000, pg_total_relation_size('chunks') / 1000000,
@@ -131,11 +146,15 @@ func (co *corpus) document() (store.Document, []store.Chunk) {
 	return doc, chunks
 }
 
-// fillFTS copies the passages, so that both search the same rows.
-func (co *corpus) fillFTS(ctx context.Context) error {
+// fillFTS copies the passages that SQLite lacks, so that both search the same rows.
+func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
+	last, err := co.lite.last(ctx)
+	if err != nil {
+		return 0, err
+	}
 	batch := make([]ftsRow, 0, ftsBatch)
-	err := co.db.AsOwner(ctx, co.everybody(), func(tx store.Tx) error {
-		rows, err := tx.Query(ctx, "select id, role, title || E'\\n' || content from chunks order by id")
+	err = co.db.AsOwner(ctx, co.everybody(), func(tx store.Tx) error {
+		rows, err := tx.Query(ctx, "select id, role, title || E'\n' || content from chunks where id > $1 order by id", last)
 		if err != nil {
 			return fmt.Errorf("read passages: %w", err)
 		}
@@ -145,6 +164,7 @@ func (co *corpus) fillFTS(ctx context.Context) error {
 			if err := rows.Scan(&r.id, &r.scope, &r.body); err != nil {
 				return fmt.Errorf("read passages: %w", err)
 			}
+			added++
 			if batch = append(batch, r); len(batch) == ftsBatch {
 				if err := co.lite.add(ctx, batch); err != nil {
 					return err
@@ -155,9 +175,9 @@ func (co *corpus) fillFTS(ctx context.Context) error {
 		return rows.Err()
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return co.lite.add(ctx, batch)
+	return added, co.lite.add(ctx, batch)
 }
 
 // everybody is the owner's scope when he names all chats: the biggest there is.
