@@ -34,17 +34,17 @@ const bulkSQL = `with d as (
 		insert into chunks (chunk_key, doc_id, ord, role, kind, title, content) select key, id, ord, role, kind, name, content from c returning id, chunk_key
 	)
 	insert into chunk_index (id, doc_id, ord, role, kind, config, n_tok, is_question, tsv)
-	select t.id, c.id, ord, role, kind, @config, n, question, tsv from c join t on chunk_key = key, to_tsvector(@config::regconfig, words) v(tsv),
+	select t.id, c.id, ord, role, kind, @config, n, question, with_levels(tsv) from c join t on chunk_key = key, to_tsvector(@config::regconfig, words) v(tsv),
 		lateral (select sum(cardinality(positions)) as n from unnest(tsv)) s`
 
 // bulkCountsSQL makes the counts anew from what is indexed.
 var bulkCountsSQL = []string{
 	"set work_mem = '512MB'",
-	"insert into corpus_stats (role, chunks, words) select role, count(*), sum(n_tok) from chunk_index group by 1",
+	"insert into corpus_stats (role, chunks, words, counted) select role, count(*), sum(n_tok), count(*) > 1000 from chunk_index group by 1",
 	"update corpus_stats set (chunks, words) = (select count(*), sum(n_tok) from chunk_index) where role = '*'",
 	"insert into corpus_configs (role, config, chunks) select r, config, count(*) from chunk_index i, unnest(array[i.role, '*']) r group by 1, 2",
-	"insert into term_stats (role, word, ndoc) select role, w, count(*) from chunk_index, unnest(tsvector_to_array(tsv)) w group by 1, 2",
-	"insert into term_stats (role, word, ndoc) select '*', word, sum(ndoc) from term_stats group by word",
+	"insert into term_stats (role, word, ndoc) select role, w, count(*) from chunk_index join corpus_stats c using (role), unnest(tsvector_to_array(tsv)) w where c.counted group by 1, 2",
+	"insert into term_stats (role, word, ndoc) select '*', w, count(*) from chunk_index, unnest(tsvector_to_array(tsv)) w group by 2",
 }
 
 // bulk loads a corpus as a restore does: rows first, then the text indexes and the counts. Through the store each

@@ -73,7 +73,8 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
 		count     = "select max(ndoc) from search_terms('{apple}', '')"
 		inner     = "select count(*) from few_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', '{admin}', 10, '{admin}')"
-		similar   = "select count(*) from similar_words('{admin}', 'apple')"
+		similar   = "select count(*) from similar_words('{admin}', '{admin}', 'apple')"
+		counts    = "select count(*) from word_counts('{admin}', '{admin}', '{apple}')"
 		rawIndex  = "select count(*) from chunk_index"
 		rawTerms  = "select count(*) from term_stats"
 		rawCorpus = "select count(*) from corpus_stats"
@@ -110,6 +111,7 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		{"a contact never counts all", contact, "*", count, 0, denied},
 		{"a contact cannot name the roles of a search itself", contact, "public,user:1", inner, 0, denied},
 		{"a contact cannot name the roles of a guess itself", contact, "public,user:1", similar, 0, denied},
+		{"a contact cannot name the roles of a count itself", contact, "public,user:1", counts, 0, denied},
 		{"a contact has no right on the index", contact, "public,user:1", rawIndex, 0, denied},
 		{"a contact has no right on word counts", contact, "public,user:1", rawTerms, 0, denied},
 		{"a contact has no right on sizes", contact, "public,user:1", rawCorpus, 0, denied},
@@ -189,7 +191,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	}))
 }
 
-// statsMatch compares the counts that are kept with counts made from scratch.
+// statsMatch compares what is counted, and the counts that are kept, with counts made from scratch.
 func statsMatch(t *testing.T, st *store.Store) {
 	t.Helper()
 	const differenceSQL = `with truth as (
@@ -197,12 +199,16 @@ func statsMatch(t *testing.T, st *store.Store) {
 		), sizes as (
 			select r.role, count(*) as chunks, sum(n_tok)::bigint as words from chunk_index i, lateral (values (i.role), ('*')) r(role) group by 1
 		)
-		select (select count(*) from truth t full join term_stats s using (role, word) where t.n is distinct from s.ndoc),
-			(select count(*) from sizes z full join corpus_stats s using (role) where coalesce(z.chunks, 0) <> s.chunks or coalesce(z.words, 0) <> s.words),
-			(select count(*) from term_stats)`
-	var words, sizes, all int
-	require.NoError(t, st.DB().QueryRow(t.Context(), differenceSQL).Scan(&words, &sizes, &all))
+		select (select count(*) from (select role, array_agg(word) as words from truth group by 1) r,
+				word_counts(array[r.role], array(select role from documents where r.role in ('*', role)), r.words) c
+				join truth t on t.word = c.word where t.role = r.role and t.n <> c.ndoc and (c.ndoc = 0 or not exists (select from uncounted))),
+			(select count(*) from (select t.* from truth t join corpus_stats c using (role) where c.counted) t full join term_stats s using (role, word)
+				where t.n is distinct from s.ndoc and not exists (select from uncounted)),
+			(select count(*) from sizes z full join corpus_stats s using (role) where coalesce(z.chunks, 0) <> s.chunks or coalesce(z.words, 0) <> s.words)`
+	var words, kept, sizes int
+	require.NoError(t, st.DB().QueryRow(t.Context(), differenceSQL).Scan(&words, &kept, &sizes))
 	require.Zero(t, words, "word counts differ")
+	require.Zero(t, kept, "the counts that are kept differ")
 	require.Zero(t, sizes, "corpus sizes differ")
 }
 
@@ -233,6 +239,36 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	require.Zero(t, left, "no word of a removed document is left")
 	err = st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, "a") })
 	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestARoleIsCountedFromAThousandChunksOn(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	texts := make([]string, 600)
+	for i := range texts {
+		texts[i] = fmt.Sprint("cherry plum", i)
+	}
+	const keptSQL = "select count(*) from term_stats where role = 'user:1'"
+	kept := func() (n int) {
+		require.NoError(t, st.DB().QueryRow(ctx, keptSQL).Scan(&n))
+		return n
+	}
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "a", texts...))
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "b", "cherry pie"))
+	require.Zero(t, kept())
+	statsMatch(t, st)
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "c", texts...))
+	require.Positive(t, kept(), "a big role has counts")
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "cherry quince"))
+	statsMatch(t, st)
+	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "a", "cherry pear"))
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, "d") }))
+	statsMatch(t, st)
+	for _, origin := range []string{"a", "b", "c"} {
+		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) }))
+	}
+	require.Zero(t, kept(), "no word of a removed document is left")
 }
 
 func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {

@@ -5,22 +5,12 @@ import (
 	"fmt"
 )
 
-// countedRolesSQL are the roles that the words of document $1 count under: its own and, if $2, '*'.
-const countedRolesSQL = "(select role from documents where id = $1 union all select '*' where $2) r"
-
-// wordCountsSQL counts the chunks of document $1 that hold a word.
-const wordCountsSQL = "(select w as word, count(*)::int as n from chunk_index i, unnest(tsvector_to_array(i.tsv)) w where i.doc_id = $1 group by 1) c"
-
-const upsertTerms = " on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc"
-
-const countTermsSQL = "insert into term_stats (role, word, ndoc) select r.role, c.word, c.n from " + countedRolesSQL + ", " + wordCountsSQL +
-	` order by r.role collate "C", c.word collate "C"` + upsertTerms
-
 // A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted. What waits to be
-// counted under '*' is not taken out there.
+// counted, and roles that are not counted, have nothing to take out.
 const uncountTermsSQL = `with gone as (
-		select r.role, w.word, count(*)::int as n from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (values (i.role), ('*')) r(role)
-		where i.doc_id = any ($1) and (r.role <> '*' or not exists (select from uncounted u where u.doc_id = i.doc_id)) group by 1, 2
+		select r.role, w.word, count(*)::int as n
+		from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (select c.role from corpus_stats c where c.role in (i.role, '*') and c.counted) r(role)
+		where i.doc_id = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2
 	), dead as (
 		delete from term_stats t using gone g where t.role = g.role and t.word = g.word and t.ndoc <= g.n
 	)
@@ -40,11 +30,8 @@ const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <
 
 const putOffSQL = "insert into uncounted (doc_id) values ($1)"
 
-// count adds the words of a document as it stands to the counts. Those of everything follow for many documents at once.
+// count adds a document as it stands to the sizes. Its words follow with those of others.
 func count(ctx context.Context, tx Tx, docID int64) error {
-	if err := exec(ctx, tx, "count words", countTermsSQL, docID, false); err != nil {
-		return err
-	}
 	if err := size(ctx, tx, []int64{docID}, 1); err != nil {
 		return err
 	}
@@ -56,7 +43,7 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 
 const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
 
-// uncount takes the words of documents as they stand out of the counts.
+// uncount takes documents as they stand out of the counts.
 func uncount(ctx context.Context, tx Tx, docs ...int64) error {
 	if err := exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
@@ -84,18 +71,29 @@ func size(ctx context.Context, tx Tx, docs []int64, sign int) error {
 const muchWaitsSQL = `select coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
 	from uncounted join documents d on d.id = doc_id`
 
-const countAllSQL = `with waiting as (delete from uncounted returning doc_id)
-	insert into term_stats (role, word, ndoc) select '*', w, count(*)
-		from waiting join chunk_index i using (doc_id), unnest(tsvector_to_array(i.tsv)) w group by w order by w collate "C"` + upsertTerms
+const countAllSQL = `with waiting as (delete from uncounted returning doc_id), words as (
+		select i.role, w, count(*) as n from waiting join chunk_index i using (doc_id), unnest(tsvector_to_array(i.tsv)) w group by 1, 2
+	)
+	insert into term_stats (role, word, ndoc)
+		select role, w, n from (
+			select '*' as role, w, sum(n)::int as n from words group by w union all
+			select role, w, n::int from words join corpus_stats c using (role) where c.counted
+		) u order by role collate "C", w collate "C"
+		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// countAll counts what waits to be counted under '*', when that is much.
+// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most.
+const countBiggerSQL = `with bigger as (update corpus_stats set counted = true where not counted and chunks > 1000 returning role)
+	insert into term_stats (role, word, ndoc)
+		select role, w, count(*) from bigger join chunk_index i using (role), unnest(tsvector_to_array(i.tsv)) w group by 1, 2`
+
+// countAll counts what waits to be counted, when that is much.
 func countAll(ctx context.Context, tx Tx) error {
-	var much bool
-	if err := tx.QueryRow(ctx, muchWaitsSQL).Scan(&much); err != nil {
-		return fmt.Errorf("look what is not counted: %w", err)
+	much, err := scalar[bool](ctx, tx, "what is not counted", muchWaitsSQL)
+	if err != nil || !much {
+		return err
 	}
-	if !much {
-		return nil
+	if err := exec(ctx, tx, "count words", countAllSQL); err != nil {
+		return err
 	}
-	return exec(ctx, tx, "count all words", countAllSQL)
+	return exec(ctx, tx, "count bigger roles", countBiggerSQL)
 }

@@ -51,6 +51,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	}
 	// Search plans depend on how common the words are, so a plan made for other words is a bad plan.
 	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, however much the planner fears
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
 	cfg.MaxConns = max(cfg.MaxConns, 24)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
