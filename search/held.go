@@ -31,6 +31,7 @@ type shelf struct {
 	roles  map[shelfKey]*heldRole
 	scopes map[scopeKey][]store.RoleSize // as they were last
 	stems  map[stemKey][]string
+	big    map[scopeKey]bool                    // scopes that were too big when they were searched last
 	langs  map[store.Source][]language.Language // that were met last, to ask for their stems ahead
 	clock  int64
 	loaded int // passages held
@@ -68,7 +69,7 @@ type posting struct {
 }
 
 func newShelf() *shelf {
-	return &shelf{roles: map[shelfKey]*heldRole{}, scopes: map[scopeKey][]store.RoleSize{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
+	return &shelf{roles: map[shelfKey]*heldRole{}, scopes: map[scopeKey][]store.RoleSize{}, big: map[scopeKey]bool{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
 }
 
 // recall is match without a question to the database, from what was held last, whose sizes it gives: whoever uses it checks
@@ -110,7 +111,7 @@ func sameVersions(a, b []store.RoleSize) bool {
 
 // match finds all passages of a small scope that a query speaks for. False: the database has to.
 func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, bool, error) {
-	if q.Exhaustive || len(scope.Roles()) > heldRoles {
+	if q.Exhaustive || len(scope.Roles()) > heldRoles || s.tooBig(scope, q) {
 		return matches{}, false, nil
 	}
 	unknown := s.unknownStems(s.expected(q.Source, asked.of), asked.words)
@@ -120,6 +121,7 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 	}
 	s.learn(unknown, lexemes)
 	corpus, languages := sum(sizes)
+	s.measured(scope, q, corpus.StatsChunks)
 	if corpus.StatsChunks == 0 || corpus.StatsChunks > heldPassages {
 		return matches{}, false, nil
 	}
@@ -139,6 +141,37 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 		return matches{}, false, err
 	}
 	return matched(roles, found, asked, corpus, q), true, nil
+}
+
+// tooBig tells whether a scope need not be looked at, because there was too much in it.
+func (s *shelf) tooBig(scope policy.Scope, q Query) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.big[scopeKey{q.Source, scope.String()}]
+}
+
+// measured notes how many passages there are in a scope; 0 if that is not known.
+func (s *shelf) measured(scope policy.Scope, q Query, passages int64) {
+	if len(scope.Roles()) > heldRoles {
+		return
+	}
+	key := scopeKey{q.Source, scope.String()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case passages > heldPassages && len(s.big) < mostHeld:
+		s.big[key] = true
+	case passages > 0 && passages <= heldPassages:
+		delete(s.big, key)
+	}
+}
+
+// searched is how many passages there are in a scope, as far as the database told.
+func searched(scope policy.Scope, c store.Corpus) int64 {
+	if scope.Allows(policy.Admin) {
+		return c.PlannedChunks
+	}
+	return c.StatsChunks
 }
 
 // orNone is a language, if it is known, as a list.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -106,27 +107,36 @@ func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, c := range []struct {
-		name  string
-		terms []Term
-		scope int64
-		want  string
+		name   string
+		terms  []Term
+		scope  int64
+		want   string
+		raised string // where the index knows how often a word stands; empty: the same
 	}{
-		{"in a small scope every match", counted(5, 900), 1000, "'w0'|'w1'"},
-		{"a rare word is enough", counted(50, 400_000), million, "('w0')"},
-		{"two middling words must stand together", counted(20_000, 20_000), million, "('w0'&'w1')"},
-		{"a common word needs a rarer one beside it", counted(10_000, 300_000), million, "('w0'&'w1')"},
-		{"one common word is all there is", counted(600_000), million, "('w0')"},
-		{"few rare ones are all taken", counted(3, 5, 7), million, "('w0')|('w1')|('w2')"},
+		{"in a small scope every match", counted(5, 900), 1000, "'w0'|'w1'", ""},
+		{"a rare word is enough", counted(50, 400_000), million, "('w0')", "('w0')"},
+		{"two middling words must stand together", counted(20_000, 20_000), million, "('w0'&'w1')", "('w0'&'w1')|('w0⁴')"},
+		{"a common word needs a rarer one beside it", counted(5_000, 300_000), million, "('w0'&'w1')", "('w0²'&'w1')|('w0'&'w1⁴')|('w0⁴')"},
+		{"one common word is all there is", counted(20_000), million, "('w0')", "('w0⁴')"},
+		{"a word that is too common even then", counted(600_000), million, "('w0')", "('w0⁴')"},
+		{"few rare ones are all taken", counted(3, 5, 7), million, "('w0')|('w1')|('w2')", ""},
 	} {
-		require.Equal(t, c.want, plan(c.terms, c.scope, million), c.name)
+		plain, raised := plan(c.terms, c.scope, million, false)
+		require.Equal(t, c.want, plain, c.name)
+		require.False(t, raised, c.name)
+		query, raised := plan(c.terms, c.scope, million, true)
+		require.Equal(t, cmp.Or(c.raised, c.want), query, c.name)
+		require.Equal(t, strings.ContainsAny(query, store.Twice+store.FourTimes), raised, c.name)
 	}
 }
 
 func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	require.NotContains(t, plan(counted(1, 2, 3, 4, 5, 6, 7), million, million), "w6")
-	require.Contains(t, plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million), "w8")
+	short, _ := plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, true)
+	require.NotContains(t, short, "w6")
+	long, _ := plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, true)
+	require.Contains(t, long, "w8")
 }
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {

@@ -21,6 +21,8 @@ const (
 	spare = 15
 	// mostCandidates is how many matches are looked at, of public passages and of the caller's own.
 	mostCandidates = 8000
+	// seeds are the best matches that the database tells of, with those around them.
+	seeds = 40
 	// maxWords of a query are looked at.
 	maxWords = 400
 )
@@ -172,6 +174,7 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = match(ctx, db, q, asked)
+		s.shelf.measured(scope, q, searched(scope, m.corpus))
 	}
 	if err != nil {
 		return Result{}, err
@@ -220,10 +223,28 @@ func match(ctx context.Context, db store.DB, q Query, asked question) (matches, 
 		return matches{}, err
 	}
 	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
-	if searched := known(m.terms); len(searched) > 0 {
-		m.passages, err = store.SearchPassages(ctx, db, passageQuery(searched, corpus, q))
+	searched := known(m.terms)
+	if len(searched) == 0 {
+		return m, nil
+	}
+	request, raised := passageQuery(searched, corpus, q, q.Source == store.Documents)
+	m.passages, err = store.SearchPassages(ctx, db, request)
+	if err == nil && raised && fewMatch(m.passages) {
+		request, _ = passageQuery(searched, corpus, q, false)
+		m.passages, err = store.SearchPassages(ctx, db, request)
 	}
 	return m, err
+}
+
+// fewMatch tells whether passages are so few that there may be better ones which a plan left out.
+func fewMatch(passages []store.Passage) bool {
+	matching := 0
+	for _, p := range passages {
+		if slices.ContainsFunc(p.Frequencies, func(n int16) bool { return n > 0 }) {
+			matching++
+		}
+	}
+	return matching < seeds
 }
 
 // newest is what a query without words finds.
@@ -291,18 +312,18 @@ func known(terms []Term) []Term {
 	return terms[:n]
 }
 
-func passageQuery(terms []Term, corpus store.Corpus, q Query) store.PassageQuery {
-	p := store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
+func passageQuery(terms []Term, corpus store.Corpus, q Query, raise bool) (p store.PassageQuery, raised bool) {
+	p = store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
 	if q.Exhaustive {
 		p.Planned, p.Most = p.Any, math.MaxInt32
 	} else {
-		p.Planned = plan(terms, corpus.PlannedChunks, corpus.StatsChunks)
+		p.Planned, raised = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, raise)
 	}
 	for _, t := range terms {
 		p.Terms = append(p.Terms, t.query())
 		p.Weights = append(p.Weights, t.rankWeight())
 	}
-	return p
+	return p, raised
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.

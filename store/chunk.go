@@ -48,7 +48,7 @@ const upsertChunksSQL = `with n as (
 		returning id, chunk_key
 	)
 	insert into chunk_index (id, doc_id, ord, role, kind, config, part, n_tok, author, is_question, tsv)
-	select w.id, @doc, n.ord, @role, @kind, n.config, n.part, t.n, n.author, n.is_question, v.tsv
+	select w.id, @doc, n.ord, @role, @kind, n.config, n.part, t.n, n.author, n.is_question, with_levels(v.tsv)
 	from n join written w on w.chunk_key = n.key, to_tsvector(n.config::regconfig, n.words) v(tsv),
 		lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t
 	on conflict (id) do update set config = excluded.config, part = excluded.part, n_tok = excluded.n_tok, author = excluded.author,
@@ -140,19 +140,26 @@ type ChunkText struct {
 }
 
 const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
-	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end from chunks where role = `
+	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end from `
 
 // The roles come through a subquery, so that the planner does not weigh thousands of them to read a few rows by id.
-const chunkTextsByIDSQL = chunkTextSQL + "any ((select $1::text[])::text[]) and id = any ($2)"
+const chunkTextsByIDSQL = chunkTextSQL + "chunks where role = any ((select $1::text[])::text[]) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
 func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
+// Each role is asked for its newest chunk, and those with the newest of all for more: a scope may have thousands of roles.
+const recentChunksSQL = chunkTextSQL + `(
+		select r from unnest($1::text[]) r, lateral (select indexed_at, doc_id from chunks where role = r and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit 1) c
+		order by indexed_at desc, doc_id desc limit $3
+	) n, lateral (select * from chunks where role = n.r and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3) c
+	order by indexed_at desc, doc_id desc, ord limit $3`
+
 // RecentChunks reads the chunks of the given kinds that were indexed last, the newest first.
 func RecentChunks(ctx context.Context, db DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
-	return collect[ChunkText](ctx, db, "chunks", chunkTextSQL+"any ($1) and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3", scope.Roles(), kinds, limit)
+	return collect[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)
 }
 
 // Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.

@@ -126,9 +126,11 @@ func HeldPassages(ctx context.Context, r Reader, in Source, roles []policy.Role)
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p HeldPassage, err error) {
 		var words pgtype.TSVector
 		err = row.Scan(&p.Role, &p.Version, &p.ID, &p.DocID, &p.Ord, &p.Kind, &p.Language, &p.Part, &p.Words, &p.Author, &p.IsQuestion, &words)
-		p.Lexemes = make([]HeldLexeme, len(words.Lexemes))
-		for i, l := range words.Lexemes {
-			p.Lexemes[i] = HeldLexeme{l.Word, int16(len(l.Positions))} //nolint:gosec // Postgres keeps 255 of them
+		p.Lexemes = make([]HeldLexeme, 0, len(words.Lexemes))
+		for _, l := range words.Lexemes {
+			if len(l.Positions) > 0 { // else it only says how often another one stands there
+				p.Lexemes = append(p.Lexemes, HeldLexeme{l.Word, int16(len(l.Positions))}) //nolint:gosec // Postgres keeps 255 of them
+			}
 		}
 		return p, err
 	})

@@ -33,6 +33,12 @@ type Corpus struct {
 	StatsWords    int64
 }
 
+// A word that stands in a chunk several times has lexemes for that beside its own, in the index of documents.
+const (
+	Twice     = "²" // two times or more
+	FourTimes = "⁴"
+)
+
 const (
 	termColumns    = "select word, lexeme, ndoc, guess, planned_chunks, stat_chunks, stat_words"
 	searchTermsSQL = termColumns + " from search_terms($1, $2)"
