@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 )
 
 // A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted. What waits to be
