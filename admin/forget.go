@@ -156,8 +156,13 @@ func doomedText(d store.Doomed) string {
 		n   int
 		one string
 	}{
-		{len(d.Messages), "message"}, {len(d.Notes), "note"}, {len(d.Schedules), "reminder"}, {len(d.Letters), "thing I said"}, {len(d.Tasks), "task of mine"},
-		{len(d.Summaries), "summary"}, {len(d.Jobs) + len(d.Questions), "entry in my books"},
+		{len(d.Messages), "message"},
+		{len(d.Notes), "note"},
+		{len(d.Schedules), "reminder"},
+		{len(d.Letters), "thing I said"},
+		{len(d.Tasks), "task of mine"},
+		{len(d.Summaries), "summary"},
+		{len(d.Jobs) + len(d.Questions), "entry in my books"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, countThings(p.n, p.one))
