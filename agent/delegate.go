@@ -30,9 +30,10 @@ const (
 const childRules = `You are %s. Another agent of the same owner gives you one piece of work and reads your answer; the owner does not. Answer from the passages and from what your tools bring. A sentence that rests on no passage has source 0 and an empty quote; say so when you do not know.
 Do the work that is asked for and nothing beyond it. Write short, plain sentences.`
 
-// colleagues are the agents that a persona may have work: none unless its configuration names some, and none for who works for another.
+// colleagues are the agents that a persona may have work: none unless its configuration names some, and none for who works for another
+// or only looks around.
 func (r *run) colleagues() []Persona {
-	if r.task.ParentID != nil || !r.caller.Owner {
+	if r.task.ParentID != nil || !r.caller.Owner || r.caller.ReadOnly {
 		return nil
 	}
 	var list []Persona
@@ -166,6 +167,9 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	r.caller = tools.Caller{
 		Owner: true, Chat: room, Agent: r.persona.ID, Scope: r.places.scope, Allow: r.persona.Allow, Deny: r.persona.Deny,
 		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+	}
+	if err := r.bound(ctx, parent); err != nil { // an errand's own limits hold for whom it asks
+		return err
 	}
 	r.withoutColleagues()
 	if err := r.learn(ctx); err != nil {

@@ -174,3 +174,23 @@ func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *
 	require.Equal(t, store.TaskKilled, b.children()[1].State)
 	require.Empty(t, shop.Requests(), "neither asked its model any more")
 }
+
+func TestWhatAnErrandMayNotUseWhomItAsksMayNotUseEither(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question to answer") {
+			return calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"})
+		}
+		return llmtest.Reply{Text: says("It cannot.", 0, "")}
+	}, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I have none.", 0, "")}))
+	l := &lamp{tier: tools.Read}
+	b.equip(tools.Delegate{}, l)
+	key := b.errand(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
+	require.NoError(t, b.agent.Unattended(ctx, b.admin, key, "light, please"))
+	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
+	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	require.Empty(t, offered(shop.Requests()[0]))
+	require.Zero(t, l.lit.Load())
+	require.Contains(t, shop.Requests()[1].Last(), "You have no such tool here")
+}
