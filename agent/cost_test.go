@@ -14,6 +14,7 @@ import (
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 	"multis/tools"
@@ -75,6 +76,9 @@ func BenchmarkTurn(b *testing.B) {
 		return llmtest.Reply{Text: says("Nobody knows.", 1, firstWords(r.Last()))}
 	})
 	w.agent.Model = model
+	w.agent.Box = outbox.New(w.store, outbox.Rules{
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, SendCap: policy.Rate{Minute: 1e6, Day: 1e6}, Name: "Nora", Disclose: func(string) bool { return true },
+	}, nil)
 	w.agent.Tools = tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: w.agent.Search}, tools.Escalate{})
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, turn := range map[string]func() time.Duration{

@@ -186,7 +186,9 @@ func (r *run) stream(ctx context.Context, request llm.Request) (llm.Response, er
 		}
 		if d.Text != "" {
 			text.WriteString(d.Text)
-			r.shown(soFar(text.String()))
+			if words := soFar(text.String()); words != "" { // else nothing is there to be read yet
+				r.shown(words)
+			}
 		}
 		if d.Call != nil {
 			said.Calls = append(said.Calls, *d.Call)

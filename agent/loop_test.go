@@ -343,6 +343,9 @@ func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
 	require.Contains(t, hs.shown[0], "cancel-task")
 	require.NotContains(t, strings.Join(hs.shown, ""), "sentences", "people see words, not the form they come in")
 	require.LessOrEqual(t, len(hs.shown), 3, "no more than one a second")
+	for _, shown := range hs.shown {
+		require.NotContains(t, shown, `"body":"task`, "never without a word")
+	}
 	var content string
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select content::text from outbox where chat_id = $1", b.admin.ID).Scan(&content))
 	require.Contains(t, content, `"m.replace"`)
