@@ -7,6 +7,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	golang.org/x/sync v0.24.0
+	maunium.net/go/mautrix v0.31.0
 	multis v0.0.0
 )
 
@@ -72,7 +73,6 @@ require (
 	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	maunium.net/go/mautrix v0.31.0 // indirect
 )
 
 replace multis => ../

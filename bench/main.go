@@ -15,6 +15,7 @@ import (
 // cli is the command line.
 type cli struct {
 	Retrieval retrievalCmd `cmd:"" help:"Answer the queries of a collection; prints the ranked passages of each."`
+	Recall    recallCmd    `cmd:"" help:"Answer them through the assistant: messages in, recall_memory out."`
 	Search    searchCmd    `cmd:"" help:"Measure latency, sizes and ingestion on invented passages."`
 }
 

@@ -12,6 +12,9 @@ import (
 //go:embed recall_memory.md
 var recallMemoryText string
 
+// recalled is how many passages come back: messages are short.
+const recalled = 10
+
 // RecallMemory finds notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
 type RecallMemory struct{ Memory *memory.Memory }
 
@@ -33,7 +36,7 @@ func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 	if strings.TrimSpace(args.Query) == "" {
 		return Refused(CodeArguments, "query is empty"), nil
 	}
-	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope})
+	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope, Limit: recalled})
 	if err != nil {
 		return Result{}, err
 	}

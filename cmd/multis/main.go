@@ -35,6 +35,7 @@ type cli struct {
 	Index   indexCmd   `cmd:"" help:"Index documents: files, folders, patterns and pages."`
 	Export  exportCmd  `cmd:"" help:"Write what is remembered of chats as files, into a zip."`
 	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
+	Import  importCmd  `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	Replay  replayCmd  `cmd:"" help:"Go through a task again from what is stored of it: nothing is done, and it says whether it comes to the same."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`

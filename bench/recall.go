@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/llm"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/tools"
+)
+
+// recallCmd asks a collection the way the assistant does: each row is a message that comes in from Matrix, and each query a call of
+// the tool recall_memory in the chat of its group.
+type recallCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl of what people said to each other."`
+}
+
+const (
+	recallOwner = id.UserID("@owner:bench")
+	recallGhost = id.UserID("@ghost:bench")
+)
+
+// talk is a group of the collection as a chat: who writes first is the contact, all others the owner.
+type talk struct {
+	chat    store.Chat
+	contact string
+	last    time.Time
+}
+
+// Run takes the messages in, makes them searchable and prints what each query recalls.
+func (c recallCmd) Run(ctx context.Context) error {
+	rows, err := readLines[row](filepath.Join(c.Dir, "corpus.jsonl"))
+	if err != nil {
+		return err
+	}
+	queries, err := readLines[query](filepath.Join(c.Dir, "queries.jsonl"))
+	if err != nil {
+		return err
+	}
+	db, err := openDatabase(ctx, true, nil)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	began := time.Now()
+	talks, names, err := takeIn(ctx, db, rows)
+	if err != nil {
+		return err
+	}
+	progress("%d messages in %d chats taken in in %s", len(rows), len(talks), time.Since(began).Round(time.Millisecond))
+	var at time.Time
+	mem := memory.New(memory.Options{Store: db.Store, Search: search.New(db.Store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return at }})
+	if err := mem.Archive(ctx); err != nil {
+		return err
+	}
+	progress("searchable after %s", time.Since(began).Round(time.Millisecond))
+	out := bufio.NewWriter(os.Stdout)
+	var took []time.Duration
+	for _, q := range queries {
+		t := talks[q.Group]
+		at = t.last.AddDate(0, 0, 1)
+		args, err := json.Marshal(map[string]string{"query": q.Text})
+		if err != nil {
+			return fmt.Errorf("write a query: %w", err)
+		}
+		asked := time.Now()
+		found, err := tools.RecallMemory{Memory: mem}.Run(ctx, tools.Call{
+			ID: q.ID, Name: "recall_memory", Args: args, Caller: tools.Caller{Chat: t.chat, Scope: policy.ContactScope(t.chat.ID)},
+		})
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(asked))
+		for _, h := range found.Passages {
+			fmt.Fprintln(out, q.ID+"\t"+names[-h.ChunkID])
+		}
+	}
+	progress("recall_memory %s", summary(took))
+	return out.Flush()
+}
+
+// takeIn sends the rows through the inbox, in order, and tells which message is which row.
+func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, map[int64]string, error) {
+	inbox := appservice.NewInbox(db.Store, appservice.Rules{
+		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, MaxAge: 10 * time.Minute,
+		StoreCap: policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1}, SendCap: policy.Rate{Minute: 10, Day: 100},
+	})
+	talks, events := map[string]*talk{}, map[string]string{}
+	col := collection{rows: rows}
+	for _, session := range col.documents() {
+		t, err := talkOf(ctx, db, talks, session[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		start, err := time.Parse("3:04 pm on 2 January, 2006", session[0].Title)
+		if err != nil {
+			start = t.last.Add(time.Hour)
+		}
+		var batch []*event.Event
+		for i, r := range session {
+			t.last = start.Add(time.Duration(i) * time.Second)
+			evt := message(t, r, "$"+strconv.Itoa(len(events)))
+			events[evt.ID.String()] = r.ID
+			batch = append(batch, evt)
+		}
+		if err := inbox.Receive(ctx, batch, ""); err != nil {
+			return nil, nil, err
+		}
+	}
+	names, err := stored(ctx, db, events)
+	return talks, names, err
+}
+
+func talkOf(ctx context.Context, db *database, talks map[string]*talk, first row) (*talk, error) {
+	if t, known := talks[first.Group]; known {
+		return t, nil
+	}
+	room := id.RoomID("!" + strconv.Itoa(len(talks)) + ":bench")
+	t := &talk{contact: first.Author}
+	talks[first.Group] = t
+	return t, db.InTx(ctx, func(tx store.Tx) (err error) {
+		t.chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol: "demo", ChannelID: first.Group, RoomID: &room, Kind: policy.KindDM, Name: first.Author, Contact: recallGhost, BridgeBot: "@bridge:bench",
+			Encrypted: policy.EncryptionNo,
+		})
+		return err
+	})
+}
+
+func message(t *talk, r row, key string) *event.Event {
+	sender := recallOwner
+	if r.Author == t.contact {
+		sender = recallGhost
+	}
+	evt := &event.Event{
+		ID: id.EventID(key), RoomID: *t.chat.RoomID, Sender: sender, Timestamp: t.last.UnixMilli(), Type: event.EventMessage,
+		Content: event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: r.Text}},
+	}
+	evt.Content.Raw = map[string]any{"msgtype": "m.text", "body": r.Text}
+	return evt
+}
+
+// stored tells which stored message is which row. One that is missing is an error: the figures would be of something else.
+func stored(ctx context.Context, db *database, events map[string]string) (map[int64]string, error) {
+	rows, err := db.Pool().Query(ctx, "select id, event_id from messages")
+	if err != nil {
+		return nil, fmt.Errorf("list messages: %w", err)
+	}
+	defer rows.Close()
+	names := map[int64]string{}
+	for rows.Next() {
+		var n int64
+		var evt string
+		if err := rows.Scan(&n, &evt); err != nil {
+			return nil, fmt.Errorf("list messages: %w", err)
+		}
+		names[n] = events[evt]
+	}
+	if len(names) != len(events) {
+		return nil, fmt.Errorf("%d of %d messages were stored", len(names), len(events))
+	}
+	return names, rows.Err()
+}

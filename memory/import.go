@@ -1,0 +1,164 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+	"multis/transcript"
+)
+
+// Imported counts what an import brought.
+type Imported struct {
+	Messages int
+	Notes    int
+	Known    int // messages and notes that were there
+	Old      int // that are older than what is kept
+}
+
+// ErrUnknownSender is returned by Import when it cannot tell who of a conversation is the owner; the owner's name in the file is to be
+// said.
+var ErrUnknownSender = errors.New("it cannot be told which of the senders is you")
+
+const importedProtocol = "import"
+
+// importedAtOnce is how many messages are imported in one transaction.
+const importedAtOnce = 500
+
+// Import takes a conversation of a file into a chat. me is what the owner is called in the file; it may be empty where there are two
+// senders and the chat is called as one of them. What is there already stays as it is, so that an import can be done again.
+func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Chat, me string) (Imported, error) {
+	var done Imported
+	author, err := authors(chat, from.Lines, me)
+	if err != nil {
+		return Imported{}, err
+	}
+	oldest := m.keptSince(chat)
+	at := map[string]int{} // of the same words at the same time, which of them
+	for part := range slices.Chunk(from.Lines, importedAtOnce) {
+		err := m.Store.InTx(ctx, func(tx store.Tx) error {
+			for _, l := range part {
+				if l.At.Before(oldest) {
+					done.Old++
+					continue
+				}
+				key := fmt.Sprintf("%d\n%d\n%s\n%s", chat.ID, l.At.Unix(), l.Who, l.Text)
+				at[key]++
+				sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, at[key]))
+				stored, err := store.ImportMessage(ctx, tx, store.Message{
+					ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$import:%x", sum[:16])), Author: author(l.Who), Sender: id.UserID(l.Who), Body: l.Text, At: l.At,
+				})
+				switch {
+				case err != nil:
+					return err
+				case stored:
+					done.Messages++
+				default:
+					done.Known++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, m.importNotes(ctx, chat, from.Notes, oldest, &done)
+}
+
+// importNotes takes notes in as they were taken, each in the chat's own memory.
+func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []transcript.Section, oldest time.Time, done *Imported) error {
+	if len(sections) == 0 {
+		return nil
+	}
+	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
+		for _, s := range sections {
+			for _, text := range s.Notes {
+				n := store.Note{Role: RoleOf(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: clip(oneLine(text), MaxNote), ValidFrom: s.At}
+				if s.At.Before(oldest) {
+					done.Old++
+					continue
+				}
+				known, err := store.HasNote(ctx, tx, n)
+				if err != nil {
+					return err
+				}
+				if known {
+					done.Known++
+					continue
+				}
+				if n.ID, err = store.InsertNote(ctx, tx, n); err != nil {
+					return err
+				}
+				if err := m.index(ctx, tx, chat, store.NoteOrigin(n.ID), []store.Note{n}); err != nil {
+					return err
+				}
+				done.Notes++
+			}
+		}
+		return nil
+	})
+}
+
+// keptSince is when what is older would be deleted the next night.
+func (m *Memory) keptSince(chat store.Chat) time.Time {
+	if chat.Kind == policy.KindAdmin {
+		return m.daysAgo(m.Rules.OwnerDays)
+	}
+	return m.daysAgo(m.Rules.Days)
+}
+
+// authors tells who a sender of a file is.
+func authors(chat store.Chat, lines []transcript.Line, me string) (func(who string) policy.Author, error) {
+	senders := map[string]bool{}
+	for _, l := range lines {
+		senders[l.Who] = true
+	}
+	if me == "" && !senders[transcript.User] && !senders[transcript.Owner] && len(senders) > 0 {
+		for who := range senders {
+			if len(senders) == 2 && !strings.EqualFold(who, chat.Name) {
+				me = who
+			}
+		}
+		if !slices.ContainsFunc(mapKeys(senders), func(who string) bool { return strings.EqualFold(who, chat.Name) }) && len(senders) > 1 || len(senders) > 2 {
+			return nil, fmt.Errorf("%w: %s", ErrUnknownSender, strings.Join(mapKeys(senders), ", "))
+		}
+	}
+	return func(who string) policy.Author {
+		switch {
+		case who == transcript.Assistant:
+			return policy.AuthorMultisOwner
+		case who == transcript.Owner, me != "" && strings.EqualFold(who, me), who == transcript.User && chat.Kind == policy.KindAdmin:
+			return policy.AuthorOwnerPhone
+		default:
+			return policy.AuthorContact
+		}
+	}, nil
+}
+
+func mapKeys(senders map[string]bool) []string {
+	names := make([]string, 0, len(senders))
+	for who := range senders {
+		names = append(names, who)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ImportedChat makes the chat of a conversation that no bridge has, or returns it. Nothing can be sent there; it is silent.
+func (m *Memory) ImportedChat(ctx context.Context, channel, name string) (store.Chat, error) {
+	var chat store.Chat
+	err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {
+		chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: importedProtocol, ChannelID: channel, Kind: policy.KindDM, Name: name, Encrypted: policy.EncryptionNo})
+		return err
+	})
+	return chat, err
+}

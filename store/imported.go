@@ -1,0 +1,34 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const importMessageSQL = `insert into messages (chat_id, event_id, author, sender, kind, body, ts, answered_at, action, code, reason)
+	select @chat, @event, @author, @sender, 'text', @body, @at::timestamptz, now(), 'archive', 'backfill', 'It was imported from a file.'
+	where not exists (select from messages m where m.chat_id = @chat and m.body = @body and m.event_id not like '$import:%'
+		and m.ts between @at::timestamptz - interval '2 minutes' and @at::timestamptz + interval '2 minutes')
+	on conflict (event_id) do nothing returning id`
+
+const touchChatSQL = "update chats set last_message_at = greatest(last_message_at, $2) where id = $1"
+
+// ImportMessage stores a message of a file, unless it is there: under its key, or because it came through a bridge as well.
+func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
+	rows, err := scalars[int64](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": clean(m.Sender.String()), "body": clean(m.Body), "at": m.At,
+	})
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	return true, exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
+}
+
+const importedNoteSQL = "select exists (select from notes n where n.role = $1 and n.body = $2 and n.valid_from = $3)"
+
+// HasNote tells whether a note is there already, valid or not.
+func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
+	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, clean(n.Body), n.ValidFrom.Truncate(time.Microsecond))
+}

@@ -1,0 +1,161 @@
+package transcript
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxLine is the longest line of a file, in bytes.
+const maxLine = 1 << 20
+
+// A message begins with its time, in brackets on an iPhone and before a dash on Android; what follows it belongs to it until the
+// next one begins. The order of day and month is that of the phone.
+var begins = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
+
+// stamp is the time of a line before it is known which number is the day.
+type stamp struct {
+	first, second, third  int
+	yearFirst             bool
+	hour, minute, seconds int
+	line                  int
+	who, text             string
+	more                  []string
+}
+
+// WhatsApp reads a chat that WhatsApp exported as text. The order of day and month, which the file does not tell, is found out from
+// days that are possible in one order only, else from the order of the messages; else the day comes first.
+func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
+	var stamps []stamp
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	n := 0
+	for in.Scan() {
+		n++
+		text := unmarked(in.Text())
+		if n == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		m := begins.FindStringSubmatch(text)
+		switch {
+		case m != nil:
+			s, err := readStamp(m, n)
+			if err != nil {
+				return nil, &LineError{name, n, err.Error()}
+			}
+			stamps = append(stamps, s)
+		case len(stamps) > 0:
+			last := &stamps[len(stamps)-1]
+			last.more = append(last.more, text)
+		case strings.TrimSpace(text) != "":
+			return nil, &LineError{name, n, "a chat that WhatsApp exported begins with a date, as in \"21.11.26, 18:05 - Ana: hello\""}
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, &LineError{name, n + 1, err.Error()}
+	}
+	return datedLines(name, stamps, zone)
+}
+
+// unmarked takes out the marks of the direction of writing that WhatsApp puts in, and makes its narrow spaces plain.
+func unmarked(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\u200e', '\u200f', '\u202a', '\u202c', '\r':
+			return -1
+		case '\u202f', '\u00a0':
+			return ' '
+		default:
+			return r
+		}
+	}, s)
+}
+
+func readStamp(m []string, line int) (stamp, error) {
+	numbers := make([]int, 7)
+	for i, part := range m[1:7] {
+		if part != "" {
+			numbers[i], _ = strconv.Atoi(part) // four digits at most
+		}
+	}
+	s := stamp{first: numbers[0], second: numbers[1], third: numbers[2], hour: numbers[3], minute: numbers[4], seconds: numbers[5], line: line, yearFirst: len(m[1]) == 4}
+	switch half := strings.ToLower(m[7]); {
+	case half == "":
+	case s.hour < 1 || s.hour > 12:
+		return stamp{}, fmt.Errorf("%d is no hour of a half day", s.hour)
+	default:
+		s.hour %= 12
+		if half == "p" {
+			s.hour += 12
+		}
+	}
+	if s.hour > 23 || s.minute > 59 || s.seconds > 59 {
+		return stamp{}, fmt.Errorf("%d:%02d is no time", s.hour, s.minute)
+	}
+	who, text, said := strings.Cut(m[8], ": ")
+	if !said && strings.HasSuffix(m[8], ":") {
+		who, said = strings.TrimSuffix(m[8], ":"), true
+	}
+	if said {
+		s.who, s.text = strings.TrimSpace(who), text
+	}
+	return s, nil // without a sender it is WhatsApp's own word
+}
+
+// datedLines finds out the order of day and month and makes lines of stamps.
+func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error) {
+	monthFirst := isMonthFirst(stamps, zone)
+	var lines []Line
+	for _, s := range stamps {
+		at, ok := s.at(monthFirst, zone)
+		if !ok {
+			return nil, &LineError{name, s.line, "there is no such day"}
+		}
+		if text := strings.TrimSpace(strings.Join(append([]string{s.text}, s.more...), "\n")); s.who != "" && text != "" {
+			lines = append(lines, Line{At: at, Who: s.who, Text: text})
+		}
+	}
+	return lines, nil
+}
+
+// isMonthFirst counts what speaks for each order: a day that exists in it alone decides, else how often time runs back.
+func isMonthFirst(stamps []stamp, zone *time.Location) bool {
+	back := map[bool]int{}
+	for _, monthFirst := range []bool{false, true} {
+		var last time.Time
+		for _, s := range stamps {
+			at, ok := s.at(monthFirst, zone)
+			switch {
+			case !ok:
+				back[monthFirst] += len(stamps) + 1
+			case at.Before(last.Add(-24 * time.Hour)):
+				back[monthFirst]++
+			}
+			last = at
+		}
+	}
+	return back[true] < back[false]
+}
+
+// at is the time of a stamp. False: there is no such day.
+func (s stamp) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
+	day, month, year := s.first, s.second, s.third
+	switch {
+	case s.yearFirst:
+		year, day = s.first, s.third
+	case monthFirst:
+		day, month = s.second, s.first
+	}
+	if year < 100 {
+		year += 2000
+	}
+	if year < 2000 || year > 2100 || month < 1 || month > 12 || day < 1 {
+		return time.Time{}, false
+	}
+	at := time.Date(year, time.Month(month), day, s.hour, s.minute, s.seconds, 0, zone)
+	return at, at.Day() == day
+}
