@@ -50,7 +50,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := openDatabase(ctx, true, nil)
+	db, err := openDatabase(ctx, options{throwaway: true})
 	if err != nil {
 		return err
 	}
