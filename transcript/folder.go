@@ -224,9 +224,9 @@ func Recent(name string, data []byte) ([]Line, error) {
 		return nil, nil
 	}
 	var list []struct {
-		Role      string `json:"role"`
-		Content   string `json:"content"`
-		Timestamp stampJSON
+		Role      string    `json:"role"`
+		Content   string    `json:"content"`
+		Timestamp stampJSON `json:"timestamp"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, &LineError{name, lineOf(data, err), err.Error()}

@@ -1,7 +1,6 @@
 package transcript_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -110,7 +109,7 @@ func FuzzWhatsApp(f *testing.F) {
 		lines, err := transcript.WhatsApp("f.txt", strings.NewReader(text), time.UTC)
 		var where *transcript.LineError
 		if err != nil {
-			require.True(t, errors.As(err, &where))
+			require.ErrorAs(t, err, &where)
 			require.Positive(t, where.Line)
 			return
 		}
