@@ -244,11 +244,8 @@ func (a *Admin) clock(t time.Time) string { return schedule.Text(t, a.Now(), a.R
 // rhythm says how often something comes.
 func rhythm(s store.Schedule) string {
 	if schedule.Kind(s.Kind) == schedule.Every {
-		every := strings.TrimSuffix(s.Spec, "0s")
-		if strings.Contains(every, "h") {
-			every = strings.TrimSuffix(every, "0m")
-		}
-		return "`every " + every + "`"
+		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
+		return whole.Replace("`every " + s.Spec + "`")
 	}
 	return "`" + s.Spec + "`"
 }

@@ -196,6 +196,29 @@ func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
 	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
+func TestAfterALongAbsenceTheFirstTimeSinceADayIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/cron every day 19:00 water")
+	r.owner("/cron every day 19:00 skip --late skip")
+	r.now = r.now.Add(3*24*time.Hour - time.Hour)
+	require.Equal(t, text(
+		"⏰ **water** (`0 19 * * *`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(22 h late: it was due Sun 22 Nov, 19:00)",
+	), said(r.pass(0)))
+	require.Equal(t, 1, r.count("select count(*) from schedule_runs where schedule_id = 1 and state = 'skipped'"))
+	require.Len(t, r.pass(2*time.Hour), 2, "then both go on at their times")
+}
+
+func TestADistanceIsEchoedAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for written, echoed := range map[string]string{
+		"1h": "1h", "10h": "10h", "90m": "1h30m", "1h10m": "1h10m", "10m": "10m", "90s": "1m30s", "20m30s": "20m30s", "1h 30s": "1h0m30s",
+	} {
+		require.Contains(t, r.owner("/cron every "+written+" x"), "🔁 `every "+echoed+"` — x.")
+	}
+}
+
 func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -311,6 +334,7 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	require.Equal(t, 3, runs)
 	require.Contains(t, r.owner("/jobs upkeep run mischief"), "no such upkeep")
 	require.Contains(t, r.owner("/cancel 1"), "cannot be cancelled")
+	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.owner("/snooze 1 1h"))
 	require.NotContains(t, r.owner("/jobs"), "history —")
 }
 

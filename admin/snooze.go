@@ -30,8 +30,11 @@ func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	if !a.mayChange(r, s) {
+	switch {
+	case !a.mayChange(r, s):
 		return answer{text: "That reminder is not yours."}, nil
+	case s.CreatedBy == "":
+		return answer{text: "Upkeep keeps its times; `/jobs upkeep` shows them."}, nil
 	}
 	if when == "" {
 		when = "10m"

@@ -47,8 +47,11 @@ func (a *Admin) Tick(ctx context.Context, id int64, at time.Time) error {
 		}
 		now := a.Now()
 		next, missed := plan.Skip(at, now)
-		if s.CatchUp == store.CatchAll {
+		switch {
+		case s.CatchUp == store.CatchAll:
 			next, missed = plan.Next(at), 0
+		case s.CatchUp == store.CatchOnce && now.Sub(at) > lateMost: // too long ago; the first one since a day is made up for
+			next, _ = plan.Skip(at, now.Add(-lateMost))
 		}
 		if err := a.due(ctx, tx, s, at, now.Sub(at), missed); err != nil {
 			return err

@@ -47,6 +47,9 @@ func upkeep(st *store.Store, mem *memory.Memory) []admin.Upkeep {
 			n, err := store.PruneMatters(ctx, st.DB(), time.Now().Add(-historyTime))
 			return fmt.Sprintf("%d matters forgotten", n), err
 		}},
+		{Name: "deliveries", Summary: "forgets what hooks were told more than 30 days ago", Cron: "45 4 * * *", Run: func(ctx context.Context) (string, error) {
+			return "looked", store.PruneDeliveries(ctx, st.DB(), time.Now().Add(-historyTime))
+		}},
 		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", store.Analyze(ctx, st.DB())
 		}},
