@@ -283,11 +283,21 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 		require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(max(leader_id), '') from river.river_leader").Scan(&id))
 		return id
 	}
+	ear, err := st.Pool().Acquire(ctx)
+	require.NoError(t, err)
+	defer ear.Release()
+	_, err = ear.Exec(ctx, `listen "river.river_leadership"`)
+	require.NoError(t, err)
 	lead(other.id)
 	require.NoError(t, mine.keep(ctx))
 	require.Equal(t, other.id, leader(), "it lives")
 	other.lock.Release(ctx) // as the death of its process does
 	require.Eventually(t, func() bool { return mine.keep(ctx) == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
+	wait, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	told, err := ear.Conn().WaitForNotification(wait)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"leader_id": "`+other.id+`", "action": "resigned"}`, told.Payload, "those who wait to lead need not wait for their next look")
 	lead(mine.id)
 	require.NoError(t, mine.keep(ctx))
 	require.Equal(t, mine.id, leader())

@@ -49,14 +49,17 @@ const adoptSQL = `with dead as (
 	gone as materialized (select num, client from dead where client = $2 or not exists (
 		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
 			and l.database = (select oid from pg_database where datname = current_database()))),
-	led as (delete from river.river_leader where leader_id in (select client from gone)),
+	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
+	told as (select led.leader_id from led cross join lateral
+		pg_notify('river.river_leadership', json_build_object('leader_id', led.leader_id, 'action', 'resigned')::text)),
 	taken as (update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
 		where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone) returning id),
 	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
-	select count(*) from taken`
+	select count(*) from taken where (select count(*) from told) >= 0`
 
 // adopt puts back the jobs of dead processes, and at start those that an earlier process left under our own id. The chats
 // that such a job held are free at once; should its process be alive after all, it finds its lease gone and writes nothing.
+// Who follows a dead leader is told at once, as if it had resigned: the queue itself looks every five seconds only.
 func (s *slot) adopt(ctx context.Context) error { return s.takeOver(ctx, s.id) }
 
 func (s *slot) takeOver(ctx context.Context, own string) error {
