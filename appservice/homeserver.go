@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -193,7 +194,28 @@ func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.
 	if errors.Is(err, errElsewhere) {
 		return "", nil, jobs.Later(elsewhereWait)
 	}
-	return event.EventEncrypted.Type, sealed, err
+	if err != nil {
+		return "", nil, err
+	}
+	labelled, err := label(sealed, o.ID.String())
+	return event.EventEncrypted.Type, labelled, err
+}
+
+// label puts the outbox key of an encrypted event outside as well. Inside, nobody could read it after the session that sent
+// the event was ended, and the event would be sent once more.
+func label(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
+	data, err := json.Marshal(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("write encrypted event: %w", err)
+	}
+	var content map[string]json.RawMessage
+	if err := json.Unmarshal(data, &content); err != nil {
+		return nil, fmt.Errorf("read encrypted event: %w", err)
+	}
+	if content[bridgebridge.ContentKey], err = json.Marshal(key); err != nil {
+		return nil, fmt.Errorf("write outbox key: %w", err)
+	}
+	return json.Marshal(content)
 }
 
 // encrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
@@ -245,7 +267,8 @@ func isFinal(err error) bool {
 	}
 }
 
-// find looks through the newest messages of a room for the event that carries an outbox key. Empty: there is none.
+// find looks through the newest messages of a room for the event that carries an outbox key, be it encrypted or not. Empty:
+// there is none.
 func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
 	c, from := h.as(who).now(), ""
 	for range 10 {
@@ -254,7 +277,7 @@ func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID
 			return "", explain("look for a message of ours", err)
 		}
 		for _, evt := range page.Chunk {
-			if evt.Sender == c.UserID && h.carries(ctx, who, evt, key) {
+			if found, ok := bridgebridge.OutboxKey(evt); ok && found == key && evt.Sender == c.UserID {
 				return evt.ID, nil
 			}
 		}
@@ -264,19 +287,6 @@ func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID
 		from = page.End
 	}
 	return "", nil
-}
-
-// carries tells whether an event of ours came from an outbox row; in an encrypted one the key is inside.
-func (h *Homeserver) carries(ctx context.Context, who policy.SendAs, evt *event.Event, key string) bool {
-	if evt.Type.Type == event.EventEncrypted.Type {
-		plain, err := h.vault.decrypt(ctx, who, evt)
-		if err != nil {
-			return false
-		}
-		evt = plain
-	}
-	found, ok := bridgebridge.OutboxKey(evt)
-	return ok && found == key
 }
 
 func (h *Homeserver) as(who policy.SendAs) *account {
