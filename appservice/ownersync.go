@@ -62,7 +62,7 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			sleep(ctx, lockTime)
 			continue
 		}
-		for ctx.Err() == nil && lock.Alive(ctx) {
+		for ctx.Err() == nil && alive(ctx, lock) {
 			s.hold(ctx, lock, ready)
 		}
 		lock.Release(ctx)
@@ -90,14 +90,33 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group sync.WaitGroup
+	group.Go(func() { defer cancel(); watch(ctx, lock) })
 	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.step) })
 	group.Go(func() { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot) })
 	group.Wait()
 }
 
+// watchTime is how often it is looked whether the lock is still held: oftener than others try to take it.
+const watchTime = lockTime / 4
+
+// watch returns when the lock is lost or ctx ends. A poll takes long, and the keys are another's from the moment on that the
+// database lets the lock go.
+func watch(ctx context.Context, lock *store.Lock) {
+	for ctx.Err() == nil && alive(ctx, lock) {
+		sleep(ctx, watchTime)
+	}
+}
+
+// alive is a look at the lock that the end of ctx does not break off: that would break the lock's connection as well.
+func alive(ctx context.Context, lock *store.Lock) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+	defer cancel()
+	return lock.Alive(ctx)
+}
+
 // begin sees to it that there is a position to sync from, so that nothing is missed of what happens once we are ready.
 func (s *OwnerSync) begin(ctx context.Context, lock *store.Lock) bool {
-	for ctx.Err() == nil && lock.Alive(ctx) {
+	for ctx.Err() == nil && alive(ctx, lock) {
 		var since string
 		known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
 		if err == nil && known {
@@ -121,7 +140,7 @@ func (s *OwnerSync) begin(ctx context.Context, lock *store.Lock) bool {
 func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
-	for ctx.Err() == nil && lock.Alive(ctx) {
+	for ctx.Err() == nil && alive(ctx, lock) {
 		err := step(ctx)
 		if err == nil {
 			wait = time.Second
