@@ -332,6 +332,27 @@ func TestTheBridgesWordSettlesASend(t *testing.T) {
 	require.Equal(t, 1, b.jobs("undelivered"))
 }
 
+func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	key := b.out(chat)
+	sent := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	b.receive(sent)
+	sealed := b.event("m.room.encrypted", "!a:x", bridgeBot, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`)
+	b.receive(sealed)
+	require.Equal(t, 1, b.jobs("decrypt"))
+	plain := b.event("m.room.message", "!a:x", bridgeBot, fmt.Sprintf(
+		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, sent.ID))
+	plain.ID = sealed.ID
+	require.NoError(t, NewDecrypter(b.inbox, nil).takeIn(context.Background(), b.message(sealed), plain))
+	o, err := store.OutByID(context.Background(), b.store.DB(), key)
+	require.NoError(t, err)
+	require.Equal(t, store.OutFailed, o.State)
+	require.Equal(t, 1, b.jobs("undelivered"))
+	require.Zero(t, b.count("messages where author = 'bridge_bot'"), "it is no message of the chat's")
+}
+
 func TestBrokenContentIsStoredAsWhatItIsAndStopsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

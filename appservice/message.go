@@ -21,7 +21,7 @@ import (
 func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	author := b.author(chat, evt)
 	if author == policy.AuthorBridgeBot {
-		return b.takeStatus(ctx, chat, evt) // an error notice, or chatter of the bridge
+		return b.takeNotice(ctx, chat, evt)
 	}
 	if err := b.noteOwn(ctx, evt, author); err != nil {
 		return err
@@ -82,6 +82,26 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		return nil
 	}
 	return b.follow(ctx, chat, message, decision)
+}
+
+// takeNotice takes in what the bridge says: an error notice, or its chatter. A bridge may encrypt that, too: then it waits
+// for its key like a message, and leaves nothing when it is read.
+func (b *batch) takeNotice(ctx context.Context, chat store.Chat, evt *event.Event) error {
+	if evt.Type.Type != event.EventEncrypted.Type {
+		return b.takeStatus(ctx, chat, evt)
+	}
+	if b.history {
+		return nil
+	}
+	message, err := store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: policy.AuthorBridgeBot, Sender: evt.Sender, Kind: string(bridgebridge.Encrypted), At: b.in.timeOf(evt),
+		Parked: evt.Content.VeryRaw, ParkedIn: evt.RoomID, Action: policy.ActionArchive, Code: policy.CodeEncrypted, Reason: policy.CodeEncrypted.Sentence(),
+	})
+	if err != nil {
+		return err
+	}
+	b.enqueue(jobs.DecryptArgs{Message: message})
+	return nil
 }
 
 // noteFlood keeps one empty row of a flood, so that it has its reason; the rest of it leaves nothing.
