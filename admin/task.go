@@ -15,8 +15,8 @@ import (
 
 // cancelTask ends a task that is under way.
 func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer, error) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(args), "#"), 10, 64)
-	if err != nil || number <= 0 {
+	number, ok := taskNumber(strings.TrimSpace(args))
+	if !ok {
 		return a.openTasks(ctx)
 	}
 	return answer{do: func(ctx context.Context, tx store.Tx) error {
@@ -24,11 +24,17 @@ func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer,
 	}, text: fmt.Sprintf("Stopping task %d, if it still runs. What it did so far stays done.", number)}, nil
 }
 
+// taskNumber reads 12 or #12.
+func taskNumber(text string) (number int64, ok bool) {
+	number, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64)
+	return number, err == nil && number > 0
+}
+
 // replay goes through a task again.
 func (a *Admin) replay(ctx context.Context, _ request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
-	number, err := strconv.ParseInt(strings.TrimPrefix(task, "#"), 10, 64)
-	if err != nil || number <= 0 {
+	number, ok := taskNumber(task)
+	if !ok {
 		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
 	}
 	text, err := a.Replay(ctx, number, strings.TrimSpace(model))

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -133,9 +132,9 @@ func killed(t *testing.T, at int) (moment string) {
 	for again := true; again; { // as the queue would
 		err := next.Ask(ctx, b.admin, m, m.Body)
 		again = err != nil
-		var pg interface{ SQLState() string } // the dead process' connection may still hold a row for a moment
 		if err != nil {
-			require.True(t, errors.As(err, &pg), "%s: %v", moment, err)
+			var pg interface{ SQLState() string } // the dead process' connection may still hold a row for a moment
+			require.ErrorAs(t, err, &pg, moment)
 		}
 	}
 	said := b.sent(b.admin)

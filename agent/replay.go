@@ -135,14 +135,13 @@ func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error 
 			out.Over = fmt.Sprintf("round %d has no end: %s", len(out.Rounds)+1, r.howEnded())
 			return nil
 		}
-		if err := r.limits.fit(&request); err != nil && !errors.Is(err, errNoRoom) {
+		err := r.limits.fit(&request)
+		if err != nil && !errors.Is(err, errNoRoom) {
 			return err
 		}
 		round := Round{Bytes: bytesOf(request), Said: llm.Response{Text: known.Text}}
-		if len(known.Calls) > 0 {
-			if err := json.Unmarshal(known.Calls, &round.Said.Calls); err != nil {
-				return fmt.Errorf("read step %d of task %d: %w", seq, r.task.ID, err)
-			}
+		if round.Said.Calls, err = callsOf(*known); err != nil {
+			return fmt.Errorf("read step %d of task %d: %w", seq, r.task.ID, err)
 		}
 		r.nameCalls(seq, round.Said.Calls)
 		if known.Asked != "" && known.Asked != digest(request) && out.Differs == "" {
@@ -186,6 +185,14 @@ func (r *run) howEnded() string {
 		return r.task.Error
 	}
 	return "the task is " + string(r.task.State)
+}
+
+// callsOf are the tools that a model asked for in a step.
+func callsOf(s store.Step) (calls []llm.Call, err error) {
+	if len(s.Calls) > 0 {
+		err = json.Unmarshal(s.Calls, &calls)
+	}
+	return calls, err
 }
 
 func bytesOf(request llm.Request) int {

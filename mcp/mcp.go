@@ -154,8 +154,9 @@ func (c *connection) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- session.Wait() }()
+	gone := make(chan struct{})
+	var ended error
+	go func() { defer close(gone); ended = session.Wait() }()
 	defer func() {
 		_ = session.Close() // it may be gone
 		end()
@@ -170,9 +171,8 @@ func (c *connection) serve(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-gone:
-			gone <- nil
-			return errors.Join(errGone, err)
+		case <-gone:
+			return errors.Join(errGone, ended)
 		case <-changed:
 		case <-look.C:
 		}

@@ -49,7 +49,10 @@ func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 		"env": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return text(strings.Join(os.Environ(), "\n"))
 		},
-		"die": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil },
+		"die": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			os.Exit(3)
+			return text("nobody hears this")
+		},
 		"long": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return text(strings.Repeat("ä", 1<<17))
 		},

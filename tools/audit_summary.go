@@ -49,18 +49,19 @@ func (t AuditSummary) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text := fmt.Sprintf("The last %d hours:\n", hours)
+	var text strings.Builder
+	fmt.Fprintf(&text, "The last %d hours:\n", hours)
 	for _, a := range counts {
-		text += fmt.Sprintf("%s %s: %d", a.What, a.Name, a.Times)
+		fmt.Fprintf(&text, "%s %s: %d", a.What, a.Name, a.Times)
 		if a.Failed > 0 {
-			text += fmt.Sprintf(" (%d failed)", a.Failed)
+			fmt.Fprintf(&text, " (%d failed)", a.Failed)
 		}
-		text += "\n"
+		text.WriteString("\n")
 	}
 	if len(counts) == 0 {
-		text += "nothing happened\n"
+		text.WriteString("nothing happened\n")
 	}
-	return Result{ForLLM: text, ForUser: fmt.Sprintf("looked at what was done in the last %d hours", hours)}, nil
+	return Result{ForLLM: text.String(), ForUser: fmt.Sprintf("looked at what was done in the last %d hours", hours)}, nil
 }
 
 // task says what was done for one task.

@@ -168,7 +168,6 @@ type assistant struct {
 // newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p parts) (*assistant, error) {
 	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
-	sendCap := policy.Rate{Minute: cfg.Chats.ContactCaps.PerMinute, Day: cfg.Chats.ContactCaps.PerDay}
 	models, err := newModels(cfg, st)
 	if err != nil {
 		return nil, err
@@ -185,16 +184,8 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	disclose := func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure }
-	box := outbox.New(st, outbox.Rules{
-		Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap, Name: cfg.Name,
-		Disclose: disclose,
-	}, p.sender)
-	inbox := p.inbox(appservice.Rules{
-		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
-		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap,
-		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep),
-	})
+	box := outbox.New(st, outboxRules(cfg, defaults), p.sender)
+	inbox := p.inbox(inboxRules(cfg, defaults))
 	vectors, err := openEmbedders(ctx, cfg, st)
 	if err != nil {
 		return nil, err
@@ -217,16 +208,19 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
 	ag := agent.New(agent.Options{
-		Pulses: pulses,
-		Store:  st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults, Currency: cfg.Budget.Currency, Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
-		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
-		BurstQuiet:    cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Pulses: pulses,
+		Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults,
+		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
+		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem, Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Replay: replayer(cfg, ag, models), Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
+		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
+		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Replay: replayer(cfg, ag, models),
+		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
-			Inbox: callAddress(cfg.Watches), Disclose: disclose, DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
+			Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg),
 		},
 	})
@@ -238,14 +232,11 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
-	var archiver jobs.Archiver
-	if cfg.Memory.SearchMessages {
-		archiver = mem
-	}
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box, Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver, Shorten: ag, Nudge: adm,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box,
+		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
 		Task: ag, Approve: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
@@ -253,6 +244,35 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
+}
+
+func outboxRules(cfg *config.Config, defaults policy.Defaults) outbox.Rules {
+	return outbox.Rules{Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: discloses(cfg)}
+}
+
+func inboxRules(cfg *config.Config, defaults policy.Defaults) appservice.Rules {
+	return appservice.Rules{
+		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
+		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
+		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep),
+	}
+}
+
+func sendCap(cfg *config.Config) policy.Rate {
+	return policy.Rate{Minute: cfg.Chats.ContactCaps.PerMinute, Day: cfg.Chats.ContactCaps.PerDay}
+}
+
+// discloses tells on which networks contacts are told who writes.
+func discloses(cfg *config.Config) func(protocol string) bool {
+	return func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure }
+}
+
+// archiver makes messages findable, unless they are not to be.
+func archiver(cfg *config.Config, mem *memory.Memory) jobs.Archiver {
+	if !cfg.Memory.SearchMessages {
+		return nil
+	}
+	return mem
 }
 
 // newTools are all that a model may call. Which of them a turn has is decided there.

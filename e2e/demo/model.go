@@ -31,12 +31,13 @@ var (
 
 // plays is a model from a script, which speaks as OpenAI's does: it asks for two tools and answers from what they bring.
 func plays(_ context.Context, r llmtest.Request) llmtest.Reply {
-	read := ""
+	var results strings.Builder
 	for _, m := range r.Messages {
 		if m.Role == "tool" {
-			read += m.Text + "\n"
+			results.WriteString(m.Text + "\n")
 		}
 	}
+	read := results.String()
 	if read == "" {
 		return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "inspection brakes gears"}`}, {Name: "audit_summary", Args: `{"hours": 24}`}}}
 	}

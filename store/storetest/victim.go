@@ -41,7 +41,7 @@ func (v *Victim) Run(t testing.TB, st *store.Store, variable string, env ...stri
 	t.Helper()
 	address, err := url.Parse(st.Pool().Config().ConnString())
 	require.NoError(t, err)
-	dir, err := os.MkdirTemp("", "tap") // short, as the names of sockets have to be
+	dir, err := os.MkdirTemp("", "tap") //nolint:usetesting // short, as the names of sockets have to be
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	query := address.Query()
@@ -54,7 +54,7 @@ func (v *Victim) Run(t testing.TB, st *store.Store, variable string, env ...stri
 	query.Set("host", dir)
 	address.RawQuery = query.Encode()
 
-	cmd := exec.Command(os.Args[0]) //nolint:noctx // it is killed, which is the point
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), variable+"="+address.String()), env...)
 	cmd.Stderr = os.Stderr
 	v.mu.Lock()
