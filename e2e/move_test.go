@@ -123,3 +123,42 @@ func (a *app) bridgeMoved(contact string, to id.RoomID) {
 		return room == to, err
 	})
 }
+
+func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
+	a := start(t, setup{})
+	a.learn()
+	a.business("move-fay")
+	chat := a.chat("move-fay")
+	stranger := a.person(t, "movestranger")
+	made := a.successor(t, stranger, *chat.RoomID)
+	_, err := stranger.InviteUser(t.Context(), made, &mautrix.ReqInviteUser{UserID: owner})
+	require.NoError(t, err)
+	_, err = a.Owner.JoinRoomByID(t.Context(), made)
+	require.NoError(t, err)
+	for _, who := range []id.UserID{bridge, stranger.UserID} {
+		_, err := stranger.SendStateEvent(t.Context(), made, event.StateBridge, who.Localpart(), map[string]any{
+			"bridgebot": who, "protocol": map[string]any{"id": chat.Protocol}, "com.beeper.room_type.v2": "dm",
+			"channel": map[string]any{"id": chat.ChannelID, "fi.mau.receiver": chat.Receiver},
+		})
+		require.NoError(t, err)
+	}
+	lure, err := stranger.SendText(t.Context(), made, question)
+	require.NoError(t, err)
+	a.pastBothDoors(lure.EventID)
+	a.until("the owner to be asked", func(context.Context) (bool, error) {
+		return a.told(string(stranger.UserID)) > 0, nil
+	})
+	require.Equal(t, chat.RoomID, a.chat("move-fay").RoomID)
+	a.readAndAnsweredIn(t, "move-fay", *chat.RoomID)
+	require.Empty(t, a.back.sentTo(made))
+	require.Zero(t, a.count("select count(*) from messages where event_id = $1", lure.EventID))
+}
+
+// readAndAnsweredIn has a contact ask for the first time and checks in which room the answer is.
+func (a *app) readAndAnsweredIn(t *testing.T, contact string, room id.RoomID) {
+	t.Helper()
+	said, _ := a.say(contact, question)
+	require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR")
+	require.Equal(t, room, said.Room)
+	require.Equal(t, room, a.out(*a.stored(said.Event).OutboxID, store.OutDelivered).RoomID)
+}
