@@ -40,7 +40,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, from, "", mautrix.DirectionBackward, nil, historyPage)
+	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, from, args.To, mautrix.DirectionBackward, nil, historyPage)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}

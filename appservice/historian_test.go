@@ -40,6 +40,10 @@ func (b *bundle) archiveOf(all []map[string]any) *Historian {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		all := all
+		if to, err := strconv.Atoi(r.URL.Query().Get("to")); err == nil {
+			all = all[:to]
+		}
 		page := map[string]any{"start": strconv.Itoa(from), "chunk": all[from:min(from+limit, len(all))]}
 		if from+limit < len(all) {
 			page["end"] = strconv.Itoa(from + limit)
@@ -99,6 +103,14 @@ func TestHistoryStopsAtItsDay(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeSilent)
 	last := b.readOn(b.archive(350), jobs.HistoryArgs{Chat: chat.ID, Since: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
 	require.Equal(t, 120, last.Stored)
+}
+
+func TestALongGapIsReadBackToWhereTheSyncWasAndNotToATime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeSilent)
+	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{Chat: chat.ID, From: "20", To: "250"}).Stored)
+	require.Zero(t, b.count("messages where event_id in ('$old19', '$old250')"))
 }
 
 func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {

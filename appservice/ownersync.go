@@ -322,16 +322,9 @@ func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string)
 	if from == "" {
 		return events, nil
 	}
-	return events, s.readLater(ctx, chat, from)
-}
-
-// readLater has the older part of a long gap read as history, back to where the chat's record ends.
-func (s *OwnerSync) readLater(ctx context.Context, chat store.Chat, from string) error {
-	args := jobs.HistoryArgs{Chat: chat.ID, From: from}
-	if chat.LastMessageAt != nil {
-		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
-	}
-	return s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, args) })
+	// By position and not by time: what a bridge filled in meanwhile is new here and says that it is old.
+	later := jobs.HistoryArgs{Chat: chat.ID, From: from, To: since}
+	return events, s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, later) })
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -15,6 +15,8 @@ type HistoryArgs struct {
 	From string `json:"from,omitempty"`
 	// Since is the day to stop at, in Unix seconds; zero: the beginning.
 	Since int64 `json:"since,omitempty"`
+	// To is where reading stops, in the homeserver's words; empty: the beginning.
+	To string `json:"to,omitempty"`
 	// Stored is how many messages were stored so far. Done says that nothing is left but to tell.
 	Stored int  `json:"stored"`
 	Done   bool `json:"done,omitempty"`
