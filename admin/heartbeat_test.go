@@ -51,11 +51,12 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.pass(24*time.Hour))
 	require.Contains(t, r.owner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
-	r.asker.err = nil
 	require.Contains(t, r.owner("/jobs 1 resume"), "Job 1 goes on")
+	require.Empty(t, r.pass(time.Hour), "one failure after that is one, not the fourth")
+	r.asker.err = nil
 	require.Empty(t, r.pass(3*time.Hour))
-	require.Equal(t, 6, r.asker.beats)
-	require.Equal(t, 3, r.count("select count(*) from schedule_runs where state = 'failed'"))
+	require.Equal(t, 7, r.asker.beats)
+	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
 }
 
 func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {

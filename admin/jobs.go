@@ -279,7 +279,7 @@ func (a *Admin) changing(was, changed store.Schedule) func(context.Context, stor
 		if err != nil {
 			return err
 		}
-		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body {
+		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body || now.Kind != was.Kind || now.Spec != was.Spec {
 			return jobs.Later(0)
 		}
 		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {

@@ -223,7 +223,7 @@ const tiredAfter = 3
 
 // tired ends a heartbeat that fails over and over: it is there to spare attention, and what fails may cost money each time.
 func (a *Admin) tired(ctx context.Context, tx store.Tx, s store.Schedule, note string) error {
-	failed, err := store.Failures(ctx, tx, s.ID, tiredAfter)
+	failed, err := store.Failures(ctx, tx, s.ID)
 	if err != nil || failed < tiredAfter || s.PausedAt != nil {
 		return err
 	}

@@ -121,6 +121,17 @@ func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {
 	require.Len(t, b.sent(b.admin), len(said), "a week of a model that always wants to speak")
 }
 
+func TestWhatSeveralAgentsFindIsToldByOne(t *testing.T) {
+	t.Parallel()
+	b, _ := pulse(t, notifies, Pulse{})
+	b.agent.Pulses = append(b.agent.Pulses, Pulse{Agent: "sales", Span: 16 * time.Hour})
+	b.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+	require.Equal(t, "told 1", b.beat(""))
+	b.clock(time.Minute)
+	require.Equal(t, "nothing new", b.beat("sales"))
+	require.Len(t, b.sent(b.admin), 1)
+}
+
 func TestAModelCanFindThatNothingMatters(t *testing.T) {
 	t.Parallel()
 	b, server := pulse(t, llmtest.Say(`{"notify": false, "tell": []}`), Pulse{})

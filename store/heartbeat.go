@@ -49,7 +49,7 @@ const mattersSQL = `with found as (
 			and l.redacted_at is null order by l.ts desc, l.id desc limit 1) m
 		where c.kind = 'dm' and c.closed_why = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
 			and not exists (select from escalations e where e.chat_id = c.id and e.closed_at is null)
-			and not exists (select from heartbeat_matters h where h.agent = @agent and h.chat_id = c.id and h.matter like 'unanswered:%'
+			and not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.chat_id = c.id and h.matter like 'unanswered:%'
 				and h.seen_at > greatest(@again, (select max(o.ts) from messages o where o.chat_id = c.id and o.author <> 'contact')))
 	union all
 	select 'escalation', e.id, e.chat_id, m.id, m.event_id, e.opened_at, e.why from escalations e join messages m on m.id = e.message_id
@@ -62,7 +62,7 @@ const mattersSQL = `with found as (
 		where @tasks and t.kind in ('ask', 'clock') and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
 			and t.state not in ('completed', 'killed'))
 	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text from found f
-	where not exists (select from heartbeat_matters h where h.agent = @agent and h.matter = f.kind || ':' || f.ref)
+	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 
 // NewMatters returns what may need the owner and was not judged yet, the newest first.
@@ -83,7 +83,7 @@ type Judgement struct {
 	At            time.Time
 }
 
-// Judge notes what became of a matter. False: it was judged before.
+// Judge notes what became of a matter. False: it was judged before, or is to be told and another agent told it.
 func Judge(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
 	tag, err := tx.Exec(ctx, judgedSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
 	if err != nil {

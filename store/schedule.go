@@ -140,9 +140,9 @@ func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule,
 	return collect[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
 }
 
-const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused where id = @id`
+const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, failing_since = null where id = @id`
 
-// UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on.
+// UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on, and its failures start over.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": clean(s.Body), "paused": s.PausedAt,
@@ -181,12 +181,12 @@ func WorkingSchedule(ctx context.Context, tx Tx, schedule int64) error {
 	return exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
 
-const failuresSQL = `select count(*) from (select state from schedule_runs where schedule_id = $1 and state <> 'skipped' order by id desc limit $2) r
-	where r.state = 'failed'`
+const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.id = r.schedule_id
+	where s.id = $1 and r.state = 'failed' and r.ended_at >= s.failing_since`
 
-// Failures counts how many of the last runs of a schedule failed.
-func Failures(ctx context.Context, db DB, schedule int64, last int) (int, error) {
-	return number(ctx, db, "count failures", failuresSQL, schedule, last)
+// Failures counts how often a schedule failed since it last worked, or was changed or resumed.
+func Failures(ctx context.Context, db DB, schedule int64) (int, error) {
+	return number(ctx, db, "count failures", failuresSQL, schedule)
 }
 
 const pauseScheduleSQL = "update schedules set paused_at = $2 where id = $1 and paused_at is null"
