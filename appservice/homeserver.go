@@ -120,7 +120,11 @@ const txnMemory = 12 * time.Hour
 // Send puts an outbox row into a room and returns the event it became: the same one however often it is tried. An error
 // that jobs.IsFinal knows means that the homeserver will never take it.
 func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	patience := requestTime
+	if _, carries := fileIn(o); carries {
+		patience += mediaTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c := h.as(o.SendAs).now()
 	if time.Since(o.CreatedAt) > txnMemory || o.CreatedAt.Before(c.made) {

@@ -398,6 +398,22 @@ func TestPlainTextIsNoCommandInAnEncryptedAdminRoom(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"), "the owner is told")
 }
 
+func TestPlainTextIsNoCommandFromTheEventOnThatEncryptsTheAdminRoom(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionNo))
+		return err
+	}))
+	encryption, key := b.event("m.room.encryption", "!admin:x", owner, `{"algorithm":"m.megolm.v1.aes-sha2"}`), ""
+	encryption.StateKey = &key
+	before, after := b.text("!admin:x", owner, "/status"), b.text("!admin:x", owner, "/pause all")
+	b.receive(before, encryption, after)
+	require.Equal(t, policy.ActionCommand, b.message(before).Action)
+	require.Equal(t, policy.CodeUntrusted, b.message(after).Code)
+}
+
 // Whatever is sent by whomever into whichever chat: nothing is asked to be answered that must not be.
 func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
 	t.Parallel()

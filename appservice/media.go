@@ -120,17 +120,24 @@ func tooLarge(limit int64) error {
 	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
 }
 
-// attach uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
-// uploads again, and the event stays the first one: its transaction id is the same.
-func (h *Homeserver) attach(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
-	var carries struct {
+// fileIn tells whether an event carries a file, and of what type.
+func fileIn(o store.Out) (mime string, carries bool) {
+	var content struct {
 		FileName string `json:"filename"`
 		Info     struct {
 			MIME string `json:"mimetype"`
 		} `json:"info"`
 	}
-	if err := json.Unmarshal(o.Content, &carries); err != nil || carries.FileName == "" {
-		return o.Content, nil //nolint:nilerr // what is no event with a file goes as it is
+	err := json.Unmarshal(o.Content, &content)
+	return content.Info.MIME, err == nil && content.FileName != ""
+}
+
+// attach uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
+// uploads again, and the event stays the first one: its transaction id is the same.
+func (h *Homeserver) attach(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
+	mime, carries := fileIn(o)
+	if !carries {
+		return o.Content, nil
 	}
 	data, err := store.OutFile(ctx, h.store.DB(), o.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -140,7 +147,6 @@ func (h *Homeserver) attach(ctx context.Context, o store.Out, c *session, encryp
 		return nil, err
 	}
 	var sealed *attachment.EncryptedFile
-	mime := carries.Info.MIME
 	if encrypted {
 		sealed, mime = attachment.NewEncryptedFile(), "application/octet-stream"
 		sealed.EncryptInPlace(data)

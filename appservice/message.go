@@ -372,6 +372,8 @@ func (b *batch) takeAdminState(ctx context.Context, chat store.Chat, evt *event.
 		b.enqueue(jobs.AdminRoomArgs{})
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateEncryption.Type:
+		chat.Encrypted = policy.EncryptionYes // from here on a plain command counts for nothing
+		b.remember(chat)
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
 		c, ok := parsed[event.MemberEventContent](ctx, evt)

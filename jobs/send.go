@@ -31,7 +31,8 @@ type sendWorker struct {
 	sender Sender
 }
 
-func (w *sendWorker) Timeout(*river.Job[SendArgs]) time.Duration { return time.Minute }
+// Timeout leaves a file the time to go up.
+func (w *sendWorker) Timeout(*river.Job[SendArgs]) time.Duration { return 3 * time.Minute }
 
 func (w *sendWorker) NextRetry(job *river.Job[SendArgs]) time.Time { return backoff(job.Attempt) }
 
