@@ -254,10 +254,22 @@ func TestTasksThatStandStillOrFailedAreLookedAtWhenThatIsWanted(t *testing.T) {
 
 func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
 	t.Parallel()
-	b := setup(t, llm.None{})
-	b.says("Please remind me tomorrow at 9 to bring the papers", policy.ActionHandoff)
-	b.turn()
-	require.Len(t, b.sent(b.admin), 1)
-	require.Contains(t, b.sent(b.admin)[0], "Please remind me tomorrow at 9 to bring the papers")
-	require.Zero(t, b.count("select count(*) from schedules"))
+	const wish = "What does tuning cost? And please remind me tomorrow at 9 to bring the papers"
+	obeys, _ := scripted(t, inTurn(
+		calls("schedule", map[string]string{"do": "set", "at": "2030-01-01T09:00:00Z", "what": "bring the papers"}),
+		calls("escalate", map[string]string{"reason": "Ana wants to be reminded of the papers tomorrow at 9."}),
+	))
+	for name, model := range map[string]llm.Model{"no model": llm.None{}, "a model that does what it is told": obeys} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, model)
+			b.equip()
+			b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@me:x", Zone: time.UTC})
+			b.says(wish, policy.ActionAnswer)
+			b.turn()
+			require.Len(t, b.sent(b.admin), 1)
+			require.Contains(t, b.sent(b.admin)[0], "remind me tomorrow at 9 to bring the papers")
+			require.Zero(t, b.count("select count(*) from schedules"))
+		})
+	}
 }

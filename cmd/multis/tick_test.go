@@ -239,6 +239,35 @@ func (h *herd) plant(n int, chats []int64, d time.Duration) []string {
 	return texts
 }
 
+// plantDaily sets schedules that came every day, missed the last ones and make up for each: every fire plants the next.
+func (h *herd) plantDaily(n, missed int, chats []int64) []string {
+	h.t.Helper()
+	ctx, texts := h.t.Context(), []string(nil)
+	require.NoError(h.t, h.st.InTx(ctx, func(tx store.Tx) error {
+		texts = nil
+		for i := range n {
+			number, err := store.NextScheduleID(ctx, tx)
+			if err != nil {
+				return err
+			}
+			first := time.Now().Add(-time.Duration(missed)*24*time.Hour + 12*time.Hour).Truncate(time.Second)
+			s := store.Schedule{
+				ID: number, Kind: "every", Spec: "24h0m0s", Zone: "UTC", NextAt: &first, Does: store.DoesSay, Body: fmt.Sprintf("storm of day after day %d", i),
+				ChatID: &chats[i%len(chats)], CatchUp: store.CatchAll, CreatedBy: testOwner, CreatedAt: time.Now(),
+			}
+			if err := store.InsertSchedule(ctx, tx, s); err != nil {
+				return err
+			}
+			if err := jobs.Enqueue(ctx, tx, jobs.Tick(number, first)); err != nil {
+				return err
+			}
+			texts = append(texts, s.Body)
+		}
+		return nil
+	}))
+	return texts
+}
+
 func (h *herd) count(sql string, args ...any) (n int) {
 	h.t.Helper()
 	require.NoError(h.t, h.st.DB().QueryRow(h.t.Context(), sql, args...).Scan(&n))
@@ -260,7 +289,10 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	texts := h.plant(stormSchedules, h.chats(stormChats), stormTime)
+	const dailies, days = 5, 8
+	chats := h.chats(stormChats)
+	texts, daily := h.plant(stormSchedules, chats, stormTime), h.plantDaily(dailies, days, chats)
+	all := len(texts) + dailies*days
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
 		time.Sleep(stormEvery) // the storm's own rhythm, which nothing waits for
@@ -276,14 +308,18 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 		h.kill(n)
 		h.start(n)
 	}
-	require.Eventually(t, func() bool { return h.sent() >= len(texts) }, 5*time.Minute, 200*time.Millisecond, "every schedule to come")
+	require.Eventually(t, func() bool { return h.sent() >= all }, 5*time.Minute, 200*time.Millisecond, "every schedule to come")
 	came := h.door.came()
 	for _, text := range texts {
 		require.Equal(t, 1, came[text], "%s at the receiving end", text)
 	}
-	require.Len(t, came, len(texts))
-	require.Equal(t, len(texts), h.count("select count(*) from schedule_runs where state = 'done' and outbox_id is not null"))
-	require.Equal(t, len(texts), h.count("select count(*) from outbox where purpose = $1", policy.PurposeOperator))
-	require.Zero(t, h.count("select count(*) from schedules where created_by <> '' and next_at is not null"))
-	t.Logf("%d schedules, %d kills, %d restarts of Postgres; each came once", len(texts), kills, restarts)
+	for _, text := range daily {
+		require.Equal(t, days, came[text], "%s at the receiving end", text)
+	}
+	require.Len(t, came, len(texts)+dailies)
+	require.Equal(t, all, h.count("select count(*) from schedule_runs where state = 'done' and outbox_id is not null"))
+	require.Equal(t, all, h.count("select count(*) from outbox where purpose = $1", policy.PurposeOperator))
+	require.Equal(t, dailies, h.count("select count(*) from schedules where created_by <> '' and next_at > now()"), "the daily ones go on")
+	require.Equal(t, dailies, h.count("select count(*) from schedules where created_by <> '' and next_at is not null"))
+	t.Logf("%d schedules and %d that come again, %d kills, %d restarts of Postgres; each time came once", len(texts), dailies, kills, restarts)
 }
