@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"multis/config"
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
@@ -26,22 +25,15 @@ type importCmd struct {
 
 // Run imports, and says what came of it.
 func (c importCmd) Run(ctx context.Context, all *cli) error {
-	cfg, err := config.Load(all.Config)
-	if err != nil {
-		return err
-	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	rules, err := memoryRules(cfg, openSkills(cfg))
+	mem, err := openMemory(cfg, st)
 	if err != nil {
 		return err
 	}
-	mem := memory.New(memory.Options{
-		Store: st, Defaults: policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}, Zone: cfg.TimeZone, Rules: rules,
-	})
 	return c.run(ctx, mem, cfg.TimeZone, os.Stderr)
 }
 
@@ -93,7 +85,7 @@ func (c importCmd) read(zone *time.Location) ([]transcript.Chat, error) {
 		return nil, err
 	}
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s holds no message", c.What)
+		return nil, fmt.Errorf("%s holds no message as WhatsApp exports them: in the chat choose Export chat, Without media", c.What)
 	}
 	name := whatsAppName(c.What)
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil

@@ -51,11 +51,7 @@ type indexCmd struct {
 
 // Run indexes everything named and tells what became of it. Its error says how much was not indexed.
 func (c indexCmd) Run(ctx context.Context, all *cli) error {
-	cfg, err := config.Load(all.Config)
-	if err != nil {
-		return err
-	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
 		return err
 	}

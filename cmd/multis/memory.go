@@ -8,7 +8,9 @@ import (
 
 	"multis/config"
 	"multis/memory"
+	"multis/policy"
 	"multis/skills"
+	"multis/store"
 )
 
 // captureSkill is the skill that says what to take note of.
@@ -17,6 +19,16 @@ const captureSkill = "capture"
 // openSkills finds the skills: the shared ones, and those that multis brings.
 func openSkills(cfg *config.Config) *skills.Set {
 	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
+}
+
+// openMemory opens what is remembered for a command that reads or adds, with no model to take notes.
+func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
+	rules, err := memoryRules(cfg, openSkills(cfg))
+	if err != nil {
+		return nil, err
+	}
+	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
+	return memory.New(memory.Options{Store: st, Defaults: defaults, Zone: cfg.TimeZone, Rules: rules}), nil
 }
 
 // memoryRules are what the configuration says about remembering.

@@ -19,11 +19,7 @@ type replayCmd struct {
 
 // Run goes through it and prints what came of it.
 func (c replayCmd) Run(ctx context.Context, g *cli) error {
-	cfg, err := config.Load(g.Config)
-	if err != nil {
-		return err
-	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	cfg, st, closeDB, err := open(ctx, g.Config)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"multis/config"
 	"multis/policy"
 	"multis/search"
 )
@@ -26,11 +25,7 @@ const shownLength = 240
 
 // Run searches the configured database and prints what was found.
 func (c searchCmd) Run(ctx context.Context, g *cli) error {
-	cfg, err := config.Load(g.Config)
-	if err != nil {
-		return err
-	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	cfg, st, closeDB, err := open(ctx, g.Config)
 	if err != nil {
 		return err
 	}

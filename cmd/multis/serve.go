@@ -9,13 +9,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
@@ -32,12 +29,10 @@ import (
 	"multis/llm"
 	"multis/mcp"
 	"multis/memory"
-	"multis/migrations"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/store/pgserver"
 	"multis/tools"
 )
 
@@ -63,11 +58,7 @@ type migrateCmd struct{}
 
 // Run migrates and exits.
 func (migrateCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := config.Load(c.Config)
-	if err != nil {
-		return err
-	}
-	_, closeDB, err := openStore(ctx, cfg.Database)
+	_, _, closeDB, err := open(ctx, c.Config)
 	if err != nil {
 		return err
 	}
@@ -109,50 +100,6 @@ func knock(a config.Appservice) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, strconv.Itoa(a.Port))
-}
-
-// openStore connects to the database, or starts our own, and migrates it.
-func openStore(ctx context.Context, db config.Database) (*store.Store, func(), error) {
-	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
-		return nil, nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
-	}
-	dsn, stop := db.URL.Value(), func() {}
-	if dsn == "" {
-		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres")})
-		if err != nil {
-			return nil, nil, err
-		}
-		stop = func() {
-			if err := server.Stop(); err != nil {
-				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
-			}
-		}
-		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
-			stop()
-			return nil, nil, err
-		}
-	}
-	if err := migrations.Run(ctx, dsn); err != nil {
-		stop()
-		return nil, nil, unreachable(err)
-	}
-	st, err := store.Open(ctx, dsn)
-	if err != nil {
-		stop()
-		return nil, nil, err
-	}
-	return st, func() { st.Close(); stop() }, nil
-}
-
-// unreachable says in one line why there is no database: of each way that was tried the library has a line, and the last
-// one is the most plain.
-func unreachable(err error) error {
-	var failed *pgconn.ConnectError
-	if !errors.As(err, &failed) {
-		return err
-	}
-	causes := strings.Split(failed.Unwrap().Error(), "\n")
-	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
 }
 
 // assistant is everything between the inbox and the outbox: the same with a homeserver and in a terminal.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -136,3 +138,30 @@ func unmark(markdown string, styles bool) string {
 
 // escapable is what may stand behind a backslash in Markdown and then means itself.
 const escapable = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+// keepHere saves files that are sent into the folder that the terminal is in, under a name that is free.
+func keepHere(st *store.Store) func(context.Context, uuid.UUID, string) (string, error) {
+	return func(ctx context.Context, out uuid.UUID, name string) (string, error) {
+		data, err := store.OutFile(ctx, st.DB(), out)
+		if err != nil {
+			return "", err
+		}
+		full, err := filepath.Abs(filepath.Base(name))
+		if err != nil {
+			return "", fmt.Errorf("find this folder: %w", err)
+		}
+		ext := filepath.Ext(full)
+		for n := 2; ; n++ {
+			f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, os.ErrExist) && n < 100 {
+				full = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(strings.TrimSuffix(full, ext), fmt.Sprintf("-%d", n-1)), n, ext)
+				continue
+			}
+			if err != nil {
+				return "", fmt.Errorf("save the file: %w", err)
+			}
+			_, err = f.Write(data)
+			return "saved as " + full, errors.Join(err, f.Close())
+		}
+	}
+}

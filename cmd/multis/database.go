@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/rs/zerolog"
+
+	"multis/config"
+	"multis/migrations"
+	"multis/policy"
+	"multis/store"
+	"multis/store/pgserver"
+)
+
+// open reads the configuration in that file and opens the database that it names.
+func open(ctx context.Context, file string) (*config.Config, *store.Store, func(), error) {
+	cfg, err := config.Load(file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	return cfg, st, closeDB, err
+}
+
+// openStore connects to the database, or starts our own, and migrates it.
+func openStore(ctx context.Context, db config.Database) (*store.Store, func(), error) {
+	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
+		return nil, nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
+	}
+	dsn, stop := db.URL.Value(), func() {}
+	if dsn == "" {
+		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres")})
+		if err != nil {
+			return nil, nil, err
+		}
+		stop = func() {
+			if err := server.Stop(); err != nil {
+				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
+			}
+		}
+		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
+			stop()
+			return nil, nil, err
+		}
+	}
+	if err := migrations.Run(ctx, dsn); err != nil {
+		stop()
+		return nil, nil, unreachable(err)
+	}
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return st, func() { st.Close(); stop() }, nil
+}
+
+// unreachable says in one line why there is no database: of each way that was tried the library has a line, and the last
+// one is the most plain.
+func unreachable(err error) error {
+	var failed *pgconn.ConnectError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	causes := strings.Split(failed.Unwrap().Error(), "\n")
+	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
+}
+
+// chatsCalled finds the one chat of each name or number; without a name, all chats.
+func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.Chat, error) {
+	ids, err := store.AllChats(ctx, st.DB())
+	if err != nil {
+		return nil, err
+	}
+	known, err := store.ChatsByID(ctx, st.DB(), ids)
+	if err != nil {
+		return nil, err
+	}
+	var all []store.Chat
+	for _, id := range ids {
+		if known[id].Kind != policy.KindSpace {
+			all = append(all, known[id])
+		}
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	var found []store.Chat
+	for _, name := range names {
+		var fits []store.Chat
+		for _, c := range all {
+			if strings.EqualFold(c.Name, name) || strconv.FormatInt(c.ID, 10) == name {
+				fits = append(fits, c)
+			}
+		}
+		switch len(fits) {
+		case 0:
+			return nil, fmt.Errorf("there is no chat %q: write its name or number as /mode shows it", name)
+		case 1:
+			found = append(found, fits[0])
+		default:
+			numbers := make([]string, len(fits))
+			for i, c := range fits {
+				numbers[i] = fmt.Sprintf("%d (%s)", c.ID, c.Protocol)
+			}
+			return nil, fmt.Errorf("several chats are called %q: say %s", name, strings.Join(numbers, " or "))
+		}
+	}
+	return found, nil
+}
