@@ -268,8 +268,20 @@ func (b *Box) May(ctx context.Context, chat store.Chat, purpose policy.Purpose, 
 	return b.ask(ctx, b.store.DB(), chat, o, content{MsgType: "m.text", Body: "-"})
 }
 
-// turnWait is how long a send waits for an older one of the same chat: longer, the longer it has waited already, so that a
-// homeserver that is away costs little.
+// next gives the oldest row that waits in the chat of o a job at once, when it stands behind o: o is settled, so its turn has come.
+func (b *Box) next(ctx context.Context, tx store.Tx, o store.Out) error {
+	out, err := store.NextQueued(ctx, tx, o)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: out})
+}
+
+// turnWait is how long a send waits by itself for an older one of the same chat, which wakes it sooner (next), or for a room:
+// longer, the longer it has waited already, so that a homeserver that is away costs little.
 func (b *Box) turnWait(o store.Out) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
@@ -293,7 +305,12 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	return b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, event, room) })
+	return b.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.MarkSent(ctx, tx, o.ID, event, room); err != nil {
+			return err
+		}
+		return b.next(ctx, tx, o)
+	})
 }
 
 // check is the gate's second word, right before the send. An empty room means that there is nothing to send.
@@ -315,12 +332,12 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 			return nil
 		}
 		if o.Emptied() {
-			return store.DropOut(ctx, tx, o.ID, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
+			return b.drop(ctx, tx, o, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
 		}
 		if broken, err := store.BrokenParts(ctx, tx, o); err != nil {
 			return err
 		} else if broken {
-			return store.DropOut(ctx, tx, o.ID, policy.CodePartMissing, policy.CodePartMissing.Sentence())
+			return b.drop(ctx, tx, o, policy.CodePartMissing, policy.CodePartMissing.Sentence())
 		}
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
@@ -342,10 +359,18 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		case decision.Code.Homeless() && chat.Kind != policy.KindAdmin:
 			return b.homeless(o, decision)
 		default:
-			return store.DropOut(ctx, tx, o.ID, decision.Code, decision.Why)
+			return b.drop(ctx, tx, o, decision.Code, decision.Why)
 		}
 	})
 	return o, room, err
+}
+
+// drop takes a row back that is not to be sent any more, and lets the next one go.
+func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Code, why string) error {
+	if err := store.DropOut(ctx, tx, o.ID, code, why); err != nil {
+		return err
+	}
+	return b.next(ctx, tx, o)
 }
 
 // homeless has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
@@ -394,7 +419,10 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 			return err
 		}
 		failed, err := store.FailOut(ctx, tx, out, jobs.Plain(cause).Error())
-		if err != nil || !failed || o.Purpose == policy.PurposeNotice {
+		if err != nil || !failed {
+			return err
+		}
+		if err := b.next(ctx, tx, o); err != nil || o.Purpose == policy.PurposeNotice {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: out})

@@ -24,12 +24,16 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 type wire struct {
 	sent      []id.RoomID
 	fail      error
+	before    func() // what happens while a send is under way
 	retracted []id.EventID
 }
 
 func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	if w.fail != nil {
 		return "", w.fail
+	}
+	if w.before != nil {
+		w.before()
 	}
 	w.sent = append(w.sent, room)
 	return id.EventID("$" + o.ID.String()), nil
@@ -208,6 +212,47 @@ func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
 	require.NoError(t, b.send(first))
 	require.NoError(t, b.send(second))
 	require.Len(t, b.wire.sent, 2)
+}
+
+func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
+	t.Parallel()
+	for name, settle := range map[string]func(b *bundle, out uuid.UUID){
+		"sent": func(*bundle, uuid.UUID) {},
+		"dropped": func(b *bundle, _ uuid.UUID) {
+			b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) })
+		},
+		"given up": func(b *bundle, _ uuid.UUID) { b.wire.fail = jobs.Final(errors.New("not in the room")) },
+		"seen in the room before its send came back": func(b *bundle, out uuid.UUID) {
+			b.wire.before = func() {
+				b.tx(func(ctx context.Context, tx store.Tx) error {
+					return store.MarkSent(ctx, tx, out, id.EventID("$"+out.String()), "!ana:x")
+				})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			first, second, third := b.mustQueue(b.reply("one")), b.mustQueue(b.reply("two")), b.mustQueue(b.reply("three"))
+			elsewhere := b.mustQueue(Notice(b.admin, "not of this chat", false))
+			require.True(t, jobs.IsLater(b.send(second)))
+			require.Equal(t, 1, b.sends(second), "an older one waits still")
+			settle(b, first)
+			require.NoError(t, b.send(first))
+			require.Equal(t, 2, b.sends(second))
+			require.NoError(t, b.send(first))
+			require.Equal(t, 2, b.sends(second), "what was settled before wakes nobody")
+			require.Equal(t, 1, b.sends(third), "it is not its turn")
+			require.Equal(t, 1, b.sends(elsewhere))
+		})
+	}
+}
+
+// sends counts the jobs that send a row.
+func (b *bundle) sends(out uuid.UUID) (n int) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'send' and args->>'out' = $1", out.String()).Scan(&n))
+	return n
 }
 
 func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {

@@ -126,6 +126,18 @@ func EarlierQueued(ctx context.Context, db DB, o Out) (bool, error) {
 	return yes, nil
 }
 
+const nextQueuedSQL = `select id from (select id, seq from outbox where chat_id = $1 and state = 'queued' order by seq limit 1) oldest where seq > $2`
+
+// NextQueued returns the oldest event that its chat still has to send, when it is younger than o. ErrNotFound: there is none, or an older
+// one stands before it.
+func NextQueued(ctx context.Context, db DB, o Out) (uuid.UUID, error) {
+	var out uuid.UUID
+	if err := db.QueryRow(ctx, nextQueuedSQL, o.ChatID, o.Seq).Scan(&out); err != nil {
+		return out, fmt.Errorf("look for the next event: %w", notFound(err))
+	}
+	return out, nil
+}
+
 const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text[], @rooms::text[]) e(event_id, key, room_id)
 	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
 	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
