@@ -64,6 +64,11 @@ type Rules struct {
 	Documents string
 }
 
+// Planner plans what takes several steps. It has the plan shown to the owner before any of it is done.
+type Planner interface {
+	Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error
+}
+
 // Options are what an admin room works with.
 type Options struct {
 	Store   *store.Store
@@ -72,6 +77,7 @@ type Options struct {
 	Library *knowledge.Library
 	Asker   Asker
 	Worker  Worker
+	Planner Planner
 	Files   Files
 	Memory  *memory.Memory
 	Rules   Rules

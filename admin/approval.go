@@ -31,7 +31,10 @@ func (q allowCall) answer(_ context.Context, _ *Admin, r request, c choice) (ans
 	}
 	allowed := c.word == wordYes
 	text := "Not done: " + code(q.Tool) + "."
-	if allowed {
+	switch {
+	case q.Tool == store.PlanCall:
+		return q.agree(r, allowed), true, nil
+	case allowed:
 		text = "Allowed: " + code(q.Tool) + "."
 	}
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
@@ -62,6 +65,9 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 		}
 		if err != nil {
 			return err
+		}
+		if call.Tool == store.PlanCall {
+			return a.showPlan(ctx, tx, room, call)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
 		_, err = a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool})

@@ -77,6 +77,12 @@ func (a *Admin) askCommands() []command {
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
 		{
+			name: "plan", args: "goal", group: groupAsk, run: a.planGoal,
+			summary: "work on something in several steps",
+			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should be otherwise, and I plan it anew. " +
+				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
+		},
+		{
 			name: "cancel-task", args: "[number]", group: groupAsk, run: a.cancelTask,
 			summary: "stop what I am working on",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
@@ -253,6 +259,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 	if about, err := store.IsAbout(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.byOwner()) {
 		return answer{text: "I don't pass answers on yet: write in that chat.", why: "It replies to what I told of a chat."}, err
+	}
+	if ans, done, err := a.replanned(ctx, r, text); err != nil || done {
+		return ans, err
 	}
 	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
 		if ans, done, err := a.chosen(ctx, r, c); err != nil || done {

@@ -24,6 +24,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/search words` — the passages themselves, best first",
 		"`/docs [remove, watch or unwatch name]` — which documents I know",
 		"`/index [path or address] [public or admin]` — learn a document",
+		"`/plan goal` — work on something in several steps",
 		"`/cancel-task [number]` — stop what I am working on",
 		"`/replay number [model]` — go through a task again, from what is stored of it",
 		"`/agents` — who answers you",

@@ -96,6 +96,7 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 type asker struct {
 	err   error
 	beats int
+	goals []string
 	st    *store.Store
 	box   *outbox.Box
 }
@@ -122,6 +123,11 @@ func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string)
 		_, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("I worked on **%s**.", text), false))
 		return err
 	})
+}
+
+func (a *asker) Plan(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, goal string) error {
+	a.goals = append(a.goals, goal)
+	return a.err
 }
 
 func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (string, error) {
@@ -172,7 +178,7 @@ func newRig(t *testing.T) *rig {
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Files: r.hs, Rules: r.rules,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil },
 		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
 		Now:    func() time.Time { return r.now },

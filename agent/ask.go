@@ -74,10 +74,14 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 	if err != nil {
 		return err
 	}
-	if task.ParentID != nil {
+	switch {
+	case task.ParentID != nil:
 		return a.workForAnother(ctx, task, room, last)
+	case task.Kind == kindPlan:
+		err = a.plan(ctx, task, room)
+	default:
+		err = a.work(ctx, task, room)
 	}
-	err = a.work(ctx, task, room)
 	if err == nil || !last || ctx.Err() != nil {
 		return err
 	}
@@ -92,23 +96,7 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 // work makes an attempt at a question of the owner's.
 func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
 	r := a.newRun(a.byID(task.Agent), ownerRounds)
-	r.caller = tools.Caller{
-		Owner: true, Chat: room, Agent: r.persona.ID, Asked: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
-		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
-	}
-	if task.MessageID != nil {
-		r.caller.Message = *task.MessageID
-	}
-	if err := r.bound(ctx, task); err != nil {
-		return err
-	}
-	var errPlaces error
-	if r.places, errPlaces = a.placesOf(ctx, task.Input); errPlaces != nil {
-		return errPlaces
-	}
-	r.caller.Scope = r.places.scope
-	r.withoutColleagues()
-	if err := r.learn(ctx); err != nil {
+	if err := r.ownerCaller(ctx, room, task); err != nil {
 		return err
 	}
 	live := a.Box.Live(room, task.LiveEvent)
@@ -133,6 +121,26 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 		out, err = r.loop(working)
 	}
 	return a.conclude(ctx, working, r, room, live, out, errors.Join(err, nil))
+}
+
+// ownerCaller has what an attempt calls be called for the owner, within what he asked for.
+func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task) (err error) {
+	r.caller = tools.Caller{
+		Owner: true, Chat: room, Agent: r.persona.ID, Task: task.ID, Asked: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
+		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+	}
+	if task.MessageID != nil {
+		r.caller.Message = *task.MessageID
+	}
+	if err := r.bound(ctx, task); err != nil {
+		return err
+	}
+	if r.places, err = r.placesOf(ctx, task.Input); err != nil {
+		return err
+	}
+	r.caller.Scope = r.places.scope
+	r.withoutColleagues()
+	return r.learn(ctx)
 }
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
@@ -268,7 +276,7 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 		return asked{}, err
 	}
 	m.before = before.summary.Body
-	fixed := tokens(m.system(), m.asks, m.notes, m.before)
+	fixed := tokens(m.system(), m.asks, m.notes, m.before, m.work)
 	for _, s := range offered {
 		description := strings.TrimSpace(s.Description)
 		if s.Name == tools.DelegateName {

@@ -175,6 +175,12 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	if err := r.learn(ctx); err != nil {
 		return err
 	}
+	if task.Kind == kindStep {
+		r.caller.Asked = parent.Input // those are the owner's words
+		if err := r.showsPlan(ctx, room, parent); err != nil {
+			return err
+		}
+	}
 	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) { return r.childAsked(ctx, parent) })
 	if errors.Is(err, store.ErrTaskLost) {
 		return nil
@@ -234,8 +240,18 @@ func (r *run) childAsked(ctx context.Context, parent store.Task) (asked, error) 
 		return asked{}, err
 	}
 	m := material{rules: fmt.Sprintf(childRules, r.name(name)), persona: r.manner(), asks: r.task.Input}
-	first, err := r.asks(ctx, m, found.Hits, conversation{}, llm.Request{Purpose: kindChild, Chat: r.task.ChatID})
-	first.About = append(first.About, parent.About...)
+	about := parent.About
+	if r.task.Kind == kindStep {
+		_, goal := mention(r.Personas, parent.Input)
+		m.rules, m.asks = fmt.Sprintf(stepRules, r.name(name)), "The goal: "+goal+"\nYour step: "+r.task.Input
+		work, rests, err := r.stepsBefore(ctx)
+		if err != nil {
+			return asked{}, err
+		}
+		m.work, about = work, slices.Concat(about, rests)
+	}
+	first, err := r.asks(ctx, m, found.Hits, conversation{}, llm.Request{Purpose: r.task.Kind, Chat: r.task.ChatID})
+	first.About = append(first.About, about...)
 	return first, err
 }
 

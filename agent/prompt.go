@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,9 @@ type material struct {
 	hits    []search.Hit
 	before  string // the conversation before the window, in short
 	window  []store.Message
+	work    string // what others did of it so far
 	asks    string
+	form    string // of the answer; empty: sentences with sources
 }
 
 // compose makes the request: the instructions, then one message in which everything that somebody else wrote is fenced.
@@ -70,6 +73,9 @@ func (m material) compose(fence string) llm.Request {
 			fmt.Fprintf(&b, "%s: %s\n", speaker(w.Author), oneLine(w.Body))
 		}
 	}
+	if m.work != "" {
+		fmt.Fprintf(&b, "%s work so far\n%s\n", fence, m.work)
+	}
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, m.asks, fence)
 	return llm.Request{System: m.system(), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}}
 }
@@ -79,7 +85,7 @@ func (m material) system() string {
 	if m.persona != "" {
 		parts = append(parts, m.persona)
 	}
-	return strings.Join(append(parts, fenceRule, answerForm), "\n\n")
+	return strings.Join(append(parts, fenceRule, cmp.Or(m.form, answerForm)), "\n\n")
 }
 
 // newFence is a line that whoever wrote the material cannot have guessed, so that it cannot be closed from inside.

@@ -215,8 +215,13 @@ func (round *Round) ask(ctx context.Context, other llm.Model, request llm.Reques
 // compare holds the end of a replay against the end of the task.
 func (r *run) compare(out *Replayed, text string) {
 	out.Answer = policy.Redact(text)
-	if r.task.Kind == kindTurn {
+	switch r.task.Kind {
+	case kindTurn:
 		out.Answer = policy.Redact(r.checked(outcome{text: text}).text)
+	case kindChild, kindStep:
+		out.Answer = policy.Redact(r.sourced(text))
+	case kindPlan:
+		return // what it came to, its steps did
 	}
 	if out.Differs == "" && out.Answer != r.task.Answer {
 		out.Differs = "the answer"

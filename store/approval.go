@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// PlanCall stands for the id and the tool of what is no call: a plan that waits for the owner. Its arguments are the plan as he reads it.
+const PlanCall = "plan"
+
 // Approval is a tool call that waits, or waited, for a person.
 type Approval struct {
 	ID        int64

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,17 +65,17 @@ const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, 
 	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at`
 
 const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state)
-		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, 'authorized') on conflict (key) do nothing returning ` + taskColumns + `)
+		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
-// OpenTask stores a task, or returns the one that is there under its key.
+// OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
 func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []int64{}
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": clean(t.Input),
+		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized),
 	})
 }
 
@@ -101,6 +102,56 @@ func ChildTasks(ctx context.Context, db DB, task int64) (int, error) {
 		return 0, fmt.Errorf("count what task %d began: %w", task, err)
 	}
 	return n, nil
+}
+
+const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"
+
+// Children are the tasks that one has begun, or is to begin, in their order.
+func Children(ctx context.Context, db DB, task int64) ([]Task, error) {
+	return collect[Task](ctx, db, "tasks of a task", childrenSQL, task)
+}
+
+const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
+
+// BeginChild has a task begin that was pending.
+func BeginChild(ctx context.Context, tx Tx, task int64) error {
+	return exec(ctx, tx, "begin a task", beginChildSQL, task)
+}
+
+const dropPendingTasksSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
+
+// DropPendingChildren takes back what a task was to begin.
+func DropPendingChildren(ctx context.Context, tx Tx, t Task) error {
+	return exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
+}
+
+const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 'pending' then 'killed' else state end,
+		error = case state when 'pending' then $2 else error end, finished_at = case state when 'pending' then now() end
+	where parent_id = $1 and finished_at is null`
+
+// EndChildren asks for the end of what a task has begun. What was not begun has ended with that.
+func EndChildren(ctx context.Context, tx Tx, task int64, why string) error {
+	return exec(ctx, tx, "end tasks", endChildrenSQL, task, clean(why))
+}
+
+// ErrPlanned is returned by RevisePlan for a plan that is under way, or over.
+var ErrPlanned = errors.New("the plan is under way, or over")
+
+const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id and allowed is null and expires_at > @now returning task_id),
+	untold as (delete from task_steps s using unsaid u where s.task_id = u.task_id)
+	update tasks t set input = input || E'\n' || @wish, about = about || @message::bigint, request = null, attempt = attempt + 1, state = 'authorized'
+	from unsaid u where t.id = u.task_id and t.finished_at is null and not t.forgotten`
+
+// RevisePlan adds to a plan that waits for the owner what he wants otherwise, so that it is made anew.
+func RevisePlan(ctx context.Context, tx Tx, task, message int64, wish string, now time.Time) error {
+	tag, err := tx.Exec(ctx, revisePlanSQL, pgx.NamedArgs{"id": task, "message": message, "wish": clean(wish), "now": now})
+	if err != nil {
+		return fmt.Errorf("revise a plan: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrPlanned
+	}
+	return nil
 }
 
 const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messages m on m.id = t.message_id
@@ -183,7 +234,7 @@ func TaskStop(ctx context.Context, db DB, task int64) (string, error) {
 	return why, nil
 }
 
-const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> 'turn' order by t.id desc limit 20"
+const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> 'turn' and t.parent_id is null order by t.id desc limit 20"
 
 // OpenTasks lists the owner's tasks that are not over, the newest first.
 func OpenTasks(ctx context.Context, db DB) ([]Task, error) {

@@ -162,7 +162,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
+		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Replay: replayer(cfg, ag, models),
 		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{

@@ -1,0 +1,104 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/store"
+)
+
+// planGoal has a goal planned. What comes of it is shown and asked for by itself.
+func (a *Admin) planGoal(_ context.Context, r request, goal string) (answer, error) {
+	switch {
+	case goal == "":
+		return answer{text: "What do you want to have reached? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
+	case a.Rules.Model == noModel:
+		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one."}, nil
+	}
+	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
+		return a.Planner.Plan(ctx, tx, r.room, r.message, goal)
+	}}, nil
+}
+
+// showPlan asks whether a plan is to be carried out.
+func (a *Admin) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval) error {
+	task, err := store.TaskByID(ctx, tx, call.TaskID)
+	if err != nil {
+		return err
+	}
+	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
+	_, err = a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	return err
+}
+
+// agree has a plan carried out, or dropped. The message that showed it shows from then on how far it is.
+func (q allowCall) agree(r request, allowed bool) answer {
+	text := "" // what becomes of it is said when it has ended
+	if allowed {
+		text = "I begin."
+	}
+	return answer{text: text, why: "It decided about a plan.", do: func(ctx context.Context, tx store.Tx) error {
+		number, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // it ended meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if r.message.RelatesTo != "" {
+			task, err := store.TaskByID(ctx, tx, number)
+			if err != nil {
+				return err
+			}
+			if err := store.SetTaskLive(ctx, tx, task, r.message.RelatesTo); err != nil {
+				return err
+			}
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: number})
+	}}
+}
+
+// replanned has a plan made anew that a reply wants otherwise. False: it replies to no plan.
+func (a *Admin) replanned(ctx context.Context, r request, wish string) (answer, bool, error) {
+	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.byOwner() {
+		return answer{}, false, nil
+	}
+	if _, isChoice := parseChoice(wish); isChoice {
+		return answer{}, false, nil
+	}
+	dialog, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (allowCall{}).kind()) {
+		return answer{}, false, nil
+	}
+	if err != nil {
+		return answer{}, false, err
+	}
+	var q allowCall
+	if err := json.Unmarshal(dialog.Payload, &q); err != nil {
+		return answer{}, false, fmt.Errorf("read question %d: %w", dialog.ID, err)
+	}
+	if q.Tool != store.PlanCall {
+		return answer{}, false, nil
+	}
+	approval, err := store.ApprovalByID(ctx, a.Store.DB(), q.Approval)
+	if dialog.Done || errors.Is(err, store.ErrNotFound) {
+		return answer{text: "That plan is under way, or over. `/cancel-task` stops it, `/plan` makes another one."}, true, nil
+	}
+	if err != nil {
+		return answer{}, false, err
+	}
+	return answer{react: "👀", do: finishing(dialog, func(ctx context.Context, tx store.Tx) error {
+		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wish, r.now)
+		if errors.Is(err, store.ErrPlanned) {
+			return nil // it ended meanwhile, and said so
+		}
+		if err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: approval.TaskID})
+	})}, true, nil
+}

@@ -1,0 +1,79 @@
+package admin_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+// shown stores a plan with one step and has the owner asked.
+func (r *rig) shown(goal string) store.Task {
+	r.t.Helper()
+	plan, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, Input: goal})
+	require.NoError(r.t, err)
+	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{
+		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
+	})
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.admin.AskApproval(r.ctx, a.ID))
+	r.flush()
+	return plan
+}
+
+func (r *rig) task(id int64) store.Task {
+	r.t.Helper()
+	task, err := store.TaskByID(r.ctx, r.st.DB(), id)
+	require.NoError(r.t, err)
+	return task
+}
+
+func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/plan"), "What do you want to have reached?")
+	require.Equal(t, "[👀]", r.owner("/plan sell the piano"))
+	require.Equal(t, []string{"sell the piano"}, r.asker.goals)
+	require.Contains(t, r.eva("/plan sell it"), "is the owner's")
+
+	plan := r.shown("sell the piano")
+	require.Contains(t, r.last().Body, "1. Do it")
+	require.Contains(t, r.last().Body, "reply with what should be otherwise. Open until")
+	event := r.last().Event
+	require.Equal(t, "I begin.", r.reacts(event, "👍"))
+	a, err := store.ApprovalOf(r.ctx, r.st.DB(), plan.ID, store.PlanCall)
+	require.NoError(t, err)
+	require.True(t, *a.Allowed)
+	require.Equal(t, event, r.task(plan.ID).LiveEvent, "from then on it shows how far it is")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'task'"))
+	require.Contains(t, r.do(store.Message{Body: "with less noise", RelatesTo: event})[0].Body, "That plan is under way, or over.")
+	r.reacts(event, "❌")
+	require.Equal(t, "you asked me to", r.task(plan.ID).StopWhy)
+
+	dropped := r.shown("buy a piano")
+	require.Empty(t, r.owner("no"))
+	a, err = store.ApprovalOf(r.ctx, r.st.DB(), dropped.ID, store.PlanCall)
+	require.NoError(t, err)
+	require.False(t, *a.Allowed)
+}
+
+func TestAReplyToAPlanHasItMadeAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	plan := r.shown("sell the piano")
+	event := r.last().Event
+	require.Equal(t, "[👀]", said(r.do(store.Message{Body: "ask Ben first", RelatesTo: event})))
+	require.Equal(t, "sell the piano\nask Ben first", r.task(plan.ID).Input)
+	require.Equal(t, 1, r.count(fmt.Sprintf("select count(*) from river.river_job where kind = 'task' and args->>'task' = '%d'", plan.ID)))
+	require.Contains(t, r.reacts(event, "👍"), "That question is closed.", "the plan that was shown is not the one that is made")
+	require.Contains(t, said(r.do(store.Message{Body: "and Eva", RelatesTo: event})), "under way, or over")
+
+	other := r.shown("buy a piano")
+	event = r.last().Event
+	r.now = r.now.Add(16 * time.Minute)
+	require.Equal(t, "[👀]", said(r.do(store.Message{Body: "too late", RelatesTo: event})))
+	require.Equal(t, "buy a piano", r.task(other.ID).Input)
+}

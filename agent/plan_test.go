@@ -1,0 +1,252 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+	"multis/store"
+	"multis/tools"
+)
+
+// planner is a bundle whose model plans in the given words, and does each step as do says.
+func planner(t *testing.T, plan string, do llmtest.Script) (*bundle, *llmtest.Server) {
+	t.Helper()
+	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.System, "Break the goal into") {
+			return llmtest.Reply{Text: plan}
+		}
+		return do(ctx, r)
+	})
+	b := setup(t, model)
+	b.equip()
+	return b, server
+}
+
+const twoSteps = `{"steps": [{"text": "Look up what a grand piano costs"}, {"text": "Say whether **120** euro is enough"}]}`
+
+// plan has a goal planned and returns its task.
+func (b *bundle) plan(goal string) store.Task {
+	b.t.Helper()
+	ctx := context.Background()
+	m := b.asks("/plan " + goal)
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Plan(ctx, tx, b.admin, m, goal) }))
+	task, _ := b.task()
+	b.resume(task.ID)
+	return b.taskByID(task.ID)
+}
+
+func (b *bundle) resume(task int64) {
+	b.t.Helper()
+	require.NoError(b.t, b.agent.Resume(context.Background(), task, false))
+}
+
+func (b *bundle) taskByID(task int64) store.Task {
+	b.t.Helper()
+	t, err := store.TaskByID(context.Background(), b.store.DB(), task)
+	require.NoError(b.t, err)
+	return t
+}
+
+// agrees says to a plan what the owner says.
+func (b *bundle) agrees(plan store.Task, allowed bool) {
+	b.t.Helper()
+	ctx := context.Background()
+	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.Decide(ctx, tx, a.ID, allowed, b.agent.now())
+		return err
+	}))
+	b.resume(plan.ID)
+}
+
+func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server := planner(t, twoSteps, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "Your step: Look up") {
+			return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+		}
+		return llmtest.Reply{Text: says("It is enough.", 0, "")}
+	})
+	b.agent.fence = func() string { return "=== FENCE" }
+	plan := b.plan("tune the grand piano for 120 euro")
+	require.Equal(t, store.TaskMonitoring, plan.State)
+	require.Empty(t, b.sent(b.admin), "the admin room asks, by a job of its own")
+	require.Equal(t, 1, b.jobs("approval"))
+	steps := b.children()
+	require.Len(t, steps, 2)
+	require.Equal(t, store.TaskPending, steps[0].State)
+	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
+	require.NoError(t, err)
+	require.Contains(t, a.Arguments, `2. Say whether \*\*120\*\* euro is enough`)
+	b.resume(plan.ID)
+	require.Zero(t, b.jobs("child"), "nothing is done before he agrees")
+
+	b.agrees(plan, true)
+	require.Equal(t, 1, b.jobs("child"))
+	b.resume(plan.ID) // a second process, or the one after a crash
+	require.Equal(t, 1, b.jobs("child"))
+	require.Equal(t, store.TaskMonitoring, b.taskByID(plan.ID).State)
+	b.resume(steps[0].ID)
+	b.resume(steps[0].ID)
+	b.resume(plan.ID)
+	require.Equal(t, 2, b.jobs("child"))
+	require.Equal(t, store.TaskPending, steps[1].State)
+	b.resume(steps[1].ID)
+	b.resume(plan.ID)
+	b.resume(plan.ID)
+	require.Equal(t, store.TaskCompleted, b.taskByID(plan.ID).State)
+	said := b.sent(b.admin)
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "A grand piano costs 120 euro. [prices.md › Pianos")
+	require.Contains(t, said[0], "It is enough.")
+
+	requests := server.Requests()
+	require.Len(t, requests, 3, "each is asked once")
+	require.Empty(t, requests[0].Tools, "planning does nothing")
+	golden(t, "plan.txt", spelled(requests[0]))
+	golden(t, "step.txt", spelled(requests[2]))
+	for _, task := range []int64{plan.ID, steps[0].ID, steps[1].ID} {
+		p, err := b.agent.Replay(ctx, task, nil)
+		require.NoError(t, err)
+		require.Empty(t, p.Differs+p.Over)
+	}
+}
+
+func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
+	t.Parallel()
+	b, server := planner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "Your step: two") {
+			return llmtest.Reply{Status: 400}
+		}
+		return llmtest.Reply{Text: says("One is done.", 0, "")}
+	})
+	plan := b.plan("count")
+	b.agrees(plan, true)
+	for _, step := range b.children()[:2] {
+		require.NoError(t, b.agent.Resume(context.Background(), step.ID, true))
+		b.resume(plan.ID)
+	}
+	require.Equal(t, store.TaskFailed, b.taskByID(plan.ID).State)
+	require.Equal(t, store.TaskKilled, b.children()[2].State)
+	said := b.sent(b.admin)
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "One is done.")
+	require.Contains(t, said[0], "step 2 did not work out")
+	require.Len(t, server.Requests(), 3)
+}
+
+func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	refused := b.plan("one thing")
+	b.agrees(refused, false)
+	require.Equal(t, store.TaskKilled, b.taskByID(refused.ID).State)
+
+	late := b.plan("another thing")
+	now := b.agent.now
+	b.agent.now = func() time.Time { return now().Add(16 * time.Minute) }
+	b.resume(late.ID)
+	require.Equal(t, store.TaskKilled, b.taskByID(late.ID).State)
+	b.agent.now = now
+
+	stopped := b.plan("a third thing")
+	b.agrees(stopped, true)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, stopped.ID, "you asked me to")
+		return err
+	}))
+	b.resume(stopped.ID)
+	all := b.children()
+	b.resume(all[4].ID)
+	for _, step := range b.children() {
+		require.Equal(t, store.TaskKilled, step.State, step.Input)
+	}
+	said := strings.Join(b.sent(b.admin), "\n")
+	require.Contains(t, said, "another thing** is not done: nobody agreed to it in 15 minutes.")
+	require.Contains(t, said, "a third thing** is not done: you asked me to.")
+	require.Len(t, server.Requests(), 3, "no step asked its model")
+
+	b.agent.Model, _ = scripted(t, llmtest.Say("I would rather not."))
+	vague := b.plan("something")
+	require.Equal(t, store.TaskFailed, b.taskByID(vague.ID).State)
+	require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "Say it in other words")
+}
+
+func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	plan := b.plan("tune the piano")
+	wish := b.asks("without the second step")
+	revise := func() error {
+		return b.store.InTx(ctx, func(tx store.Tx) error {
+			return store.RevisePlan(ctx, tx, plan.ID, wish.ID, wish.Body, b.agent.now())
+		})
+	}
+	require.NoError(t, revise())
+	b.resume(plan.ID)
+	require.Len(t, b.children(), 2, "they took the place of the others")
+	again := server.Requests()[1].Last()
+	require.Contains(t, again, "work so far\n1. Look up what a grand piano costs\n2. Say whether")
+	require.Contains(t, again, "tune the piano\nwithout the second step")
+	require.Contains(t, b.taskByID(plan.ID).About, wish.ID)
+	b.agrees(plan, true)
+	require.ErrorIs(t, revise(), store.ErrPlanned, "it is under way")
+	require.Equal(t, 1, b.jobs("child"))
+}
+
+func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, _ := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	plan := b.plan("sell the flowerpot")
+	b.agrees(plan, true)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(ctx, tx, b.admin.ID, b.message(*plan.MessageID).EventID, time.Now())
+		return err
+	}))
+	b.resume(b.children()[0].ID)
+	b.resume(plan.ID)
+	require.Equal(t, store.TaskKilled, b.taskByID(plan.ID).State)
+	var all string
+	require.NoError(t, b.store.DB().QueryRow(ctx, "select coalesce(string_agg(t::text, ' '), '') || (select coalesce(string_agg(a::text, ' '), '') from approvals a) from tasks t").Scan(&all))
+	require.NotContains(t, all, "flowerpot")
+	require.NotContains(t, all, "grand piano")
+}
+
+func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
+		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("It is on.", 0, "")}))
+	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Can: []string{"lamps"}}, {ID: "zebra"}}
+	l := &lamp{tier: tools.Confirm}
+	b.equip(l)
+	plan := b.plan("light")
+	require.Contains(t, server.Requests()[0].System, "There are: shop (lamps).")
+	require.NotContains(t, server.Requests()[0].System, "zebra")
+	b.agrees(plan, true)
+	steps := b.children()
+	require.Equal(t, []string{"shop", "main"}, []string{steps[0].Agent, steps[1].Agent})
+	b.resume(steps[0].ID)
+	require.Zero(t, l.lit.Load())
+	var asked int64
+	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from approvals where task_id = $1", steps[0].ID).Scan(&asked))
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.Decide(ctx, tx, asked, true, time.Now())
+		return err
+	}))
+	b.resume(steps[0].ID)
+	b.resume(plan.ID)
+	require.EqualValues(t, 1, l.lit.Load())
+	require.Equal(t, store.TaskCompleted, b.children()[0].State)
+	require.Equal(t, 2, b.jobs("child"))
+}
