@@ -120,7 +120,7 @@ func (r *rig) archive() {
 	r.t.Helper()
 	for more := true; more; {
 		var err error
-		more, err = search.IndexMessages(r.ctx, r.st)
+		more, err = search.IndexMessages(r.ctx, r.st, time.UTC)
 		require.NoError(r.t, err)
 	}
 }

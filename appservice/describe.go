@@ -107,7 +107,7 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // a bridge of ours runs on our own server
 		return store.Chat{
-			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name,
+			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
 			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
 			Features: portal.Features,
 		}, true, nil

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,11 +42,7 @@ type talk struct {
 
 // Run takes the messages in, makes them searchable and prints what each query recalls.
 func (c recallCmd) Run(ctx context.Context) error {
-	rows, err := readLines[row](filepath.Join(c.Dir, "corpus.jsonl"))
-	if err != nil {
-		return err
-	}
-	queries, err := readLines[query](filepath.Join(c.Dir, "queries.jsonl"))
+	rows, queries, err := readCollection(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -101,7 +97,7 @@ func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, ma
 	talks, events := map[string]*talk{}, map[string]string{}
 	col := collection{rows: rows}
 	for _, session := range col.documents() {
-		t, err := talkOf(ctx, db, talks, session[0])
+		t, err := talkOf(ctx, db, talks, session)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -124,16 +120,18 @@ func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, ma
 	return talks, names, err
 }
 
-func talkOf(ctx context.Context, db *database, talks map[string]*talk, first row) (*talk, error) {
+func talkOf(ctx context.Context, db *database, talks map[string]*talk, session []row) (*talk, error) {
+	first := session[0]
 	if t, known := talks[first.Group]; known {
 		return t, nil
 	}
 	room := id.RoomID("!" + strconv.Itoa(len(talks)) + ":bench")
 	t := &talk{contact: first.Author}
 	talks[first.Group] = t
+	owner := session[slices.IndexFunc(session, func(r row) bool { return r.Author != first.Author })].Author
 	return t, db.InTx(ctx, func(tx store.Tx) (err error) {
 		t.chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "demo", ChannelID: first.Group, RoomID: &room, Kind: policy.KindDM, Name: first.Author, Contact: recallGhost, BridgeBot: "@bridge:bench",
+			Protocol: "demo", ChannelID: first.Group, RoomID: &room, Kind: policy.KindDM, Name: first.Author, OwnerName: owner, Contact: recallGhost, BridgeBot: "@bridge:bench",
 			Encrypted: policy.EncryptionNo,
 		})
 		return err

@@ -47,11 +47,7 @@ type collection struct {
 
 // Run indexes the collection as it would be in use, and asks each query as a contact whose chat is the query's group.
 func (c retrievalCmd) Run(ctx context.Context) error {
-	rows, err := readLines[row](filepath.Join(c.Dir, "corpus.jsonl"))
-	if err != nil {
-		return err
-	}
-	queries, err := readLines[query](filepath.Join(c.Dir, "queries.jsonl"))
+	rows, queries, err := readCollection(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -72,6 +68,15 @@ func (c retrievalCmd) Run(ctx context.Context) error {
 	}
 	progress("%d passages in %d scopes indexed in %s", len(rows), len(col.chats), time.Since(began).Round(time.Millisecond))
 	return col.ask(ctx, db, lite, queries)
+}
+
+// readCollection reads what is to be found, and what is asked.
+func readCollection(dir string) (rows []row, queries []query, err error) {
+	if rows, err = readLines[row](filepath.Join(dir, "corpus.jsonl")); err != nil {
+		return nil, nil, err
+	}
+	queries, err = readLines[query](filepath.Join(dir, "queries.jsonl"))
+	return rows, queries, err
 }
 
 func readLines[T any](path string) ([]T, error) {

@@ -31,6 +31,7 @@ type Portal struct {
 
 	Kind       policy.Kind // dm, group or self
 	Name       string      // what to call the chat; never empty
+	OwnerName  string      // as the owner's profile in the room says; may be empty
 	BridgeBot  id.UserID
 	Contact    id.UserID // the other side of a dm; empty for other kinds, and as long as nobody is there
 	SelfGhost  id.UserID // the ghost of the owner's own login; empty when there is none or it cannot be told
@@ -54,7 +55,7 @@ type Member struct {
 func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	room := newRoom(state)
 	claim, claimedAt, ok := room.bridgeClaim()
-	if !ok || claim.BridgeBot == owner || claim.BridgeBot == bot || room.membership(owner) != event.MembershipJoin {
+	if !ok || claim.BridgeBot == owner || claim.BridgeBot == bot || room.member(owner).Membership != event.MembershipJoin {
 		return Portal{}, false
 	}
 	if room.isSpace() || isSpaceType(claim) || isBroadcast(claim.Channel.ID) {
@@ -63,7 +64,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	portal := Portal{
 		Protocol: claim.Protocol.ID, Network: NetworkName(claim.Protocol.ID), ChannelID: claim.Channel.ID, Receiver: claim.Channel.Receiver,
 		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone),
-		Features: room.features(claim.BridgeBot), ClaimedAt: claimedAt,
+		Features: room.features(claim.BridgeBot), ClaimedAt: claimedAt, OwnerName: cleanName(room.member(owner).Displayname),
 	}
 	people := room.people(owner, bot, claim.BridgeBot)
 	portal.SelfGhost = selfGhost(people, portal)

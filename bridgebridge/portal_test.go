@@ -72,7 +72,7 @@ func TestDescribeReadsADirectChat(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, Portal{
 		Protocol: "whatsapp", Network: "WhatsApp", ChannelID: "4915112345678@s.whatsapp.net", Receiver: "491701111111",
-		Kind: policy.KindDM, Name: "Ana Müller (WA)", BridgeBot: bridgeBot, Contact: ana,
+		Kind: policy.KindDM, Name: "Ana Müller (WA)", OwnerName: "Olga", BridgeBot: bridgeBot, Contact: ana,
 		Members: []Member{{ID: ana, Name: "Ana Müller (WA)"}}, Encryption: policy.EncryptionNo, ClaimedAt: portal.ClaimedAt,
 	}, portal)
 	require.False(t, portal.ClaimedAt.IsZero())

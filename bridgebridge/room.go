@@ -57,8 +57,8 @@ func (r room) encryption() policy.Encryption {
 	}
 }
 
-func (r room) membership(user id.UserID) event.Membership {
-	return decode[event.MemberEventContent](r[event.StateMember.Type][user.String()]).Membership
+func (r room) member(user id.UserID) event.MemberEventContent {
+	return decode[event.MemberEventContent](r[event.StateMember.Type][user.String()])
 }
 
 // people lists who is in the room, sorted by id, without the given ids and the room's own service members. As long as nobody
@@ -121,7 +121,7 @@ func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 func (r room) believes(evt *event.Event) bool {
 	claim := decode[bridgeClaim](evt)
 	level, needed := r.power(evt.Sender)
-	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed && r.membership(evt.Sender) == event.MembershipJoin &&
+	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed && r.member(evt.Sender).Membership == event.MembershipJoin &&
 		isKey(claim.Protocol.ID) && isKey(claim.Channel.ID) && (claim.Channel.Receiver == "" || isKey(claim.Channel.Receiver))
 }
 

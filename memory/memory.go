@@ -88,7 +88,7 @@ func positiveOr(n, otherwise int) int {
 func (m *Memory) Archive(ctx context.Context) error {
 	for more := true; more; {
 		var err error
-		if more, err = search.IndexMessages(ctx, m.Store); err != nil {
+		if more, err = search.IndexMessages(ctx, m.Store, m.Zone); err != nil {
 			return err
 		}
 	}

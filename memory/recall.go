@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"slices"
 
 	"multis/policy"
 	"multis/search"
@@ -44,6 +43,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	scope := q.Scope
 	var text string
 	r.When, text = When(q.Text, m.Now().In(m.Zone))
+	about := period{Span: r.When, firm: saying.MatchString(q.Text)}
 	find, as := m.Search.AsContact, m.Store.AsContact
 	if q.Owner {
 		find, as = m.Search.AsOwner, m.Store.AsOwner
@@ -60,18 +60,14 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
-	said, err := m.said(ctx, rights{find, as}, scope, text, r.When, limit)
+	said, err := m.said(ctx, rights{find, as}, scope, text, about, limit)
 	if err != nil {
 		return Recalled{}, err
 	}
 	if len(r.Terms) == 0 {
 		r.Terms = said.Terms
 	}
-	for _, h := range notes.Hits {
-		if r.When.holds(h.IndexedAt) {
-			r.Hits = append(r.Hits, h)
-		}
-	}
+	r.Hits = about.of(notes.Hits)
 	// Half of the places are for what was said, word for word, where there is some.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
 	if err := m.source(ctx, scope, r.Hits); err != nil {
@@ -105,7 +101,7 @@ type rights struct {
 }
 
 // said finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
-func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when Span, limit int) (search.Result, error) {
+func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when period, limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 {
 		return search.Result{}, nil
 	}
@@ -113,7 +109,7 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 	if err != nil {
 		return search.Result{}, err
 	}
-	found.Hits = slices.DeleteFunc(found.Hits, func(h search.Hit) bool { return !when.holds(h.IndexedAt) })
+	found.Hits = when.of(found.Hits)
 	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
 		var newest []store.Message
 		err := by.as(ctx, scope, func(tx store.Tx) (err error) {

@@ -79,6 +79,21 @@ func TestATimeInTheQuestionLimitsWhatIsFound(t *testing.T) {
 	require.Equal(t, []string{"something else yesterday"}, texts(r.asks("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
 }
 
+func TestWhatHappenedAtATimeIsLookedForThereFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	at := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC) }
+	r.says(r.ana, policy.AuthorContact, "painting the fence was fun", at(3, 1))
+	r.says(r.ana, policy.AuthorContact, "painting the fence was work", at(5, 12))
+	r.says(r.ana, policy.AuthorContact, "painting the fence was long ago", at(10, 1))
+	const then, soon = "painting the fence was work", "painting the fence was fun"
+	require.Equal(t, then, texts(r.asks("when did Ana start painting the fence in May?"))[0])
+	require.Equal(t, soon, texts(r.asks("who was painting the fence on 26 February?"))[0], "it was spoken of soon after")
+	require.Len(t, r.asks("who was painting the fence in May?").Hits, 3, "what was said at another time may tell as well")
+	require.Equal(t, []string{then}, texts(r.asks("what did Ana say about painting the fence in May?")))
+}
+
 func TestTimesInQuestions(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) // a Friday
@@ -94,6 +109,13 @@ func TestTimesInQuestions(t *testing.T) {
 		"in May":                        {"2026-05-01", "2026-06-01"},
 		"im Dezember":                   {"2025-12-01", "2026-01-01"},
 		"in March 2024, about the shed": {"2024-03-01", "2024-04-01"},
+		"on 12 November":                {"2026-11-12", "2026-11-13"},
+		"on the 3rd of May, please":     {"2026-05-03", "2026-05-04"},
+		"on December 24":                {"2025-12-24", "2025-12-25"},
+		"May 3, 2023":                   {"2023-05-03", "2023-05-04"},
+		"am 3. Juni":                    {"2026-06-03", "2026-06-04"},
+		"early September 2023":          {"2023-09-01", "2023-10-01"},
+		"on 31 June":                    {"0001-01-01", "0001-01-01"},
 		"on 2026-02-03":                 {"2026-02-03", "2026-02-04"},
 		"may I ask about the fence":     {"0001-01-01", "0001-01-01"},
 		"the 2 days were long":          {"0001-01-01", "0001-01-01"},

@@ -1,10 +1,14 @@
 package memory
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"multis/search"
 )
 
 // Span is a stretch of time: from From, before Until. Its zero value is all of it.
@@ -27,8 +31,13 @@ var (
 	vorTagen = regexp.MustCompile(`(?i)\bvor\s+(\d{1,3})\s+(tag(?:en)?|wochen?|monat(?:en)?)\b`)
 	isoDay   = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
 	weekday  = regexp.MustCompile(`(?i)\b(?:on|last|am|letzten)\s+(monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b`)
-	inMonth  = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
+	dayMonth = regexp.MustCompile(`(?i)\b(?:(?:on|am|vom)\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	monthDay = regexp.MustCompile(`(?i)\b(?:on\s+)?(` + months + `)\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	inMonth  = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(` + months + `)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
+	monthOf  = regexp.MustCompile(`(?i)\b(` + months + `)\s+(\d{4})\b`)
 )
+
+const months = "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember"
 
 // When reads the time that a question is about, such as "last week", "in May", "yesterday", "3 days ago" or "2026-05-01", and returns it
 // with the rest of the question. now is in the zone of who asks. Without a time the span is zero and the question as it was.
@@ -47,7 +56,10 @@ func When(question string, now time.Time) (Span, string) {
 		{unitBack, func(w []string) (Span, bool) { return unit(w[1], w[2], today) }},
 		{dayWords, func(w []string) (Span, bool) { return dayOf(w[1], today), true }},
 		{weekday, func(w []string) (Span, bool) { return lastWeekday(w[1], today) }},
+		{dayMonth, func(w []string) (Span, bool) { return dayIn(w[2], w[1], w[3], today) }},
+		{monthDay, func(w []string) (Span, bool) { return dayIn(w[1], w[2], w[3], today) }},
 		{inMonth, func(w []string) (Span, bool) { return month(w[0], w[1], w[2], today) }},
+		{monthOf, func(w []string) (Span, bool) { return month("", w[1], w[2], today) }},
 	}
 	for _, r := range readers {
 		at := r.form.FindStringSubmatchIndex(question)
@@ -124,13 +136,28 @@ func lastWeekday(word string, today time.Time) (Span, bool) {
 	return days(today.AddDate(0, 0, -back), 1), known
 }
 
+var monthNames = map[string]time.Month{
+	"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
+	"januar": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "dezember": 12,
+}
+
+// dayIn is the last such day that has begun, or that of a year.
+func dayIn(name, day, year string, today time.Time) (Span, bool) {
+	m, known := monthNames[strings.ToLower(name)]
+	d, err := strconv.Atoi(day)
+	y := today.Year()
+	if year != "" {
+		y, _ = strconv.Atoi(year)
+	} else if at := time.Date(y, m, d, 0, 0, 0, 0, today.Location()); at.After(today) {
+		y--
+	}
+	at := time.Date(y, m, d, 0, 0, 0, 0, today.Location())
+	return days(at, 1), known && err == nil && at.Day() == d
+}
+
 // month is the last such month that has begun, or that of a year. "since May" goes on until now.
 func month(all, name, year string, today time.Time) (Span, bool) {
-	names := map[string]time.Month{
-		"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
-		"januar": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "dezember": 12,
-	}
-	m, known := names[strings.ToLower(name)]
+	m, known := monthNames[strings.ToLower(name)]
 	y := today.Year()
 	if year != "" {
 		y, _ = strconv.Atoi(year)
@@ -143,4 +170,41 @@ func month(all, name, year string, today time.Time) (Span, bool) {
 		span.Until = time.Time{}
 	}
 	return span, known
+}
+
+// period is the time of a question. What people speak of is rarely of the very day: only a question about what was said then
+// means nothing else, in any other what was said then, or soon after, counts more.
+type period struct {
+	Span
+
+	firm bool
+}
+
+// saying is how one asks for what was said.
+var saying = regexp.MustCompile(`(?i)\b(said|say|says|saying|told|tell|wrote|write|written|message[ds]?|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|gesagt|sagte|geschrieben|schrieb|erzählt|erzählte|besprochen|versprochen|vereinbart|nachrichten?)\b`)
+
+const (
+	thenFactor = 1.6
+	soonFactor = 1.3
+	soon       = 7 * 24 * time.Hour
+)
+
+// of orders hits by what their time adds to them.
+func (p period) of(hits []search.Hit) []search.Hit {
+	switch {
+	case p.IsZero():
+		return hits
+	case p.firm:
+		return slices.DeleteFunc(hits, func(h search.Hit) bool { return !p.holds(h.IndexedAt) })
+	}
+	for i, h := range hits {
+		switch {
+		case p.holds(h.IndexedAt):
+			hits[i].Score *= thenFactor
+		case !p.Until.IsZero() && !h.IndexedAt.Before(p.Until) && h.IndexedAt.Before(p.Until.Add(soon)):
+			hits[i].Score *= soonFactor
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits
 }

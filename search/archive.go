@@ -2,8 +2,8 @@ package search
 
 import (
 	"context"
-	"errors"
 	"strings"
+	"time"
 
 	"multis/bridgebridge"
 	"multis/language"
@@ -16,45 +16,62 @@ const archiveBatch = 500
 
 // IndexMessages makes the messages searchable that came in, or were changed, since it was called last. One call takes as
 // many as a transaction should hold; more says that there are others. A message that is changed or deleted leaves the index
-// by itself, at once.
-func IndexMessages(ctx context.Context, st *store.Store) (more bool, err error) {
+// by itself, at once. zone is the owner's, by which days are told apart.
+func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (more bool, err error) {
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		messages, err := store.UnindexedMessages(ctx, tx, archiveBatch)
 		if err != nil || len(messages) == 0 {
 			return err
 		}
 		more = len(messages) == archiveBatch
-		names := map[int64]string{} // of the contacts of chats
+		in := make([]int64, len(messages))
+		for i, m := range messages {
+			in[i] = m.ChatID
+		}
+		chats, err := store.ChatsByID(ctx, tx, in)
+		if err != nil {
+			return err
+		}
 		list := make([]store.ArchivedMessage, len(messages))
 		for i, m := range messages {
-			name, known := names[m.ChatID]
-			if !known {
-				chat, err := store.ChatByID(ctx, tx, m.ChatID)
-				if err != nil && !errors.Is(err, store.ErrNotFound) {
-					return err
-				}
-				if chat.Kind == policy.KindDM {
-					name = strings.Join(Words(chat.Name), " ")
-				}
-				names[m.ChatID] = name
-			}
-			list[i] = archived(m, name)
+			list[i] = archived(m, chats[m.ChatID], zone)
 		}
 		return store.IndexMessages(ctx, tx, list)
 	})
 	return more, err
 }
 
-// archived is a message as it is searched. contact is the name of who writes in its chat, where that is one person.
-func archived(m store.Message, contact string) store.ArchivedMessage {
-	a := store.ArchivedMessage{ID: m.ID, Language: language.OrOf(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body)}
-	if m.Author == policy.AuthorContact {
-		a.Author = contact
+// archived is a message of a chat as it is searched.
+func archived(m store.Message, chat store.Chat, zone *time.Location) store.ArchivedMessage {
+	a := store.ArchivedMessage{
+		ID: m.ID, Language: language.OrOf(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
+		Author: strings.Join(Words(authorOf(m, chat)), " "),
 	}
 	if said(m) {
 		a.Words = IndexText("", "", m.Body)
 	}
 	return a
+}
+
+// authorOf names who wrote a message; empty in a group, whose members' names are not kept.
+func authorOf(m store.Message, chat store.Chat) string {
+	switch {
+	case m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner:
+		return chat.OwnerName
+	case m.Author == policy.AuthorContact && chat.Kind == policy.KindDM:
+		return chat.Name
+	default:
+		return ""
+	}
+}
+
+// dayEnds is the hour after midnight until which people are still in the day before.
+const dayEnds = 4 * time.Hour
+
+// dayOf numbers the day of a time in its zone.
+func dayOf(t time.Time) int {
+	year, month, day := t.Add(-dayEnds).Date()
+	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
 // said tells whether a message is somebody's words.

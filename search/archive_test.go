@@ -40,7 +40,7 @@ func (a *archive) inTx(fn func(tx store.Tx) error) {
 func (a *archive) chat(name string, kind policy.Kind) (chat store.Chat) {
 	a.Helper()
 	a.inTx(func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Name: name, Kind: kind, Encrypted: policy.EncryptionNo})
+		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Name: name, OwnerName: "Hannes", Kind: kind, Encrypted: policy.EncryptionNo})
 		return err
 	})
 	return chat
@@ -71,7 +71,7 @@ func (a *archive) index() {
 	a.Helper()
 	for more := true; more; {
 		var err error
-		more, err = search.IndexMessages(a.Context(), a.st)
+		more, err = search.IndexMessages(a.Context(), a.st, time.UTC)
 		require.NoError(a, err)
 	}
 }
@@ -132,6 +132,21 @@ func TestWhatSomebodyNamedSaidComesFirst(t *testing.T) {
 	a.say(ana, policy.AuthorContact, 60, "the trip to Oslo is long")
 	a.index()
 	require.Equal(t, "the trip to Oslo is long", a.find("what did Ana say about the long trip", ana)[0])
+	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0], "the owner's own lines have his name")
+}
+
+func TestADayOfAChatIsAConversationOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana := a.chat("Ana", policy.KindDM)
+	const day = 24 * 60
+	a.say(ana, policy.AuthorContact, 0, "The ladder?")
+	a.say(ana, policy.AuthorContact, day, "Good morning to you")
+	a.say(ana, policy.AuthorContact, 3*day, "Where is the saw?")
+	a.say(ana, policy.AuthorContact, 3*day+18*60, "In the barn") // three at night
+	a.index()
+	require.Equal(t, []string{"The ladder?"}, a.find("ladder", ana), "what comes a day later is no answer")
+	require.ElementsMatch(t, []string{"Where is the saw?", "In the barn"}, a.find("saw", ana), "the night belongs to the day before")
 }
 
 func TestAHistoryThatIsReadBackwardsKeepsItsOrder(t *testing.T) {

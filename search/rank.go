@@ -37,8 +37,14 @@ type scored struct {
 	score    float64
 	coverage float64 // set by cover
 	language language.Language
-	company  int64 // the conversation; 0 for a document
+	company  conversation // zero for a document
 	near     neighbourhood
+}
+
+// conversation is what was said together: a document of that kind, or a day of a chat.
+type conversation struct {
+	doc  int64
+	part int
 }
 
 // neighbourhood is a passage, in the middle, with those around it; nil where there is none in its section.
@@ -69,7 +75,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		}
 		s := scored{id: p.ID, score: score * authorShare(words, p), language: p.Language, near: near}
 		if p.Kind == store.KindConversation {
-			s.company = p.DocID
+			s.company = conversation{p.DocID, p.Part}
 		}
 		ranked = append(ranked, s)
 	}
@@ -108,15 +114,15 @@ func cover(ranked []scored, terms []Term, corpus store.Corpus) {
 
 // addCompany raises what was said in a conversation by what else was said there. ranked is in order of score.
 func addCompany(ranked []scored) {
-	said := map[int64][]float64{}
+	said := map[conversation][]float64{}
 	for _, s := range ranked {
-		if s.company != 0 && len(said[s.company]) <= companySize {
+		if s.company != (conversation{}) && len(said[s.company]) <= companySize {
 			said[s.company] = append(said[s.company], s.score)
 		}
 	}
-	place := map[int64]int{}
+	place := map[conversation]int{}
 	for i, s := range ranked {
-		if s.company == 0 {
+		if s.company == (conversation{}) {
 			continue
 		}
 		weight := companyShare

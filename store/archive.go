@@ -24,6 +24,7 @@ type ArchivedMessage struct {
 	Words      string // what is searched, as normalised words; empty for a message that is not to be found
 	Language   language.Language
 	Author     string // who said it, as normalised words
+	Day        int    // on which it was said; what is said on one day of a chat is one conversation
 	IsQuestion bool
 }
 
@@ -34,16 +35,17 @@ const indexedSQL = "update messages set unindexed = false where id = any ($1) an
 // Older than all that is indexed of its chat goes before it, as a history that is read backwards does; all else goes after it.
 const indexMessagesSQL = `with n as (
 		select m.chat_id, u.*, m.ts < coalesce(e.first_ts, 'infinity') and e.first_ts is not null as older, coalesce(e.first, 0) as first, coalesce(e.last, -1) as last, m.ts
-		from unnest(@ids::bigint[], @words::text[], @configs::text[], @authors::text[], @questions::boolean[]) u(id, words, config, author, is_question)
+		from unnest(@ids::bigint[], @words::text[], @configs::text[], @authors::text[], @questions::boolean[], @days::int[])
+			u(id, words, config, author, is_question, day)
 		join messages m on m.id = u.id left join lateral (
 			select min(i.ord) as first, max(i.ord) as last, (select f.ts from message_index g join messages f on f.id = g.id where g.doc_id = m.chat_id order by g.ord limit 1) as first_ts
 			from message_index i where i.doc_id = m.chat_id
 		) e on true where u.words <> '' and m.redacted_at is null and not exists (select from chats c where c.id = m.chat_id and c.kind = 'admin')
 	)
-	insert into message_index (id, doc_id, ord, role, config, n_tok, author, is_question, tsv)
+	insert into message_index (id, doc_id, ord, role, config, n_tok, author, is_question, part, tsv)
 	select n.id, n.chat_id, case when older then first - (row_number() over (partition by chat_id, older order by ts desc, id desc))::int
 			else last + (row_number() over (partition by chat_id, older order by ts, id))::int end,
-		'user:' || n.chat_id, n.config, t.n, n.author, n.is_question, v.tsv
+		'user:' || n.chat_id, n.config, t.n, n.author, n.is_question, n.day, v.tsv
 	from n, to_tsvector(n.config::regconfig, n.words) v(tsv), lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t`
 
 const mergeArchiveSQL = "select gin_clean_pending_list('message_index_tsv')"
@@ -60,6 +62,7 @@ func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error
 		"configs":   column(messages, func(m ArchivedMessage) language.Language { return m.Language }),
 		"authors":   column(messages, func(m ArchivedMessage) string { return m.Author }),
 		"questions": column(messages, func(m ArchivedMessage) bool { return m.IsQuestion }),
+		"days":      column(messages, func(m ArchivedMessage) int { return m.Day }),
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type Chat struct {
 	Mode      *policy.Mode
 	ModeSetAt *time.Time
 	Name      string
+	// OwnerName is what the owner is called there; empty when his profile has no name.
+	OwnerName string
 	Contact   id.UserID
 	BridgeBot id.UserID
 	SelfGhost id.UserID
@@ -62,7 +64,7 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 // Usable tells whether something can be sent and received there.
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
-const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.contact, c.bridge_bot,
+const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
 	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
@@ -170,10 +172,10 @@ func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
 
 const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
 
-const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, contact, bridge_bot, self_ghost, encrypted, closed_why, claimed_at)
-	values (@protocol, @channel, @receiver, @room, @kind, @name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
+const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, owner_name, contact, bridge_bot, self_ghost, encrypted, closed_why, claimed_at)
+	values (@protocol, @channel, @receiver, @room, @kind, @name, @owner_name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
+		owner_name = excluded.owner_name, contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
 		claimed_at = excluded.claimed_at, former_room = case when c.room_id <> excluded.room_id then c.room_id else c.former_room end,
 		moved_at = case when c.room_id <> excluded.room_id then now() else c.moved_at end
 		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_why = '' and excluded.claimed_at >= c.claimed_at)))
@@ -188,7 +190,7 @@ var ErrOtherRoom = errors.New("the chat lives in another room")
 // UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": clean(c.Name),
+		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": clean(c.Name), "owner_name": clean(c.OwnerName),
 		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
