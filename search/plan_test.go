@@ -15,7 +15,7 @@ import (
 )
 
 // putPassages writes public documents of 500 passages each.
-func putPassages(t *testing.T, st *store.Store, passages []string) {
+func putPassages(t testing.TB, st *store.Store, passages []string) {
 	t.Helper()
 	for from := 0; from < len(passages); from += 500 {
 		texts := passages[from:min(from+500, len(passages))]
