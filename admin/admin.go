@@ -91,6 +91,8 @@ type Options struct {
 	Replay func(ctx context.Context, task int64, model string) (string, error)
 	// Sources tells how the servers are that bring tools; nil: there are none.
 	Sources func() []ToolSource
+	// Saved lists the tasks that are begun by name, as their files are now; nil: there are none.
+	Saved func() []Saved
 	// Skills lists what says how agents work; nil: nothing does.
 	Skills func() []Skill
 	// Now is the clock. Defaults to time.Now.

@@ -83,6 +83,12 @@ func (a *Admin) askCommands() []command {
 				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
 		},
 		{
+			name: "run", args: "[name]", group: groupAsk, run: a.runSaved,
+			summary: "begin a task that is saved as a file",
+			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and where they are wished `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
+				"The answer comes here; nothing goes to anybody else.",
+		},
+		{
 			name: "cancel-task", args: "[number]", group: groupAsk, run: a.cancelTask,
 			summary: "stop what I am working on",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",

@@ -25,6 +25,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/docs [remove, watch or unwatch name]` — which documents I know",
 		"`/index [path or address] [public or admin]` — learn a document",
 		"`/plan goal` — work on something in several steps",
+		"`/run [name]` — begin a task that is saved as a file",
 		"`/cancel-task [number]` — stop what I am working on",
 		"`/replay number [model]` — go through a task again, from what is stored of it",
 		"`/agents` — who answers you",

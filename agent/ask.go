@@ -10,11 +10,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
+	"multis/skills"
 	"multis/store"
 	"multis/tools"
 )
@@ -59,6 +61,24 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		}
 	}
 	return a.work(ctx, task, room)
+}
+
+// Begin begins a saved task, which is answered where it was asked for.
+func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.Saved) error {
+	persona := Route(a.Personas, Where{Mention: s.Agent, Chat: room})
+	model, _ := a.modelOf(persona)
+	task := store.Task{
+		Key: fmt.Sprintf("ask:%d", message.ID), Kind: kindAsk, ChatID: room.ID, MessageID: &message.ID, About: []int64{message.ID}, Agent: persona.ID, Model: model.Name(),
+		Input: s.Prompt, Tools: s.Tools,
+	}
+	if s.Target != "" {
+		task.Input += "\n\nThe chat that it is about: " + s.Target
+	}
+	task, err := store.OpenTask(ctx, tx, task)
+	if err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task.ID})
 }
 
 // Resume goes on with a task that was put aside. last says that no other attempt follows.
@@ -131,6 +151,9 @@ func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task)
 	}
 	if task.MessageID != nil {
 		r.caller.Message = *task.MessageID
+	}
+	if task.Tools != nil {
+		r.caller.Within = [][]string{task.Tools}
 	}
 	if err := r.bound(ctx, task); err != nil {
 		return err

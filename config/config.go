@@ -60,6 +60,7 @@ type Config struct {
 	Hooks      map[string]Hook  // by name
 	Agents     map[string]Agent // by name; none: multis itself answers
 	Skills     Skills
+	Tasks      Tasks
 	Heartbeat  Heartbeat
 	MCP        map[string]MCP // servers that bring tools, by name
 	MCPServer  MCPServer
@@ -210,6 +211,11 @@ type Skills struct {
 	Folder string // those of all agents; inside Database.DataDir unless given as an absolute path
 }
 
+// Tasks says where the tasks are that are begun by name.
+type Tasks struct {
+	Folder string // a YAML file each; inside Database.DataDir unless given as an absolute path
+}
+
 // MCP is a server that brings tools.
 type MCP struct {
 	Command []string // starts it; or URL is where it is
@@ -305,6 +311,7 @@ func defaults() *Config {
 		Hooks:     map[string]Hook{},
 		Agents:    map[string]Agent{},
 		Skills:    Skills{Folder: "skills"},
+		Tasks:     Tasks{Folder: "tasks"},
 		Heartbeat: calm(),
 		MCP:       map[string]MCP{},
 		MCPServer: MCPServer{Hostname: "127.0.0.1"},
@@ -367,6 +374,7 @@ func (c *Config) complete(dir string) {
 	c.Database.DataDir = under(dir, c.Database.DataDir)
 	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
 	c.Skills.Folder = under(c.Database.DataDir, c.Skills.Folder)
+	c.Tasks.Folder = under(c.Database.DataDir, c.Tasks.Folder)
 	for name, m := range c.MCP {
 		m.Folder = under(c.Database.DataDir, m.Folder)
 		c.MCP[name] = m

@@ -172,6 +172,7 @@ func (c *Config) chatFields(dir string) []field {
 		value("documents.folder", &c.Documents.Folder, filePath),
 		unidocKey[0], unidocKey[1],
 		value("skills.folder", &c.Skills.Folder, filePath),
+		value("tasks.folder", &c.Tasks.Folder, filePath),
 
 		value("memory.capture_threshold", &c.Memory.CaptureThreshold, between(2, 60)),
 		value("memory.capture_quiet", &c.Memory.CaptureQuiet, positive),

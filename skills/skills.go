@@ -1,4 +1,4 @@
-// Package skills reads the files that say how an agent works: Markdown with a head of a few lines. One in the agent's own folder
+// Package skills reads the files that say how an agent works, and the tasks that are saved for it. A skill is Markdown with a head of a few lines. One in the agent's own folder
 // comes before a shared one of that name, and that before the one built in. Files are read anew each time, so a change holds from
 // the next answer on.
 package skills

@@ -59,13 +59,14 @@ type Task struct {
 	CreatedAt time.Time
 	StartedAt *time.Time
 	EndedAt   *time.Time
+	Tools     []string // patterns of those that may be used; nil: all that the agent has
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
-	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at`
+	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools`
 
-const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state)
-		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state) on conflict (key) do nothing returning ` + taskColumns + `)
+const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools)
+		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
 // OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
@@ -75,7 +76,7 @@ func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized),
+		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools,
 	})
 }
 

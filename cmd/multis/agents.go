@@ -83,6 +83,24 @@ func skillList(cfg *config.Config, set *skills.Set) func() []admin.Skill {
 	}
 }
 
+// savedList is the tasks that are begun by name, as their files are now.
+func savedList(cfg *config.Config, ag *agent.Agent) func() []admin.Saved {
+	return func() []admin.Saved {
+		var all []admin.Saved
+		for _, s := range skills.SavedIn(cfg.Tasks.Folder) {
+			shown := admin.Saved{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
+			if _, there := cfg.Agents[s.Agent]; s.Agent != "" && !there {
+				shown.Problem = "there is no agent " + s.Agent
+			}
+			shown.Begin = func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) error {
+				return ag.Begin(ctx, tx, room, message, s)
+			}
+			all = append(all, shown)
+		}
+		return all
+	}
+}
+
 // toolList is what a model may call for the owner, as the admin room shows it.
 func toolList(registry *tools.Registry) func(ctx context.Context) ([]admin.Tool, error) {
 	return func(ctx context.Context) ([]admin.Tool, error) {

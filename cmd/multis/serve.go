@@ -163,7 +163,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	})
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Replay: replayer(cfg, ag, models),
+		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
 		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,

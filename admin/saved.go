@@ -1,0 +1,69 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"multis/store"
+)
+
+// Saved is a task that is begun by its name, as the room shows it.
+type Saved struct {
+	Name    string
+	Prompt  string
+	Agent   string // who does it; empty: whoever answers here
+	Problem string // why it cannot be begun; empty: it can
+	// Begin begins it. What comes of it is said where it was asked for.
+	Begin func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) error
+}
+
+// runSaved begins a saved task, or lists them.
+func (a *Admin) runSaved(_ context.Context, r request, name string) (answer, error) {
+	var all []Saved
+	if a.Saved != nil {
+		all = a.Saved()
+	}
+	name = strings.ToLower(name)
+	i := slices.IndexFunc(all, func(s Saved) bool { return strings.ToLower(s.Name) == name })
+	switch {
+	case len(all) == 0:
+		return answer{text: "There are no saved tasks. One is a file in the tasks folder, such as `week.yaml` with `prompt: What was promised this week?`; then `/run week` begins it."}, nil
+	case name == "":
+		return answer{text: savedText(all)}, nil
+	case i < 0:
+		text := "I know no task " + code(clip(name, 40)) + "."
+		var names []string
+		for _, s := range all {
+			names = append(names, s.Name)
+		}
+		if near := nearest(name, names, 1); len(near) > 0 {
+			text += " Did you mean `/run " + near[0] + "`?"
+		}
+		return answer{text: text + " `/run` lists them."}, nil
+	case all[i].Problem != "":
+		return answer{text: "⚠️ " + code(all[i].Name) + " cannot be begun: " + esc(all[i].Problem) + "."}, nil
+	case a.Rules.Model == noModel:
+		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one."}, nil
+	}
+	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
+		return all[i].Begin(ctx, tx, r.room, r.message)
+	}}, nil
+}
+
+func savedText(all []Saved) string {
+	lines := []string{"**" + count(len(all), "saved task") + "**"}
+	for _, s := range all {
+		entry := code("/run " + s.Name)
+		if s.Agent != "" {
+			entry += " by " + code("@"+s.Agent)
+		}
+		if s.Problem != "" {
+			entry += " ⚠️ " + esc(s.Problem)
+		} else {
+			entry += " — " + quote(line(s.Prompt), 80)
+		}
+		lines = append(lines, entry)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,42 @@
+package admin_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/store"
+)
+
+func TestASavedTaskIsBegunByItsName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/run"), "There are no saved tasks.")
+	var begun []string
+	begin := func(_ context.Context, _ store.Tx, room store.Chat, m store.Message) error {
+		require.Equal(t, r.room.ID, room.ID)
+		begun = append(begun, m.Body)
+		return nil
+	}
+	r.saved = []admin.Saved{
+		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop", Begin: begin},
+		{Name: "broken", Problem: "line 2: prompts is none of its keys"},
+	}
+	r.restart()
+	require.Equal(t, text(
+		"**2 saved tasks**",
+		"`/run week` by `@shop` — “What was promised this week?”",
+		"`/run broken` ⚠️ line 2: prompts is none of its keys",
+	), r.owner("/run"))
+	require.Equal(t, "[👀]", r.owner("/run Week"))
+	require.Equal(t, []string{"/run Week"}, begun)
+	require.Contains(t, r.owner("/run weak"), "Did you mean `/run week`?")
+	require.Contains(t, r.owner("/run broken"), "cannot be begun: line 2")
+	require.Contains(t, r.eva("/run week"), "is the owner's")
+	r.rules.Model = "none"
+	r.restart()
+	require.Contains(t, r.owner("/run week"), "needs a model")
+	require.Len(t, begun, 1)
+}

@@ -1,0 +1,135 @@
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxPrompt is the longest prompt of a saved task, in bytes.
+const maxPrompt = 4000
+
+// Saved is a task that the owner has begun by its name: a YAML file.
+type Saved struct {
+	Name   string
+	Prompt string
+	// Agent does it; empty: whoever answers where it was asked.
+	Agent string
+	// Tools are patterns of those that may be used; nil: all that the agent has, empty: none.
+	Tools []string
+	// Target is the chat that it is about; empty: none.
+	Target string
+	// Problem says what is wrong with the file. It cannot be begun then.
+	Problem string
+}
+
+// SavedIn are the saved tasks of a folder, by name; none where there is no folder. A link out of it is not followed.
+func SavedIn(folder string) []Saved {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil
+	}
+	var all []Saved
+	for _, e := range entries {
+		ext := path.Ext(e.Name())
+		name := strings.TrimSuffix(e.Name(), ext)
+		if (ext != ".yaml" && ext != ".yml") || !plainName(name) || len(all) == maxSkills {
+			continue
+		}
+		text, size, err := read(root.FS(), e.Name())
+		switch {
+		case err != nil:
+			all = append(all, Saved{Name: name, Problem: "it cannot be read"})
+		case size > 0:
+			all = append(all, Saved{Name: name, Problem: fmt.Sprintf("it is too long: at most %d bytes", maxText)})
+		case slices.ContainsFunc(all, func(s Saved) bool { return s.Name == name }):
+			all = append(all, Saved{Name: name, Problem: "there is another file of that name; keep one"})
+		default:
+			all = append(all, parseSaved(name, text))
+		}
+	}
+	return all
+}
+
+// parseSaved reads a saved task. What is wrong with it is its Problem.
+func parseSaved(name, text string) Saved {
+	s := Saved{Name: name}
+	if err := s.read(text); err != nil {
+		return Saved{Name: name, Problem: oneLine(err.Error())}
+	}
+	return s
+}
+
+func (s *Saved) read(text string) error {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(strings.TrimPrefix(text, "\uFEFF")), &doc); err != nil {
+		return fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return errors.New(`it has no keys; write "prompt: what to do"`)
+	}
+	seen := map[string]bool{}
+	for pairs := doc.Content[0].Content; len(pairs) > 1; pairs = pairs[2:] {
+		key, value := pairs[0], pairs[1]
+		if seen[key.Value] {
+			return fmt.Errorf("line %d: %s is set a second time; keep one", key.Line, key.Value)
+		}
+		seen[key.Value] = true
+		if err := s.set(key, value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Prompt == "":
+		return errors.New(`prompt is missing; write "prompt: what to do"`)
+	case len(s.Prompt) > maxPrompt:
+		return fmt.Errorf("prompt is too long: at most %d bytes", maxPrompt)
+	}
+	return nil
+}
+
+// set takes one key.
+func (s *Saved) set(key, value *yaml.Node) error {
+	into := map[string]*string{"prompt": &s.Prompt, "agent": &s.Agent, "target": &s.Target}[key.Value]
+	if key.Value == "tools" {
+		return s.setTools(key, value)
+	}
+	if into == nil {
+		return fmt.Errorf("line %d: %s is none of its keys; there are prompt, agent, tools and target", key.Line, key.Value)
+	}
+	if value.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: %s is no text; write it on one line, or below %s: |", key.Line, key.Value, key.Value)
+	}
+	if value.Tag != "!!null" {
+		*into = strings.TrimSpace(value.Value)
+	}
+	if key.Value != "prompt" {
+		*into = oneLine(*into)
+	}
+	return nil
+}
+
+func (s *Saved) setTools(key, value *yaml.Node) error {
+	if value.Kind != yaml.SequenceNode {
+		return fmt.Errorf("line %d: tools is no list; write [search_docs, fetch_url], or [] for none", key.Line)
+	}
+	s.Tools = []string{}
+	for _, item := range value.Content {
+		if _, err := path.Match(item.Value, ""); err != nil || item.Kind != yaml.ScalarNode || item.Value == "" {
+			return fmt.Errorf("line %d: %q is no name of a tool; /tools lists them", item.Line, item.Value)
+		}
+		s.Tools = append(s.Tools, item.Value)
+	}
+	return nil
+}
