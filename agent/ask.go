@@ -301,11 +301,11 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 	m.before = before.summary.Body
 	fixed := tokens(m.system(), m.asks, m.notes, m.before, m.work)
 	for _, s := range offered {
-		description := strings.TrimSpace(s.Description)
+		tool := r.shownTool(s)
 		if s.Name == tools.DelegateName {
-			description += r.colleaguesText()
+			tool.Description += r.colleaguesText()
 		}
-		base.Tools = append(base.Tools, llm.Tool{Name: s.Name, Description: description, Schema: s.Schema})
+		base.Tools = append(base.Tools, tool)
 		fixed += tokens(s.Description, string(s.Schema))
 	}
 	m.hits, m.window = r.limits.choose(fixed, hits, before.said)

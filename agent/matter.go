@@ -124,7 +124,7 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		Purpose: kindHeartbeat, Chat: b.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
-		request.Tools = append(request.Tools, llm.Tool{Name: s.Name, Description: strings.TrimSpace(s.Description), Schema: s.Schema})
+		request.Tools = append(request.Tools, b.shownTool(s))
 	}
 	return asked{Request: request, About: about}, nil
 }

@@ -141,9 +141,9 @@ func (ms *Models) Holds(names []string) int {
 	return ms.holds
 }
 
-// Describe tells what a model is, without calling it. It returns ErrConfig or ErrNoPrice.
-func (ms *Models) Describe(name string) (Offer, error) {
-	o, _, err := ms.describe(name, "")
+// Describe tells what a model is, without calling it. key is used in place of the provider's unless it is empty. It returns ErrConfig or ErrNoPrice.
+func (ms *Models) Describe(name, key string) (Offer, error) {
+	o, _, err := ms.describe(name, key)
 	return o, err
 }
 

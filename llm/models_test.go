@@ -100,7 +100,7 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, err := ms.Describe(name)
+			o, err := ms.Describe(name, "")
 			require.NoError(t, err)
 			want.Name = name
 			require.Equal(t, want, o)
@@ -135,7 +135,7 @@ func TestWhatNoModelCanBeMadeOfNamesItsFix(t *testing.T) {
 	}
 	poor := stock(t, &book{}, map[string]Provider{"anthropic": {APIKey: "k"}})
 	poor.PerDollar = 0
-	_, err := poor.Describe("anthropic/claude-haiku-4-5")
+	_, err := poor.Describe("anthropic/claude-haiku-4-5", "")
 	require.ErrorIs(t, err, ErrNoPrice)
 	require.ErrorContains(t, err, "budget.per_dollar")
 }
@@ -176,12 +176,12 @@ func TestADatedNameCostsAsThePlainOne(t *testing.T) {
 		"anthropic/claude-haiku-4-5-20251001": 1_000_000, "openai/gpt-5-mini-2025-08-07": 250_000,
 		"openai/gpt-4o-2024-08-06": 2_500_000, "openai/gpt-4o-2024-05-13": 5_000_000, // the first one was dearer
 	} {
-		o, err := ms.Describe(name)
+		o, err := ms.Describe(name, "")
 		require.NoError(t, err)
 		require.Equal(t, in, o.Price.In, name)
 	}
 	for _, name := range []string{"openai/gpt-5-mini-2", "openai/gpt-5-mini-latest", "openai/gpt-5-mini-2025-08-07-search", "anthropic/claude-haiku-4-5-19991001"} {
-		_, err := ms.Describe(name)
+		_, err := ms.Describe(name, "")
 		require.ErrorIs(t, err, ErrNoPrice, name)
 	}
 }
@@ -191,7 +191,7 @@ func TestTheOwnersPriceComesFirst(t *testing.T) {
 	ms := stock(t, &book{}, map[string]Provider{"openai": {APIKey: "k"}})
 	own := Price{In: 7, Out: 8}
 	ms.Prices["openai/gpt-5"] = own
-	o, err := ms.Describe("openai/gpt-5")
+	o, err := ms.Describe("openai/gpt-5", "")
 	require.NoError(t, err)
 	require.Equal(t, own, o.Price)
 	require.Empty(t, o.PricedOn)
@@ -230,23 +230,23 @@ func TestATrialSaysWhatCameBackAndWhatItCost(t *testing.T) {
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 10, Out: 2}, llmtest.Reply{Status: 500}, llmtest.Reply{Status: 429}))
 	b := &book{}
 	ms := stock(t, b, map[string]Provider{"good": {BaseURL: s.URL}})
-	trial, err := ms.Try(t.Context(), "good/own")
+	trial, err := ms.Try(t.Context(), "good/own", "")
 	require.NoError(t, err)
 	require.Equal(t, "ready", trial.Answer)
 	require.EqualValues(t, 38, trial.Cost)
 	require.Equal(t, "test", b.spends[0].Purpose)
 
-	trial, err = ms.Try(t.Context(), "good/own")
+	trial, err = ms.Try(t.Context(), "good/own", "")
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Len(t, s.Requests(), 2, "it is made once")
 	require.Equal(t, b.spends[1].Amount, trial.Cost, "nobody knows what was done, so it costs the worst")
-	trial, err = ms.Try(t.Context(), "good/own")
+	trial, err = ms.Try(t.Context(), "good/own", "")
 	require.Equal(t, ReasonLimit, reasonOf(err))
 	require.Zero(t, trial.Cost)
-	_, err = ms.Try(t.Context(), "good/unpriced")
+	_, err = ms.Try(t.Context(), "good/unpriced", "")
 	require.ErrorIs(t, err, ErrNoPrice)
 	b.refuse = Reservation{Refused: CapDay}
-	_, err = ms.Try(t.Context(), "good/own")
+	_, err = ms.Try(t.Context(), "good/own", "")
 	require.ErrorIs(t, err, ErrOverBudget)
 	require.Len(t, s.Requests(), 3)
 }

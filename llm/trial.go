@@ -17,9 +17,9 @@ type Trial struct {
 const trialTokens = 256
 
 // Try makes one small call of a model and tells what came back. It is paid for as any other, but made once, and made even
-// while its provider is left alone.
-func (ms *Models) Try(ctx context.Context, name string) (Trial, error) {
-	offer, p, err := ms.describe(name, "")
+// while its provider is left alone. key is used in place of the provider's unless it is empty.
+func (ms *Models) Try(ctx context.Context, name, key string) (Trial, error) {
+	offer, p, err := ms.describe(name, key)
 	if err != nil {
 		return Trial{}, err
 	}

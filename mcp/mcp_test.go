@@ -127,6 +127,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	for _, spec := range registry.All() {
 		names = append(names, spec.Name)
 		require.LessOrEqual(t, len(spec.Description), maxDescription+60, spec.Name)
+		require.Equal(t, spec.Name != "escalate", spec.Foreign, spec.Name)
 	}
 	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"}, names, "env was not allowed")
 	skipped := strings.Join(s.States()[0].Skipped, "\n")

@@ -62,6 +62,7 @@ func (c *connection) take(t *mcp.Tool) (tools.Tool, string) {
 	}
 	return &tool{from: c, name: t.Name, spec: tools.Spec{
 		Name: name, Description: cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Can: []string{"mcp", c.Name}, Effect: tier != tools.Read,
+		Foreign: true,
 	}}, ""
 }
 

@@ -43,6 +43,8 @@ type Spec struct {
 	Host bool
 	// Files says that it works on the caller's folders, so that it is for those who have some.
 	Files bool
+	// Foreign says that Description is the word of whoever runs the tool, of whom nothing is known.
+	Foreign bool
 	// Effect says that a call changes something that another call would change again: it is never repeated on a guess, and
 	// never runs beside others.
 	Effect bool

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,28 +42,52 @@ func (listModelsCmd) Run(g *cli) error {
 	return listModels(os.Stdout, cfg, models)
 }
 
+// configuredModel is a model with whom it is for.
+type configuredModel struct {
+	name, key string
+	use       string // a heading
+}
+
+// allModels are the models of the configuration: the one in use with those that take its place, those of agents, those of the other
+// strategies. Each is there once, but once more for each key of its own.
+func allModels(cfg *config.Config) []configuredModel {
+	var all []configuredModel
+	add := func(names []string, key, use string) {
+		for _, name := range names {
+			if !slices.ContainsFunc(all, func(m configuredModel) bool { return m.name == name && m.key == key }) {
+				all = append(all, configuredModel{name, key, use})
+			}
+		}
+	}
+	add(cfg.LLM.Names(cfg.LLM.Model), "", fmt.Sprintf("In use, in this order (llm.model: %s)", cfg.LLM.Model))
+	for _, agent := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		a := cfg.Agents[agent]
+		if a.Model != "" || a.APIKey != "" {
+			add(cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value(), "Of the agent "+agent)
+		}
+	}
+	add(cfg.LLM.All(), "", "In strategies that are not in use")
+	return all
+}
+
 func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
 	var b strings.Builder
-	used := cfg.LLM.Names(cfg.LLM.Model)
-	all := cfg.LLM.All()
+	all := allModels(cfg)
 	if len(all) == 0 {
 		b.WriteString(noModels)
 	}
 	unusable := 0
-	for i, name := range all {
-		switch {
-		case i == 0 && len(used) > 0:
-			fmt.Fprintf(&b, "In use, in this order (llm.model: %s)\n", cfg.LLM.Model)
-		case i == len(used):
-			b.WriteString("In strategies that are not in use\n")
+	for i, m := range all {
+		if i == 0 || m.use != all[i-1].use {
+			b.WriteString(m.use + "\n")
 		}
-		offer, err := models.Describe(name)
+		offer, err := models.Describe(m.name, m.key)
 		if err != nil {
 			unusable++
 			fmt.Fprintf(&b, "  ✗ %v\n", err)
 			continue
 		}
-		fmt.Fprintf(&b, "  %s  %s at %s, %s\n", name, offer.Protocol, offer.Address, priceOf(offer, cfg.Budget.Currency))
+		fmt.Fprintf(&b, "  %s  %s at %s, %s\n", m.name, offer.Protocol, offer.Address, priceOf(offer, cfg.Budget.Currency))
 	}
 	switch {
 	case unusable > 0:
@@ -96,7 +123,7 @@ func (testModelsCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	if len(cfg.LLM.All()) == 0 {
+	if len(allModels(cfg)) == 0 {
 		_, err := io.WriteString(os.Stdout, noModels)
 		return err
 	}
@@ -114,10 +141,10 @@ func testModels(ctx context.Context, w io.Writer, cfg *config.Config, st *store.
 	if err != nil {
 		return err
 	}
-	all := cfg.LLM.All()
+	all := allModels(cfg)
 	failed := 0
-	for _, name := range all {
-		line, ok := tryModel(ctx, models, name, cfg.Budget.Currency)
+	for _, m := range all {
+		line, ok := tryModel(ctx, models, m, cfg.Budget.Currency)
 		if !ok {
 			failed++
 		}
@@ -142,13 +169,13 @@ func someFailed(failed, all int) string {
 }
 
 // tryModel calls a model and says how that went.
-func tryModel(ctx context.Context, models *llm.Models, name, currency string) (string, bool) {
+func tryModel(ctx context.Context, models *llm.Models, m configuredModel, currency string) (string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	trial, err := models.Try(ctx, name)
+	trial, err := models.Try(ctx, m.name, m.key)
 	spent := fmt.Sprintf("%s, %s %s", trial.Took.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
 	if err == nil {
-		return fmt.Sprintf("✓ %s  %s in %s", name, quoted(trial.Answer), spent), true
+		return fmt.Sprintf("✓ %s  %s in %s", m.name, quoted(trial.Answer), spent), true
 	}
 	line := fmt.Sprintf("✗ %v", err)
 	if trial.Cost > 0 {

@@ -35,15 +35,21 @@ llm:
     cheap_first: [lan/small, groq/some]
     powerful_first: [anthropic/claude-haiku-4-5, lan/small, openai/gpt-5]
   prices: [groq/some 0.10 0.30]
+agents:
+  clerk: {model: openai/gpt-5, api_key: secret-key}
+  shop: {model: lan/small}
 `), "", "models")
 	require.NoError(t, err, "no database is needed")
 	require.Contains(t, said, `In use, in this order (llm.model: cheap_first)
   lan/small  openai at http://192.0.2.7/v1, costs nothing
   groq/some  openai at https://api.groq.com/openai/v1, 0.10 in and 0.30 out for a million tokens (EUR), as you wrote
+Of the agent clerk
+  openai/gpt-5  openai at https://api.openai.com/v1, `)
+	require.Contains(t, said, `
 In strategies that are not in use
   anthropic/claude-haiku-4-5  anthropic at https://api.anthropic.com, 1.00 in and 5.00 out for a million tokens (EUR), roughly, as known on 20`)
 	require.Contains(t, said, "  ✗ llm: openai needs a key; write")
-	require.Contains(t, said, "1 of 4 cannot be used as they are configured.\n")
+	require.Contains(t, said, "1 of 5 cannot be used as they are configured.\n")
 	require.NotContains(t, said, "secret-key")
 }
 
