@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/jobs"
 	"multis/policy"
 )
 
@@ -49,4 +51,62 @@ func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
 
 	b.receive(sent)
 	require.Equal(t, policy.AuthorMultisOwner, b.message(sent).Author, "and the echo is ours before it is decrypted")
+}
+
+// TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted: the homeserver is asked right before each send, whatever is stored of the room.
+func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
+	t.Parallel()
+	const sealed, absent = `{"algorithm":"m.megolm.v1.aes-sha2"}`, `{"errcode":"M_NOT_FOUND","error":"no such state"}`
+	tests := []struct {
+		name    string
+		stored  policy.Encryption
+		status  int
+		answer  string
+		sent    int
+		isFinal bool
+	}{
+		{"it is not", policy.EncryptionNo, http.StatusNotFound, absent, 1, false},
+		{"it is", policy.EncryptionYes, http.StatusOK, sealed, 0, false},
+		{"it has become so", policy.EncryptionNo, http.StatusOK, sealed, 0, false},
+		{"in a way we do not know", policy.EncryptionNo, http.StatusOK, `{"algorithm":"x.new"}`, 0, false},
+		{"in no way at all", policy.EncryptionNo, http.StatusOK, `{}`, 0, false},
+		{"it was", policy.EncryptionYes, http.StatusNotFound, absent, 0, true},
+		{"we may not know", policy.EncryptionNo, http.StatusForbidden, `{"errcode":"M_FORBIDDEN","error":"not in the room"}`, 0, false},
+		{"nobody knows", policy.EncryptionNo, http.StatusInternalServerError, `{"errcode":"M_UNKNOWN","error":"oops"}`, 0, false},
+		{"the answer is not JSON", policy.EncryptionNo, http.StatusOK, "<html>", 0, false},
+		{"a proxy finds nothing", policy.EncryptionNo, http.StatusNotFound, "<html>not found</html>", 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b, sent := setup(t), 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				switch {
+				case strings.Contains(r.URL.Path, "/state/m.room.encryption"):
+					w.WriteHeader(tt.status)
+					_, _ = io.WriteString(w, tt.answer)
+				case r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/send/"):
+					sent++
+					_, _ = io.WriteString(w, `{"event_id":"$sent"}`)
+				default:
+					http.NotFound(w, r)
+				}
+			}))
+			t.Cleanup(server.Close)
+			hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+			require.NoError(t, err)
+			NewVault(b.store, hs) // closed: another process has the keys
+			chat := b.chat("!a:x", policy.ModeBusiness)
+			_, err = b.store.DB().Exec(t.Context(), "update chats set encrypted = $1", tt.stored)
+			require.NoError(t, err)
+
+			o := b.letter(chat, `{"msgtype":"m.text","body":"plain"}`, []byte("-"))
+			o.CreatedAt = time.Now()
+			_, err = hs.Send(t.Context(), o, "!a:x")
+			require.Equal(t, tt.sent, sent)
+			require.Equal(t, tt.sent == 0, err != nil, "%v", err)
+			require.Equal(t, tt.isFinal, jobs.IsFinal(err), "%v", err)
+		})
+	}
 }

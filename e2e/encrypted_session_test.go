@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
@@ -104,6 +106,30 @@ func TestASessionThatTheOwnerEnds(t *testing.T) {
 		a.readAndAnswered(t, "sealed-ida", 3)
 		require.Equal(t, session, a.session())
 		require.Equal(t, told, a.told(sessionEnded))
+	})
+	a.step("after the homeserver took an answer, before multis heard it", func(t *testing.T) {
+		room, dead := *a.chat("sealed-ida").RoomID, make(chan struct{})
+		kill := sync.OnceFunc(func() { _ = a.process.Kill(); close(dead) })
+		a.back.afterSend(func(s sending) {
+			if s.Room == room && s.Sender == owner {
+				kill()
+			}
+		})
+		sent := len(a.back.sentTo(room))
+		_, err := a.Say(t.Context(), "sealed-ida", question)
+		require.NoError(t, err)
+		select {
+		case <-dead:
+		case <-time.After(rig.AwaitTimeout):
+			require.Fail(t, "nothing was sent")
+		}
+		a.back.afterSend(nil)
+		a.endSession(t, element.EndSession, a.run)
+		a.until("the answer to be known as sent", func(ctx context.Context) (bool, error) {
+			return a.exists(ctx, "select not exists (select from outbox where state not in ('sent', 'delivered'))")
+		})
+		a.delivered("sealed-ida", 4)
+		require.Len(t, a.back.sentTo(room), sent+1, "found again without the keys of the session that sent it")
 	})
 }
 
