@@ -18,7 +18,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## See the whole of it: a real homeserver, a real bridge, three contacts and you (first time: a few minutes)
+demo: ## See the whole of it: a real homeserver, a real bridge, four contacts and you (first time: a few minutes)
 	@deploy/setup.sh cc
 	go build -tags $(TAGS) -o bin/demo ./e2e/demo
 	@exec bin/demo

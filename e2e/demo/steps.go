@@ -46,6 +46,7 @@ func (d *demo) steps() []step {
 		{"A chat that is off leaves nothing", d.off},
 		{"Killed in the middle of an answer, multis answers exactly once", d.kill},
 		{"A reminder comes on time, though multis is killed before it is due", d.remind},
+		{"What was said weeks ago in a silent chat is found, with a link, and forgotten", d.recall},
 		{"An encrypted chat is read and answered, and stays encrypted", d.encrypted},
 		{"With a model, your question takes two tools, and its answer says what it cost", d.askModel},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},

@@ -17,6 +17,7 @@ const (
 	ana  = "ana"
 	ben  = "ben"
 	cleo = "cleo" // her chat is encrypted
+	dora = "dora" // she wrote three weeks ago
 )
 
 // botID is the bot of the admin room.
