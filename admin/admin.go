@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/knowledge"
@@ -62,6 +63,9 @@ type Rules struct {
 	Agents []Agent
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
+	// Owner and Operators are who may set something for a time. What somebody else set, who was an operator once, stops.
+	Owner     id.UserID
+	Operators []id.UserID
 }
 
 // Planner plans what takes several steps. It has the plan shown to the owner before any of it is done.
@@ -282,6 +286,9 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 // say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
 func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question, about ...int64) (uuid.UUID, error) {
 	expires := a.Now().Add(dialogTime)
+	if q, ok := asks.(patient); ok {
+		expires = a.Now().Add(q.lasts())
+	}
 	if asks != nil {
 		markdown += " Open until " + a.moment(expires) + "."
 	}

@@ -23,13 +23,14 @@ const (
 // pickChat asks which chat is meant, ten a page. The numbers keep their meaning from page to page.
 type pickChat struct {
 	// Then is the command that goes on with the chat.
-	Then  string
-	Mode  policy.Mode `json:",omitempty"` // for /mode, when it is known already
-	Since int64       `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
-	Asked int64       `json:",omitempty"` // for /export: the message that asked
-	Chats []int64
-	From  int           // the first one shown on this page
-	Shown []policy.Mode `json:",omitempty"` // what the chats shown so far were in
+	Then     string
+	Mode     policy.Mode     `json:",omitempty"` // for /mode, when it is known already
+	Delivery policy.Delivery `json:",omitempty"` // for /delivery, when it is known already
+	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
+	Asked    int64           `json:",omitempty"` // for /export: the message that asked
+	Chats    []int64
+	From     int           // the first one shown on this page
+	Shown    []policy.Mode `json:",omitempty"` // what the chats shown so far were in
 }
 
 func (pickChat) kind() string      { return "chat" }
@@ -78,6 +79,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.pauseChat(chat), nil
 	case "resume":
 		return a.resumeChat(ctx, chat)
+	case "delivery":
+		return a.setDelivery(chat, p.Delivery), nil
 	case "why":
 		return a.whyChat(ctx, chat)
 	case "memory":
@@ -247,6 +250,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to pause it"
 	case p.Then == "resume":
 		hint += " to let me answer there"
+	case p.Then == "delivery" && p.Delivery != "":
+		hint += " to set it to **" + string(p.Delivery) + "**"
 	case p.Then == "memory":
 		hint += " to see its notes"
 	case p.Then == "import":
@@ -334,6 +339,9 @@ func (a *Admin) modeNote(c store.Chat, mode policy.Mode, v view) string {
 		note += ", when called " + esc(v.name)
 	default:
 		note += ", answers on"
+	}
+	if c.Delivery == policy.DeliveryDraft {
+		note += " as drafts"
 	}
 	if v.waiting[c.ID] {
 		note += ", waits for you"

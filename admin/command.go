@@ -134,6 +134,16 @@ func (a *Admin) chatCommands() []command {
 				"`/mode` lists the chats, `/mode business Ana` sets one, `/mode Ana` asks.",
 		},
 		{
+			name: "delivery", args: "[auto or draft] [name]", group: groupChats, run: a.delivery,
+			summary: "whether I ask you before something goes to a chat",
+			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
+				"after 4 hours without a word it is dropped. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+		},
+		{
+			name: "drafts", group: groupChats, run: a.drafts,
+			summary: "what waits for your yes",
+		},
+		{
 			name: "why", args: "[name or event]", group: groupChats, run: a.why, operators: true,
 			summary: "why I answered, or kept silent",
 			help:    "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
@@ -262,6 +272,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	name, rest := parse(text)
 	if name != "" {
 		return a.run(ctx, r, name, rest)
+	}
+	if ans, done, err := a.answeredDraft(ctx, r, text); err != nil || done {
+		return ans, err
 	}
 	if about, err := store.IsAbout(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.byOwner()) {
 		return answer{text: "I don't pass answers on yet: write in that chat.", why: "It replies to what I told of a chat."}, err

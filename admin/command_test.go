@@ -47,6 +47,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Chats**",
 		"`/chats [name]` — find chats",
 		"`/mode [mode] [name]` — what I do in a chat",
+		"`/delivery [auto or draft] [name]` — whether I ask you before something goes to a chat",
+		"`/drafts` — what waits for your yes",
 		"`/why [name or event]` — why I answered, or kept silent",
 		"`/import name [since day]` — read what was said before I was here",
 		"",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"multis/bridgebridge"
@@ -23,6 +24,9 @@ type question interface {
 	// takes tells whether a word is meant for this question.
 	takes(word string) bool
 }
+
+// patient is a question that can be answered longer than others.
+type patient interface{ lasts() time.Duration }
 
 const (
 	// dialogTime is how long a question can be answered.
@@ -47,6 +51,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickBridge{}
 	case allowCall{}.kind():
 		q = &allowCall{}
+	case sendDraft{}.kind():
+		q = &sendDraft{}
 	case samePerson{}.kind():
 		q = &samePerson{}
 	case letGo{}.kind():
@@ -120,6 +126,8 @@ func (a *Admin) dialog(ctx context.Context, r request) (d store.Dialog, pointed 
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
+	// A draft comes by itself: a word without pointing at it may be meant for something else, and must send nothing.
+	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool { return d.Kind == (sendDraft{}).kind() })
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
 	}

@@ -157,7 +157,11 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 	case a.paused(chat):
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.Name) + "."
 	default:
-		text += "\nStop everything at once: `/pause all`."
+		first := "Rather see each answer first? " + code("/delivery draft "+chat.Name) + "."
+		if chat.Delivery == policy.DeliveryDraft {
+			first = "I show you each answer first."
+		}
+		text += "\n" + first + " Stop everything at once: `/pause all`."
 	}
 	return text, nil
 }

@@ -84,22 +84,22 @@ func TestModeIsSetByName(t *testing.T) {
 		{
 			"business says from what, as whom and when not", "/mode business Bank alerts", "Bank alerts", policy.ModeBusiness,
 			"**Bank alerts · Telegram is now business.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
-				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Bank alerts`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"no mark where the network has none, and a label picks among equal names", "/mode business ana · signal", "Ana signal", policy.ModeBusiness,
 			"**Ana · Signal is now business.** I answer what is asked there from the public documents (1), as you. " +
-				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Ana`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"a group answers when called", "/mode BUSINESS family", "Family", policy.ModeBusiness,
 			"**Family · WhatsApp group is now business.** When somebody there calls me Nora, I answer from the public documents (1), as you, marked [Nora]. " +
-				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Family`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"personal answers when called; the mode may come last", "/mode bank personal", "Bank alerts", policy.ModePersonal,
 			"**Bank alerts · Telegram is now personal.** When somebody there calls me Nora, I answer from the public documents (1), as you, marked [Nora].\n" +
-				"Stop everything at once: `/pause all`.",
+				"Rather see each answer first? `/delivery draft Bank alerts`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"silent only remembers", "/mode silent family", "Family", policy.ModeSilent,
@@ -112,17 +112,17 @@ func TestModeIsSetByName(t *testing.T) {
 		{
 			"the network may stand beside the name", "/mode personal ana signal", "Ana signal", policy.ModePersonal,
 			"**Ana · Signal is now personal.** When somebody there calls me Nora, I answer from the public documents (1), as you.\n" +
-				"Stop everything at once: `/pause all`.",
+				"Rather see each answer first? `/delivery draft Ana`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"what is so already is not set again", "/mode business ana whatsapp", "Ana", policy.ModeBusiness,
 			"**Ana · WhatsApp is business already.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
-				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Ana`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"an encrypted one answers", "/mode business dr. weber", "Dr. Weber", policy.ModeBusiness,
 			"**Dr. Weber · WhatsApp is now business.** I answer what is asked there from the public documents (1), as you, marked [Nora]. " +
-				"I stop for 30 min when you write there.\nStop everything at once: `/pause all`.",
+				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Dr. Weber`. Stop everything at once: `/pause all`.",
 		},
 		{
 			"one that may be encrypted is set, and it says that nothing goes out", "/mode personal maybe", "Maybe", policy.ModePersonal,

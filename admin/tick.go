@@ -138,6 +138,9 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		}
 		return a.ended(ctx, tx, s, run, store.RunFailed, decision.Why, &out)
 	}
+	if s.ChatID != nil && letter.Chat.Delivery.Holds(letter.Purpose) {
+		return a.ended(ctx, tx, s, run, store.RunDone, "a draft of it waits for you", &out)
+	}
 	if s.Tell {
 		if err := a.notice(ctx, tx, fmt.Sprintf("✉️ To **%s** goes: %s", esc(label(letter.Chat)), quote(s.Body, 300))); err != nil {
 			return err

@@ -73,13 +73,14 @@ func (a *Admin) explain(ctx context.Context, chat int64, event id.EventID, limit
 	if len(messages) == 0 {
 		return answer{text: none}, nil
 	}
-	told := make([]string, len(messages))
+	told, about := make([]string, len(messages)), make([]int64, len(messages))
 	for i, m := range messages {
+		about[i] = m.ID
 		if told[i], err = a.explained(ctx, m); err != nil {
 			return answer{}, err
 		}
 	}
-	return answer{text: strings.Join(told, "\n\n")}, nil
+	return answer{text: strings.Join(told, "\n\n"), about: about}, nil
 }
 
 // explained tells what was made of one message, and why.
@@ -137,6 +138,8 @@ func verdict(m store.Message, out *store.Out) string {
 		return "I am still at it"
 	case out == nil || out.State == store.OutDropped:
 		return "Why I was silent"
+	case out.State == store.OutHeld:
+		return "My answer waits for your yes"
 	case out.State == store.OutFailed:
 		return "My answer did not arrive"
 	case out.Purpose == policy.PurposeHandover:
@@ -177,6 +180,8 @@ func (a *Admin) sentLines(o store.Out) []string {
 		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(refOf(o.ID))+")")
 	case o.DeliveredAt != nil:
 		way = append(way, "delivered "+o.DeliveredAt.In(a.Rules.Zone).Format(seconds))
+	case o.State == store.OutHeld:
+		way = append(way, "a draft: `/drafts`")
 	case o.SentAt == nil:
 		way = append(way, "waits to be sent")
 	}

@@ -28,6 +28,8 @@ type Pulse struct {
 	Span  time.Duration
 	// Tasks has it look at tasks that stand still or failed, too.
 	Tasks bool
+	// Drafts has what could be written to a contact about a matter drafted. Nothing of it is sent before the owner's yes.
+	Drafts bool
 	// Model is paid from a budget of its own. Defaults to the agent's.
 	Model llm.Model
 }
@@ -250,6 +252,9 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict) (lines []s
 		if m.Message != 0 {
 			about = append(about, m.Message)
 		}
+		if err := b.propose(ctx, tx, m, said.draft(m.Key)); err != nil {
+			return nil, nil, err
+		}
 	}
 	for i, item := range b.items {
 		text, tell := said.about(itemKey(i))
@@ -266,6 +271,15 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict) (lines []s
 		}
 	}
 	return lines, about, nil
+}
+
+// propose drafts what could be written to the contact that a matter is about.
+func (b *beat) propose(ctx context.Context, tx store.Tx, m matter, text string) error {
+	if !b.pulse.Drafts || text == "" || m.chat.Kind == policy.KindAdmin {
+		return nil
+	}
+	_, _, err := b.Box.Queue(ctx, tx, outbox.Letter{Chat: m.chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: []int64{m.Message}})
+	return err
 }
 
 func hash(s string) uint32 {

@@ -273,3 +273,30 @@ func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAHeartbeatWouldWriteToSomebodyIsADraft(t *testing.T) {
+	t.Parallel()
+	drafts := func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		_, rest, _ := strings.Cut(r.Messages[0].Text, " matter ")
+		key, _, _ := strings.Cut(rest, ": ")
+		return llmtest.Reply{Text: string(mustJSON(map[string]any{"notify": true, "tell": []map[string]string{{"matter": key, "text": "She waits.", "draft": "I look where it is."}}}))}
+	}
+	for _, allowed := range []bool{false, true} {
+		b, server := pulse(t, drafts, Pulse{Drafts: allowed})
+		asked := b.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+		b.beats("", 1)
+		require.Len(t, b.sent(b.admin), 1)
+		require.Empty(t, b.sent(b.chat), "nothing goes to anybody")
+		require.Equal(t, allowed, strings.Contains(server.Requests()[0].System, `"draft"`))
+		held, err := store.OpenDrafts(context.Background(), b.store.DB(), 10)
+		require.NoError(t, err)
+		if !allowed {
+			require.Empty(t, held)
+			continue
+		}
+		require.Len(t, held, 1, "once")
+		require.Equal(t, b.chat.ID, held[0].ChatID)
+		require.Equal(t, []int64{asked}, held[0].About)
+		require.Contains(t, string(held[0].Content), `"body": "I look where it is."`)
+	}
+}

@@ -21,6 +21,7 @@ type verdict struct {
 	Tell   []struct {
 		Matter string `json:"matter"`
 		Text   string `json:"text"`
+		Draft  string `json:"draft"` // what it would write to who the matter is about
 	} `json:"tell"`
 
 	all bool // tells everything, in no words of its own
@@ -41,6 +42,19 @@ func (v verdict) about(matter string) (text string, tell bool) {
 	}
 	return "", false
 }
+
+// draft is what is to be written about a matter, once the owner said yes; empty: nothing.
+func (v verdict) draft(matter string) string {
+	for _, t := range v.Tell {
+		if v.Notify && t.Matter == matter {
+			return clip(strings.TrimSpace(t.Draft), maxDraftText)
+		}
+	}
+	return ""
+}
+
+// maxDraftText is the longest text that is drafted, in characters.
+const maxDraftText = 1500
 
 // maxMatterText is the longest text about one matter, in characters.
 const maxMatterText = 300
@@ -75,6 +89,10 @@ whether the owner has to know of it now. A matter that settles itself, a closing
 	heartbeatForm = `When you are done, answer with one JSON object and nothing else:
 {"notify": true, "tell": [{"matter": "the name of the matter, copied exactly", "text": "one short sentence for the owner: what to do or decide"}]}
 List only what matters. If nothing does, return {"notify": false, "tell": []}.`
+
+	// draftForm is added where what could be written to a contact is drafted.
+	draftForm = `Where writing to that person would settle the matter, add to its entry "draft": the words to send, in that person's language and in the owner's name, with nothing in them
+that the conversation and the documents do not say. The owner reads each draft and decides.`
 
 	heartbeatQuestion = "Which of these matters does the owner have to know of now?"
 )
@@ -115,12 +133,15 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		}
 	}
 	fmt.Fprintf(&text, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
-	parts := []string{fmt.Sprintf(heartbeatRules, r.name(name))}
+	parts, form := []string{fmt.Sprintf(heartbeatRules, r.name(name))}, heartbeatForm
+	if b.pulse.Drafts {
+		form += "\n" + draftForm
+	}
 	if persona := r.persona.prompt(false); persona != "" {
 		parts = append(parts, persona)
 	}
 	request := llm.Request{
-		System: strings.Join(append(parts, fenceRule, heartbeatForm), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: text.String()}},
+		System: strings.Join(append(parts, fenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: text.String()}},
 		Purpose: kindHeartbeat, Chat: b.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {

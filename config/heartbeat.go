@@ -16,6 +16,7 @@ type Heartbeat struct {
 	Checklist    []string      // what to look at beside what is built in
 	ChecksPerDay int           // how often a model looks at Checklist at most
 	Tasks        bool          // whether tasks that stand still or failed are looked at
+	Drafts       bool          // whether what could be written to a contact is drafted
 	PerDay       Money         // what it may cost
 }
 
@@ -39,6 +40,7 @@ func (h *Heartbeat) fields(section string) []field {
 		list(section+".checklist", &h.Checklist, lineOf(3, 300)),
 		value(section+".checks_per_day", &h.ChecksPerDay, between(0, 48)),
 		value(section+".tasks", &h.Tasks, boolean),
+		value(section+".drafts", &h.Drafts, boolean),
 		value(section+".per_day", &h.PerDay, ParseMoney),
 	}
 }

@@ -116,6 +116,7 @@ type Handlers struct {
 	Room     RoomMaker
 	Task     Resumer
 	Approve  Approver
+	Draft    Drafter
 	Hook     Deliverer
 	Capture  Capturer
 	Shorten  Summariser
@@ -180,6 +181,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	river.AddWorker(workers, &taskWorker{resumer: h.Task})
 	river.AddWorker(workers, &childWorker{resumer: h.Task})
 	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
+	river.AddWorker(workers, &draftWorker{drafter: h.Draft})
 	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
 	river.AddWorker(workers, &forgetWorker{forgetter: h.Forget})
 	river.AddWorker(workers, &exportWorker{exporter: h.Export})

@@ -17,6 +17,9 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	select 'send', o.id::text from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
 	union all
+	select 'draft', o.id::text from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
+	union all
 	select distinct 'turn', m.chat_id::text from messages m
 		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)
@@ -80,10 +83,13 @@ func argsFor(kind, id string) (Args, error) {
 	switch kind {
 	case "digest":
 		return DigestArgs{}, nil
-	case "send":
+	case "send", "draft":
 		out, err := uuid.Parse(id)
 		if err != nil {
 			return nil, fmt.Errorf("read the id of waiting work: %w", err)
+		}
+		if kind == "draft" {
+			return DraftArgs{Out: out}, nil
 		}
 		return SendArgs{Out: out}, nil
 	}

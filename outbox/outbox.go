@@ -60,6 +60,8 @@ type Letter struct {
 	Wake      bool
 	Spans     []store.Span
 	Addressed bool
+	// Hold makes it a draft wherever it goes: it is sent once the owner said yes.
+	Hold bool
 	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
 	About []int64
 	// File goes along, with the text as its caption.
@@ -104,8 +106,8 @@ type relation struct {
 	Key   string     `json:"key,omitempty"`
 }
 
-// Queue writes a letter with the gate's decision and, if it may go, the job that sends it. The decision is the caller's
-// reason when it may not.
+// Queue writes a letter with the gate's decision and, if it may go, the job that sends it, or for a draft the one that shows it. The
+// decision is the caller's reason when it may not.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
 	chat, err := current(ctx, tx, l)
 	if err != nil {
@@ -124,16 +126,20 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 			break
 		}
 	}
-	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision)
+	state := store.OutQueued
+	switch {
+	case !decision.Allow:
+		state = store.OutDropped
+	case l.Hold, chat.Delivery.Holds(l.Purpose):
+		state = store.OutHeld
+	}
+	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
 }
 
-// insert writes the rows of a letter with the gate's decision, and the jobs that send them.
-func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision) error {
+// insert writes the rows of a letter with the gate's decision, and the jobs that send them, or the one that shows them.
+func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutState) error {
 	for _, r := range rows {
-		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, store.OutQueued
-		if !decision.Allow {
-			r.out.State = store.OutDropped
-		}
+		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, state
 		if len(rows) > 1 {
 			r.out.PartOf = &rows[0].out.ID
 		}
@@ -148,9 +154,15 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 				return err
 			}
 		}
+		if state == store.OutHeld {
+			continue
+		}
 		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: r.out.ID}); err != nil {
 			return err
 		}
+	}
+	if state == store.OutHeld {
+		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: rows[0].out.ID})
 	}
 	return nil
 }
@@ -394,8 +406,8 @@ func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	switch {
 	case o.EventID != nil:
 		return b.sender.Retract(ctx, o)
-	case o.State == store.OutDropped, o.State == store.OutFailed:
-		return nil // it never left
+	case o.State == store.OutDropped, o.State == store.OutFailed, o.State == store.OutHeld:
+		return nil // it never left, and what is emptied never will
 	default:
 		return jobs.Later(retractWait)
 	}

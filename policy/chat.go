@@ -29,6 +29,23 @@ func (m Mode) Valid() bool {
 // answers reports whether the assistant may speak by itself in this mode at all.
 func (m Mode) answers() bool { return m == ModeBusiness || m == ModePersonal }
 
+// Delivery says how what multis says in a chat goes out. The zero value holds nothing, as DeliveryAuto.
+type Delivery string
+
+// The deliveries.
+const (
+	DeliveryAuto  Delivery = "auto"  // at once
+	DeliveryDraft Delivery = "draft" // once the owner has read it and said yes
+)
+
+// Valid reports whether d is one of the two deliveries.
+func (d Delivery) Valid() bool { return d == DeliveryAuto || d == DeliveryDraft }
+
+// Holds reports whether a text of this purpose waits for the owner's yes: all that goes to a contact, but for what has it.
+func (d Delivery) Holds(p Purpose) bool {
+	return d == DeliveryDraft && p.toContact() && p != PurposeDraft
+}
+
 // Kind says what sort of room a chat is. The zero value is not valid; whoever cannot tell uses KindGroup, which is the
 // kind with the fewest surprises.
 type Kind string

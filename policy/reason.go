@@ -66,6 +66,11 @@ const (
 	CodeNoEdits           Code = "no_edits"
 	CodeNoReactions       Code = "no_reactions"
 	CodePartMissing       Code = "part_missing"
+
+	// The owner's word on a draft.
+	CodeDraftDropped Code = "draft_dropped"
+	CodeDraftChanged Code = "draft_changed"
+	CodeDraftExpired Code = "draft_expired"
 )
 
 // AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
@@ -207,6 +212,12 @@ func (c Code) networkSentence() string {
 		return "The network takes no reactions."
 	case CodePartMissing:
 		return "An earlier part of it was not sent."
+	case CodeDraftDropped:
+		return "You dropped the draft."
+	case CodeDraftChanged:
+		return "You changed the draft; another one took its place."
+	case CodeDraftExpired:
+		return "It was a draft, and nobody said yes in time."
 	default:
 		return ""
 	}

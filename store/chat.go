@@ -50,6 +50,8 @@ type Chat struct {
 	MovedAt    *time.Time
 	// Features are what the network takes, as its bridge says.
 	Features policy.Features
+	// Delivery is how what is said there goes out.
+	Delivery policy.Delivery
 }
 
 // ModeIn is the mode in force for the chat.
@@ -65,7 +67,7 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -214,6 +216,13 @@ const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $
 // SetMode sets a chat's mode by hand.
 func SetMode(ctx context.Context, tx Tx, chat int64, mode policy.Mode) error {
 	return exec(ctx, tx, "set mode", setModeSQL, chat, mode)
+}
+
+const setDeliverySQL = "update chats set delivery = $2 where id = $1"
+
+// SetDelivery sets how what is said in a chat goes out.
+func SetDelivery(ctx context.Context, tx Tx, chat int64, delivery policy.Delivery) error {
+	return exec(ctx, tx, "set delivery", setDeliverySQL, chat, delivery)
 }
 
 // Why a chat cannot be used.

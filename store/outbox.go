@@ -16,8 +16,9 @@ import (
 // OutState is how far an outgoing event has come.
 type OutState string
 
-// The states of an outgoing event. Dropped means the gate said no; failed means a network did.
+// The states of an outgoing event. Held means that it is a draft; dropped that the gate or the owner said no; failed that a network did.
 const (
+	OutHeld      OutState = "held"
 	OutQueued    OutState = "queued"
 	OutSent      OutState = "sent"
 	OutDelivered OutState = "delivered"
@@ -182,9 +183,9 @@ func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room 
 	return exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
-const dropSQL = "update outbox set state = 'dropped', code = $2, reason = $3 where id = $1 and state = 'queued'"
+const dropSQL = "update outbox set state = 'dropped', code = $2, reason = $3 where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held')"
 
-// DropOut takes a queued event back and stores why.
+// DropOut takes a queued event back, or a whole draft by its first row, and stores why.
 func DropOut(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
 	return exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
 }

@@ -38,7 +38,7 @@ func openPulses(cfg *config.Config, st *store.Store) ([]agent.Pulse, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, agent.Pulse{Agent: name, Items: h.Checklist, Looks: h.ChecksPerDay, Span: activeTime(h), Tasks: h.Tasks, Model: model})
+		all = append(all, agent.Pulse{Agent: name, Items: h.Checklist, Looks: h.ChecksPerDay, Span: activeTime(h), Tasks: h.Tasks, Drafts: h.Drafts, Model: model})
 	}
 	return all, nil
 }

@@ -169,6 +169,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg),
+			Owner: cfg.Owner, Operators: cfg.Operators,
 		},
 	})
 	if err := adm.Prepare(ctx); err != nil {
@@ -185,7 +186,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box,
 		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
-		Task: ag, Approve: adm, Folders: adm,
+		Task: ag, Approve: adm, Draft: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err

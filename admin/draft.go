@@ -1,0 +1,264 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/jobs"
+	"multis/memory"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// draftTime is how long a draft waits for the owner's word.
+const draftTime = 4 * time.Hour
+
+// sendDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
+type sendDraft struct {
+	Out uuid.UUID
+}
+
+func (sendDraft) kind() string         { return "draft" }
+func (sendDraft) command() string      { return "drafts" }
+func (sendDraft) lasts() time.Duration { return draftTime }
+
+func (sendDraft) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (q sendDraft) answer(_ context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+	switch c.word {
+	case wordYes:
+		return a.deciding(r, q.Out, a.sendDraft), false, nil
+	case wordNo:
+		return a.deciding(r, q.Out, a.dropDraft), false, nil
+	default:
+		return answer{}, false, nil
+	}
+}
+
+// deciding has a decision made about a draft, and says what came of it.
+func (a *Admin) deciding(r request, out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
+	return answer{why: "It decided about a draft.", do: func(ctx context.Context, tx store.Tx) error {
+		text, err := decide(ctx, tx, out)
+		if errors.Is(err, outbox.ErrDecided) {
+			text, err = "That draft does not wait any more.", nil
+		}
+		if err != nil || text == "" {
+			return err
+		}
+		_, err = a.say(ctx, tx, r.room, text, nil)
+		return err
+	}}
+}
+
+// sendDraft sends a draft, those very bytes. What the gate does not let out now stays open.
+func (a *Admin) sendDraft(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+	decision, err := a.Box.Release(ctx, tx, out)
+	if err != nil {
+		return "", err
+	}
+	to, err := a.draftTo(ctx, tx, out)
+	switch {
+	case err != nil:
+		return "", err
+	case decision.Code == policy.CodeTakenBack:
+		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", a.Box.Refuse(ctx, tx, out, policy.CodeTakenBack)
+	case !decision.Allow:
+		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
+	default:
+		return "It goes to **" + to + "**, as it stands there.", store.NoteRun(ctx, tx, out, store.RunDone, "you said yes to the draft")
+	}
+}
+
+func (a *Admin) dropDraft(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+	if err := a.Box.Refuse(ctx, tx, out, policy.CodeDraftDropped); err != nil {
+		return "", err
+	}
+	to, err := a.draftTo(ctx, tx, out)
+	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.NoteRun(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
+}
+
+// answeredDraft takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
+func (a *Admin) answeredDraft(ctx context.Context, r request, text string) (answer, bool, error) {
+	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
+		return answer{}, false, nil
+	}
+	d, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != sendDraft{}.kind() || !r.byOwner())) {
+		return answer{}, false, nil
+	}
+	if err != nil {
+		return answer{}, false, err
+	}
+	if c, ok := parseChoice(text); ok && (c.word == wordYes || c.word == wordNo) {
+		return a.chosen(ctx, r, c)
+	}
+	q, err := readQuestion(d)
+	if err != nil {
+		return answer{}, false, err
+	}
+	return a.deciding(r, q.(*sendDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+		return a.rewriteDraft(ctx, tx, out, text)
+	}), true, nil
+}
+
+// rewriteDraft gives a draft other words. It is shown again, and waits again.
+func (a *Admin) rewriteDraft(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
+	decision, err := a.Box.Rewrite(ctx, tx, out, text)
+	if err != nil || decision.Allow {
+		return "", err
+	}
+	to, err := a.draftTo(ctx, tx, out)
+	return "⚠️ That cannot go to **" + to + "**: " + esc(decision.Why) + " The draft stays as it was.", err
+}
+
+// draftTo names the chat that a draft is for.
+func (a *Admin) draftTo(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
+	o, err := store.OutByID(ctx, db, out)
+	if err != nil {
+		return "", err
+	}
+	chat, err := store.ChatByID(ctx, db, o.ChatID)
+	return esc(label(chat)), err
+}
+
+// Draft shows a draft to the owner, once, and drops it when nobody says anything about it.
+func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		rows, err := store.LockDraft(ctx, tx, out)
+		if err != nil || len(rows) == 0 || rows[0].Emptied() {
+			return err
+		}
+		asked, err := store.DraftDialog(ctx, tx, sendDraft{}.kind(), out)
+		if errors.Is(err, store.ErrNotFound) {
+			if err := a.showDraft(ctx, tx, rows); err != nil {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: out, At: a.Now().Add(draftTime)})
+		}
+		if err != nil {
+			return err
+		}
+		if wait := asked.ExpiresAt.Sub(a.Now()); wait > 0 {
+			return jobs.Later(wait)
+		}
+		to, err := a.draftTo(ctx, tx, out)
+		if err != nil {
+			return err
+		}
+		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
+			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
+			a.notice(ctx, tx, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+short(draftTime)+"."))
+	})
+}
+
+// showDraft shows the rows of a draft, with what it answers and what it rests on.
+func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) error {
+	room, err := adminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	chat, err := store.ChatByID(ctx, tx, rows[0].ChatID)
+	if err != nil {
+		return err
+	}
+	about := rows[0].About
+	head := "✏️ **Draft for " + esc(label(chat)) + "**"
+	asked, err := store.AnsweredBy(ctx, tx, rows[0].ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return err
+	case asked.RedactedAt == nil:
+		head += fmt.Sprintf(" (asked %s: %s)", a.moment(asked.At), quote(asked.Body, 150))
+		about = append(about, asked.ID)
+	}
+	lines := []string{head}
+	for _, o := range rows {
+		for text := range strings.SplitSeq(bodyOf(o), "\n") {
+			lines = append(lines, "> "+esc(text))
+		}
+		for _, s := range o.Spans {
+			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
+		}
+	}
+	_, err = a.say(ctx, tx, room, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{Out: rows[0].ID}, about...)
+	return err
+}
+
+// drafts lists what waits for the owner's yes.
+func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error) {
+	open, err := store.OpenDrafts(ctx, a.Store.DB(), maxDrafts)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(open) == 0 {
+		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
+	}
+	lines := []string{"**" + count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
+	var about []int64
+	for _, o := range open {
+		to, err := a.draftTo(ctx, a.Store.DB(), o.ID)
+		if err != nil {
+			return answer{}, err
+		}
+		text := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
+		asked, err := store.DraftDialog(ctx, a.Store.DB(), sendDraft{}.kind(), o.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return answer{}, err
+		}
+		if err == nil {
+			text += ", open until " + a.moment(asked.ExpiresAt)
+			if shown, err := store.OutByID(ctx, a.Store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
+				text += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
+			}
+		}
+		lines, about = append(lines, text), append(about, o.About...)
+	}
+	return answer{text: strings.Join(lines, "\n"), about: about}, nil
+}
+
+// maxDrafts is how many drafts are listed.
+const maxDrafts = 20
+
+// delivery shows or sets how what I say in a chat goes out.
+func (a *Admin) delivery(ctx context.Context, _ request, args string) (answer, error) {
+	how, name := splitDelivery(args)
+	if name == "" {
+		return a.listed(ctx, "", pickChat{Then: "delivery", Delivery: how})
+	}
+	return a.withChat(ctx, name, pickChat{Then: "delivery", Delivery: how})
+}
+
+// splitDelivery finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
+func splitDelivery(args string) (policy.Delivery, string) {
+	fields := strings.Fields(args)
+	if len(fields) == 0 {
+		return "", ""
+	}
+	end := len(fields) - 1
+	if first := policy.Delivery(strings.ToLower(fields[0])); first.Valid() {
+		return first, strings.Join(fields[1:], " ")
+	}
+	if last := policy.Delivery(strings.ToLower(fields[end])); end > 0 && last.Valid() {
+		return last, strings.Join(fields[:end], " ")
+	}
+	return "", strings.Join(fields, " ")
+}
+
+func (a *Admin) setDelivery(chat store.Chat, how policy.Delivery) answer {
+	name := "**" + esc(label(chat)) + "**"
+	now := map[policy.Delivery]string{
+		policy.DeliveryAuto:  "what I say there goes out at once.",
+		policy.DeliveryDraft: "I show you here what I want to say there, and send it once you say yes.",
+	}
+	if how == "" {
+		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, chat.Delivery, now[chat.Delivery])}
+	}
+	return answer{text: name + ": " + now[how], do: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
+}

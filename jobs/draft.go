@@ -1,0 +1,37 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+)
+
+// DraftArgs asks to show a draft to the owner, and to end it when nobody says anything.
+type DraftArgs struct {
+	Out uuid.UUID `json:"out"`
+	At  time.Time `json:"at,omitzero"` // not before; zero: now
+}
+
+// Kind names the job.
+func (DraftArgs) Kind() string { return "draft" }
+
+// InsertOpts puts it on the queue of the commands.
+func (a DraftArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, ScheduledAt: a.At}
+}
+
+// Drafter shows a draft, and ends it when its time is over.
+type Drafter interface {
+	Draft(ctx context.Context, out uuid.UUID) error
+}
+
+type draftWorker struct {
+	river.WorkerDefaults[DraftArgs]
+	drafter Drafter
+}
+
+func (w *draftWorker) Work(ctx context.Context, job *river.Job[DraftArgs]) error {
+	return w.drafter.Draft(ctx, job.Args.Out)
+}

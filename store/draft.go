@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"multis/policy"
+)
+
+const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'held' order by o.seq for update"
+
+// LockDraft returns the rows of a draft by its first one, and keeps others from deciding on it until the transaction ends. None: it was
+// decided on before.
+func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]Out, error) {
+	return collect[Out](ctx, tx, "draft", lockDraftSQL, first)
+}
+
+const releaseSQL = `update outbox set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now()
+	where (id = $1 or part_of = $1) and state = 'held'`
+
+// ReleaseOut lets a draft go: it is sent as if it had been written now, with the gate's decision on it.
+func ReleaseOut(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
+	return exec(ctx, tx, "release draft", releaseSQL, first, purpose, code, why)
+}
+
+const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
+	order by o.seq limit $1`
+
+// OpenDrafts returns the first row of each draft that waits, the oldest first.
+func OpenDrafts(ctx context.Context, db DB, limit int) ([]Out, error) {
+	return collect[Out](ctx, db, "drafts", openDraftsSQL, limit)
+}
+
+const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.payload->>'Out' = $2 order by d.id desc limit 1"
+
+// DraftDialog returns the question of a kind that asks about a draft, or ErrNotFound when nobody was asked yet.
+func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dialog, error) {
+	return one[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first.String())
+}
+
+const (
+	moveAnswersSQL = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
+	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
+)
+
+// MoveOut puts another outgoing event in the place of one that was not sent: what it answers, and the run that says it.
+func MoveOut(ctx context.Context, tx Tx, from, to uuid.UUID) error {
+	return errors.Join(exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
+}
+
+const noteRunSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
+
+// NoteRun writes what became of what a run says.
+func NoteRun(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
+	return exec(ctx, tx, "note what became of a run", noteRunSQL, out, state, note)
+}
