@@ -374,3 +374,27 @@ func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	require.Contains(t, r.owner("/jobs"), "over — kept")
 	require.Equal(t, 2, strings.Count(r.owner("/jobs"), " — "))
 }
+
+func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.eva("/remind 2h close the shop")
+	r.eva("/cron every day 9am open the shop")
+	r.owner("/remind 2h water the plants")
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.Empty(t, r.flush(), "she still is one")
+	r.rules.Operators = nil
+	for range 2 {
+		r.restart()
+		require.NoError(t, r.admin.Prepare(r.ctx))
+	}
+	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 14 resume` has one go on, `/cancel 14` ends it.",
+		"1 — close the shop", "2 — open the shop"), said(r.flush()))
+	came := said(r.pass(24 * time.Hour))
+	require.NotContains(t, came, "shop")
+	require.Contains(t, came, "water the plants")
+	require.Contains(t, r.owner("/jobs 2 resume"), "Job 2 goes on")
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.Contains(t, said(r.pass(24*time.Hour)), "open the shop", "it is the owner's now")
+}

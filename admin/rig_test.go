@@ -169,6 +169,7 @@ func newRig(t *testing.T) *rig {
 	r.rules = admin.Rules{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),
+		Owner: owner, Operators: []id.UserID{operator},
 	}
 	require.NoError(t, os.Mkdir(r.rules.Documents, 0o700))
 	r.restart()

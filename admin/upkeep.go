@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,8 +57,37 @@ func (a *Admin) Prepare(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := a.stopOrphans(ctx, tx); err != nil {
+			return err
+		}
 		return a.beginning(ctx, tx)
 	})
+}
+
+// stopOrphans pauses what was set by people who are operators no more, hands it to the owner, and says so. What is paused is the
+// owner's from then on, so it is told once.
+func (a *Admin) stopOrphans(ctx context.Context, tx store.Tx) error {
+	room, err := store.AdminChat(ctx, tx)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // nobody set anything
+	}
+	if err != nil {
+		return err
+	}
+	stopped, err := store.TakeOver(ctx, tx, a.Rules.Owner, a.Rules.Operators, a.Now())
+	if err != nil || len(stopped) == 0 {
+		return err
+	}
+	lines := []string{"⏸ **" + count(len(stopped), "job") + " stopped**: set by somebody who is no operator any more. " +
+		plural(len(stopped), "It is yours", "They are yours") + " now: `/jobs 14 resume` has one go on, `/cancel 14` ends it."}
+	for _, s := range stopped[:min(len(stopped), pageSize)] {
+		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(clip(s.Body, 100))))
+	}
+	if more := len(stopped) - pageSize; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
+	}
+	_, err = a.say(ctx, tx, room, strings.Join(lines, "\n"), nil)
+	return err
 }
 
 // beginning asks for the upkeep that is done at the start.

@@ -196,6 +196,18 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule int64, at time.Time) err
 	return exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
 }
 
+const takeOverSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
+	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
+
+// TakeOver pauses what is still to come of people who are neither owner nor operator, and makes it the owner's. It returns what it
+// paused.
+func TakeOver(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
+	if operators == nil {
+		operators = []id.UserID{}
+	}
+	return collect[Schedule](ctx, tx, "schedules of others", takeOverSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
+}
+
 // RunState is how far a run has come.
 type RunState string
 
