@@ -337,9 +337,7 @@ func (r *rig) last() heard {
 // count asks the database for one number.
 func (r *rig) count(sql string, args ...any) int {
 	r.t.Helper()
-	var n int
-	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, sql, args...).Scan(&n))
-	return n
+	return storetest.Count(r.t, r.st, sql, args...)
 }
 
 // said is what was sent, as plain text; a reaction is shown with its mark.

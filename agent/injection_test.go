@@ -15,6 +15,7 @@ import (
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/policy"
+	"multis/store/storetest"
 	"multis/tools"
 )
 
@@ -221,9 +222,7 @@ func (b *bundle) forgetDocument() {
 
 func (b *bundle) count(sql string, args ...any) int {
 	b.t.Helper()
-	var n int
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, args...).Scan(&n))
-	return n
+	return storetest.Count(b.t, b.store, sql, args...)
 }
 
 func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {

@@ -103,18 +103,7 @@ func TestWhatAPromiseToComeRestsOnStaysUntilThen(t *testing.T) {
 func BenchmarkRetention(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
-		st := storetest.New(b)
-		for _, sql := range []string{
-			`insert into chats (protocol, channel_id, kind, name) select 'whatsapp', n::text, 'dm', 'Chat ' || n from generate_series(1, 500) n`,
-			`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
-				select c.id, '$' || c.id || '-' || n, 'contact', '@x:y', 'text', 'word' || (n * 7919 % 3001) || ' said word' || (c.id * 31 % 977) || ' of word' || n % 59, now() - interval '200 days' + n * interval '1 minute',
-					'archive', 'silent', '', false from chats c, generate_series(1, 200) n`,
-			`insert into message_index (id, doc_id, ord, role, config, n_tok, tsv) select id, chat_id, id, 'user:' || chat_id, 'english', 5, to_tsvector('english', body) from messages`,
-			`analyze`,
-		} {
-			_, err := st.DB().Exec(b.Context(), sql)
-			require.NoError(b, err)
-		}
+		st := storetest.Filled(b, 500, 200, time.Now().AddDate(0, 0, -200))
 		mem := memory.New(memory.Options{Store: st})
 		b.StartTimer()
 		gone, err := mem.Retain(b.Context())

@@ -144,11 +144,7 @@ func (r *rig) ofAna() []store.Note {
 
 func (r *rig) count(sql string, args ...any) int {
 	r.t.Helper()
-	var n int
-	require.NoError(r.t, r.st.AsOwner(r.ctx, policy.OwnerScope(r.ana.ID, r.ben.ID), func(tx store.Tx) error {
-		return tx.QueryRow(r.ctx, sql, args...).Scan(&n)
-	}))
-	return n
+	return storetest.Count(r.t, r.st, sql, args...)
 }
 
 func (r *rig) due() []int64 {

@@ -107,6 +107,17 @@ func New(t testing.TB) *store.Store {
 // Server is the running server, for tests that stop it or look at it as its administrator.
 func Server() *pgserver.Server { return server }
 
+// Count reads one number as the server's administrator, so that no policy hides a row.
+func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	require.NoError(t, conn.QueryRow(ctx, sql, args...).Scan(&n))
+	return n
+}
+
 // columnsSQL lists every column of every table that is not Postgres' own.
 const columnsSQL = `select c.table_schema, c.table_name, c.column_name, c.data_type = 'bytea' from information_schema.columns c
 	join information_schema.tables t using (table_schema, table_name)
