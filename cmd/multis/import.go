@@ -59,6 +59,9 @@ func (c importCmd) run(ctx context.Context, mem *memory.Memory, zone *time.Locat
 		}
 		fmt.Fprintln(say, outcomeOf(chat, done))
 	}
+	if left := leftOut(c.What); left != "" {
+		fmt.Fprintln(say, left)
+	}
 	fmt.Fprintln(say, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
 	return nil
 }
@@ -67,6 +70,9 @@ func (c importCmd) read(zone *time.Location) ([]transcript.Chat, error) {
 	info, err := os.Stat(c.What)
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
+	}
+	if left := leftOut(c.What); left != "" && !info.IsDir() {
+		return nil, errors.New(left)
 	}
 	if info.IsDir() {
 		chats, err := transcript.Folder(os.DirFS(c.What), zone)
@@ -89,6 +95,23 @@ func (c importCmd) read(zone *time.Location) ([]transcript.Chat, error) {
 	}
 	name := whatsAppName(c.What)
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil
+}
+
+// firstDocuments is where the first multis kept its documents: cut into pieces, and without the files themselves.
+const firstDocuments = "documents.db"
+
+// leftOut says what of the first multis' data is not read, and what to do about it; empty when there is nothing of the kind. path is
+// that file, or the folder that it is in.
+func leftOut(path string) string {
+	if filepath.Base(path) != firstDocuments {
+		path = filepath.Join(path, firstDocuments)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return fmt.Sprintf("Left out: 1 file, %s (%.1f MB). It holds pieces of documents, which answers cannot cite by page: index the documents themselves, "+
+		"for customers with `multis index --role public FOLDER`, for you alone with `--role admin`.", path, float64(info.Size())/(1<<20))
 }
 
 // whatsAppName is whom a chat is with, told from the names that WhatsApp gives the files it exports.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +64,14 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	path("old/admin/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Otto is the plumber\n")
 	_, err = run(importCmd{What: filepath.Join(dir, "old")})
 	require.ErrorContains(t, err, "there is no admin room yet")
+
+	path("first/cleo/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Cleo likes tea\n")
+	pieces := path("first/documents.db", strings.Repeat("SQLite", 1<<18))
+	said, err = run(importCmd{What: filepath.Join(dir, "first")})
+	require.NoError(t, err)
+	require.Contains(t, said, "cleo: 0 messages and 1 note.\n")
+	require.Contains(t, said, "Left out: 1 file, "+pieces+" (1.5 MB)")
+	require.Contains(t, said, "multis index --role public")
+	_, err = run(importCmd{What: pieces})
+	require.ErrorContains(t, err, "Left out: 1 file")
 }
