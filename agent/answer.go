@@ -52,7 +52,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return answer{why: "Nothing in the public documents is about it."}, nil
 	}
-	result, err := a.write(ctx, chat, waiting, question, found)
+	result, err := a.write(ctx, chat, scope, waiting, question, found)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
@@ -123,7 +123,7 @@ const kindTurn = "turn"
 
 // write has the model answer a contact from passages, with the tools that a contact's turn has. Sentences without a quote that
 // stands in their passage are left out.
-func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (answer, error) {
+func (a *Agent) write(ctx context.Context, chat store.Chat, scope policy.Scope, waiting []store.Message, question string, found search.Result) (answer, error) {
 	persona := a.personaOf(chat)
 	if !a.thinks(persona) {
 		return answer{}, llm.ErrNoModel
@@ -133,10 +133,6 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return answer{}, err
 	}
 	r := a.newRun(persona, contactRounds)
-	scope, err := a.contactScope(ctx, chat)
-	if err != nil {
-		return answer{}, err
-	}
 	r.caller = tools.Caller{Chat: chat, Scope: scope, Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
 	if err := r.learn(ctx); err != nil {
 		return answer{}, err

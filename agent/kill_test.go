@@ -29,6 +29,7 @@ const (
 	killDatabase = "MULTIS_TEST_KILL_DATABASE"
 	killModel    = "MULTIS_TEST_KILL_MODEL"
 	killLamp     = "MULTIS_TEST_KILL_LAMP"
+	killPaid     = "MULTIS_TEST_KILL_PAID" // a model that costs money, in place of killModel
 	killMessage  = "MULTIS_TEST_KILL_MESSAGE"
 )
 
@@ -63,6 +64,9 @@ func answerOnce(ctx context.Context) error {
 		return err
 	}
 	a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+	if paid := os.Getenv(killPaid); paid != "" {
+		a, err = payingAgent(st, paid)
+	}
 	if err != nil {
 		return err
 	}

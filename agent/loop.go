@@ -84,11 +84,12 @@ type outcome struct {
 
 // loop lets the model call tools until it answers.
 func (r *run) loop(ctx context.Context) (outcome, error) {
-	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
-	if err != nil {
-		return outcome{}, err
+	if r.task.Attempt > 1 {
+		var err error
+		if r.done, err = store.Steps(ctx, r.Store.DB(), r.task.ID); err != nil {
+			return outcome{}, err
+		}
 	}
-	r.done = steps
 	request := r.first
 	request.Messages = slices.Clone(request.Messages)
 	calls := map[string]int{}

@@ -102,10 +102,7 @@ func (a *Agent) plan(ctx context.Context, task store.Task, room store.Chat) erro
 }
 
 func (a *Agent) planned(ctx context.Context, r *run, room store.Chat) error {
-	why, err := store.TaskStop(ctx, a.Store.DB(), r.task.ID)
-	if err != nil {
-		return err
-	}
+	why := r.task.StopWhy
 	agreed, err := store.ApprovalOf(ctx, a.Store.DB(), r.task.ID, store.PlanCall)
 	proposed := !errors.Is(err, store.ErrNotFound)
 	if err != nil && proposed {

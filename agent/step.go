@@ -58,18 +58,11 @@ func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Mess
 // cost is what a task has cost so far, with all that it started: its models' calls, and what its tools charged. It is in millionths
 // of the currency.
 func (r *run) cost(ctx context.Context) (int64, error) {
-	var sum int64
+	run := ""
 	if r.task.ParentID == nil { // else it is part of what the other one cost
-		var err error
-		if sum, err = store.RunCost(ctx, r.Store.DB(), r.first.Run); err != nil {
-			return 0, err
-		}
+		run = r.first.Run
 	}
-	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
-	for _, s := range steps {
-		sum += s.Cost
-	}
-	return sum, err
+	return store.TaskCost(ctx, r.Store.DB(), r.task.ID, run)
 }
 
 // money writes an amount of millionths: small ones with as many digits as say something.

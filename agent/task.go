@@ -110,7 +110,7 @@ func redactPassages(hits []search.Hit) []search.Hit {
 func (r *run) within(ctx context.Context) (context.Context, func()) {
 	timed, cancelTime := context.WithTimeoutCause(ctx, taskTime, errSlow)
 	working, cancel := context.WithCancelCause(timed)
-	if why, err := store.TaskStop(working, r.Store.DB(), r.task.ID); err == nil && why != "" { // while it was put aside
+	if why := r.task.StopWhy; why != "" { // while it was put aside
 		cancel(&stopError{why})
 	}
 	done := make(chan struct{})

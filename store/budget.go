@@ -87,10 +87,9 @@ const openBudgetsSQL = `insert into budgets (day, cap, subject)
 const lockBudgetsSQL = `select b.committed from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n)
 	join budgets b on b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject order by p.n for update of b`
 
-const commitBudgetsSQL = `update budgets b set committed = b.committed + $4 from unnest($2::text[], $3::text[]) p (cap, subject)
-	where b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject`
-
-const insertUsageSQL = `insert into usage (day, chat_id, agent, run, purpose, model, reserved)
+const payUsageSQL = `with paid as (update budgets b set committed = b.committed + @amount from unnest(@names::text[], @subjects::text[]) p (cap, subject)
+		where b.day = case when p.cap = 'run' then date '-infinity' else @day::date end and b.cap = p.cap and b.subject = p.subject)
+	insert into usage (day, chat_id, agent, run, purpose, model, reserved)
 	values (@day::date, @chat, @agent, @run, @purpose, @model, @amount) returning id`
 
 // ReserveCost sets money aside; when its transaction is committed, the call may be made. Together the reservations and costs
@@ -122,11 +121,9 @@ func reserve(ctx context.Context, tx Tx, sp Spend) (Reservation, error) {
 			return refuse(ctx, tx, sp.Day, p)
 		}
 	}
-	if _, err := tx.Exec(ctx, commitBudgetsSQL, sp.Day, names, subjects, sp.Amount); err != nil {
-		return Reservation{}, err
-	}
 	var res Reservation
-	err = tx.QueryRow(ctx, insertUsageSQL, pgx.NamedArgs{
+	err = tx.QueryRow(ctx, payUsageSQL, pgx.NamedArgs{
+		"names": names, "subjects": subjects,
 		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
 	}).Scan(&res.ID)
 	return res, err
@@ -156,25 +153,23 @@ func refuse(ctx context.Context, tx Tx, day string, p purse) (Reservation, error
 	return Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
 }
 
-const settleUsageSQL = `update usage set cost = $2, tokens_in = $3, tokens_out = $4, tokens_cached = $5, settled_at = now()
-	where id = $1 and settled_at is null returning day::text, chat_id, agent, run, reserved`
+// settleCostSQL takes the budgets' rows in the order of lockBudgetsSQL.
+const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3, tokens_out = $4, tokens_cached = $5, settled_at = now()
+		where id = $1 and settled_at is null returning day, chat_id, agent, run, reserved),
+	held as materialized (select b.day, b.cap, b.subject from done d
+		cross join lateral (values (1, 'day', ''), (2, 'agent', d.agent), (3, 'chat', nullif(d.chat_id, 0)::text), (4, 'run', d.run)) p (n, cap, subject)
+		join budgets b on b.day = case when p.cap = 'run' then date '-infinity' else d.day end and b.cap = p.cap and b.subject = p.subject
+		where n = 1 or p.subject <> '' order by n for update of b),
+	given_back as (update budgets b set committed = b.committed + $2 - d.reserved from held h, done d where b.day = h.day and b.cap = h.cap and b.subject = h.subject)
+	select day::text from done`
 
 // SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on. It
 // returns ErrNotFound for a reservation that does not exist or was settled before; nothing changes then.
 func SettleCost(ctx context.Context, tx Tx, reservation int64, st Settlement) (day string, err error) {
-	var sp Spend
-	err = tx.QueryRow(ctx, settleUsageSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&sp.Day, &sp.Chat, &sp.Agent, &sp.Run, &sp.Amount)
-	if err != nil {
+	if err := tx.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day); err != nil {
 		return "", fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
 	}
-	names, subjects := columns(sp.purses())
-	if _, err := lockBudgets(ctx, tx, sp.Day, names, subjects); err != nil {
-		return "", fmt.Errorf("settle reservation %d: %w", reservation, err)
-	}
-	if _, err := tx.Exec(ctx, commitBudgetsSQL, sp.Day, names, subjects, st.Amount-sp.Amount); err != nil {
-		return "", fmt.Errorf("settle reservation %d: %w", reservation, err)
-	}
-	return sp.Day, nil
+	return day, nil
 }
 
 const markToldSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
@@ -205,15 +200,13 @@ func Spent(ctx context.Context, db DB, day string, chat int64) (int64, error) {
 	return amount, nil
 }
 
-const runCostSQL = "select coalesce(sum(coalesce(cost, reserved)), 0)::bigint from usage where run = $1 and run <> ''"
+const taskCostSQL = `select (coalesce((select sum(coalesce(cost, reserved)) from usage where run = $2 and run <> ''), 0)
+	+ coalesce((select sum(cost) from task_steps where task_id = $1), 0))::bigint`
 
-// RunCost is what the calls of a run cost so far, those without an end at their worst, in millionths of the currency.
-func RunCost(ctx context.Context, db DB, run string) (int64, error) {
-	var amount int64
-	if err := db.QueryRow(ctx, runCostSQL, run).Scan(&amount); err != nil {
-		return 0, fmt.Errorf("sum up what run %s cost: %w", run, err)
-	}
-	return amount, nil
+// TaskCost is what a task's tools and the calls of a run cost so far, those without an end at their worst, in millionths of the
+// currency. An empty run has none.
+func TaskCost(ctx context.Context, db DB, task int64, run string) (int64, error) {
+	return scalar[int64](ctx, db, "what a task cost", taskCostSQL, task, run)
 }
 
 // Usage sums up the calls of one day for one purpose.

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/outbox"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+	"multis/tools"
+)
+
+// What may be spent in the storm, in millionths: the worst case of a call is about 5000.
+const (
+	stormDay   = 60_000
+	stormChat  = 55_000
+	stormAgent = 40_000
+	stormRun   = 9_000
+)
+
+// payingAgent is an agent whose model is paid from the database.
+func payingAgent(st *store.Store, model string) (*Agent, error) {
+	models, err := llm.New(llm.Options{
+		Providers: map[string]llm.Provider{"openai": {BaseURL: model}}, Timeout: time.Minute, Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
+		Budget: llm.Budget{
+			Ledger: bank{st}, DayCap: stormDay, ChatCap: stormChat, AgentCap: stormAgent, RunCap: stormRun, Today: func() string { return "2026-11-20" },
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := models.Open([]string{"openai/test"}, "")
+	if err != nil {
+		return nil, err
+	}
+	found := search.New(st)
+	return New(Options{
+		Store: st, Search: found, Model: m, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: found}), Personas: []Persona{{ID: "nora"}},
+		Box: outbox.New(st, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
+	}), nil
+}
+
+// Questions are answered in processes beside each other, each killed at some moment between two writes or while its model thinks, and gone
+// on with by others. At no moment is more committed than a cap allows, and in the end what is committed is what the calls add up to.
+func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // what dies when need not be a secret
+	var mu sync.Mutex
+	next := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return rng.IntN(n)
+	}
+	b := setup(t, llm.None{})
+	var victims sync.Map // those of each process
+	server := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		victims.Range(func(_, v any) bool {
+			for range 20 { // about as likely as between two writes
+				v.(*storetest.Victim).Pass("while a model thinks")
+			}
+			return true
+		})
+		reply := calls("search_docs", map[string]string{"query": fmt.Sprint("piano ", next(1000))})
+		if next(3) == 0 {
+			reply = llmtest.Reply{Text: says("Nobody knows.", 0, "")}
+		}
+		reply.In, reply.Out = int64(next(3000)), int64(next(300))
+		return reply
+	})
+	var all sync.WaitGroup
+	for process := range 3 {
+		var asked []store.Message
+		for range 8 {
+			asked = append(asked, b.asks("what does a grand piano cost?"))
+		}
+		all.Go(func() {
+			for _, m := range asked {
+				v := storetest.NewVictim(1 + next(80))
+				victims.Store(process, v)
+				v.Run(t, b.store, killDatabase, killPaid+"="+server.URL, fmt.Sprintf("%s=%d", killMessage, m.ID))
+				b.withinCaps()
+				if next(2) == 0 {
+					continue // nobody goes on with it
+				}
+				again, err := payingAgent(b.store, server.URL)
+				if err == nil {
+					err = again.Ask(ctx, b.admin, m, m.Body)
+				}
+				var pg *pgconn.PgError // the dead process' connection may still hold a row for a moment
+				if err != nil && !errors.As(err, &pg) {
+					t.Error(err)
+				}
+				b.withinCaps()
+			}
+		})
+	}
+	all.Wait()
+	b.withinCaps()
+	var purses, wrong, open, refused int
+	require.NoError(t, b.store.DB().QueryRow(ctx, `select count(*), count(*) filter (where b.committed <> coalesce((select sum(coalesce(cost, reserved)) from usage u
+			where case b.cap when 'day' then true when 'agent' then u.agent = b.subject when 'chat' then u.chat_id::text = b.subject else u.run = b.subject end), 0)),
+		(select count(*) from usage where settled_at is null), count(*) filter (where refused_at is not null) from budgets b`).Scan(&purses, &wrong, &open, &refused))
+	require.Greater(t, purses, 10)
+	require.Zero(t, wrong, "what is committed is what the calls add up to")
+	require.NotZero(t, open, "somebody died while his model thought")
+	require.NotZero(t, refused, "the caps were reached")
+	t.Logf("%d purses, %d calls never settled, %d caps refused", purses, open, refused)
+}
+
+// withinCaps looks at one moment of the storm.
+func (b *bundle) withinCaps() {
+	rows, err := b.store.DB().Query(context.Background(), "select cap, max(committed) from budgets group by cap")
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var purse string
+		var most int64
+		if err := rows.Scan(&purse, &most); err != nil {
+			b.t.Error(err)
+		}
+		if limit := map[string]int64{"day": stormDay, "chat": stormChat, "agent": stormAgent, "run": stormRun}[purse]; most > limit {
+			b.t.Errorf("%s: %d committed, cap %d", purse, most, limit)
+		}
+	}
+}
