@@ -162,7 +162,7 @@ func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task)
 		return err
 	}
 	r.caller.Scope = r.places.scope
-	r.withoutColleagues()
+	r.withoutColleagues(task)
 	return r.learn(ctx)
 }
 
@@ -193,6 +193,10 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 	}
 	done := r.end(store.TaskCompleted, out.text, "")
 	switch {
+	case out.handover != "":
+		done.Answer = policy.Redact(out.handover)
+		say.markdown = handedText(out)
+		say.also = func(ctx context.Context, tx store.Tx) error { return a.passOn(ctx, tx, r.task, room, out.to) }
 	case out.text == "" && out.why != "":
 		done.State, done.Error = store.TaskFailed, out.why
 		say.markdown = outbox.Escape(out.why)
@@ -271,12 +275,16 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 	if err != nil {
 		return asked{}, err
 	}
-	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.manner(), asks: question, notes: notesText(notes)}
+	work, about, err := r.handedOver(ctx)
+	if err != nil {
+		return asked{}, err
+	}
+	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.manner(), asks: question, notes: notesText(notes), work: work}
 	first, err := r.asks(ctx, m, found.Hits, before, llm.Request{Purpose: kindAsk, Chat: room.ID})
 	if err != nil {
 		return asked{}, err
 	}
-	first.About = append(first.About, sourcesOf(notes)...)
+	first.About = slices.Concat(first.About, sourcesOf(notes), about)
 	return first, r.shorten(ctx, room, before)
 }
 
@@ -302,7 +310,7 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 	fixed := tokens(m.system(), m.asks, m.notes, m.before, m.work)
 	for _, s := range offered {
 		tool := r.shownTool(s)
-		if s.Name == tools.DelegateName {
+		if s.Name == tools.DelegateName || s.Name == tools.HandoffName {
 			tool.Description += r.colleaguesText()
 		}
 		base.Tools = append(base.Tools, tool)
@@ -327,7 +335,8 @@ type reply struct {
 	by       *outbox.Profile
 	markdown string
 	used     []search.Hit
-	scope    policy.Scope // that used was found in
+	scope    policy.Scope                                 // that used was found in
+	also     func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
 }
 
 // errSettled rolls back what another attempt at the same message has already said.
@@ -338,6 +347,11 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
 		if r.task != nil {
 			if err := store.EndTask(ctx, tx, *r.task); err != nil {
+				return err
+			}
+		}
+		if r.also != nil {
+			if err := r.also(ctx, tx); err != nil {
 				return err
 			}
 		}

@@ -45,10 +45,13 @@ func (r *run) colleagues() []Persona {
 	return list
 }
 
-// withoutColleagues takes the tool away from who has nobody to ask.
-func (r *run) withoutColleagues() {
+// withoutColleagues takes the tools away from who has nobody to ask, or to pass a conversation on to: none goes with what the clock asked for.
+func (r *run) withoutColleagues(task store.Task) {
 	if len(r.colleagues()) == 0 {
 		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName)
+	}
+	if len(r.colleagues()) == 0 || task.Kind != kindAsk {
+		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.HandoffName)
 	}
 }
 
@@ -171,7 +174,7 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	if err := r.bound(ctx, parent); err != nil { // an errand's own limits hold for whom it asks
 		return err
 	}
-	r.withoutColleagues()
+	r.withoutColleagues(task)
 	if err := r.learn(ctx); err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func (b *beat) judge(ctx context.Context, key string) (string, error) {
 		Owner: true, ReadOnly: true, Chat: b.room, Scope: policy.OwnerScope(), Agent: r.persona.ID, Asked: strings.Join(b.items, "\n"),
 		Allow: r.persona.Allow, Deny: r.persona.Deny, Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
 	}
-	r.withoutColleagues()
+	r.withoutColleagues(task)
 	err = r.claim(ctx, task, func(ctx context.Context) (asked, error) { return b.asks(ctx, r) })
 	if errors.Is(err, store.ErrTaskLost) {
 		return "looked", nil

@@ -79,6 +79,7 @@ func (a *Agent) newRun(p Persona, rounds int) *run {
 type outcome struct {
 	text     string
 	handover string
+	to       string // who goes on after a handover; empty: a person
 	why      string
 }
 
@@ -114,7 +115,7 @@ func (r *run) loop(ctx context.Context) (outcome, error) {
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: said.Text, Calls: said.Calls})
 		for _, p := range results {
 			if p.result.Handover != "" {
-				return outcome{handover: p.result.Handover}, nil
+				return outcome{handover: p.result.Handover, to: p.result.Ref}, nil
 			}
 			request.Messages = append(request.Messages, r.resultMessage(p.call, p.result, p.fence))
 		}
@@ -313,8 +314,11 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 	if verdict.Ask {
 		return r.approval(ctx, p)
 	}
-	if verdict.Allow && spec.Name == tools.DelegateName {
+	switch {
+	case verdict.Allow && spec.Name == tools.DelegateName:
 		return r.delegate(ctx, p)
+	case verdict.Allow && spec.Name == tools.HandoffName:
+		return r.handOff(ctx, p)
 	}
 	return nil
 }

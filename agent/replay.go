@@ -168,9 +168,12 @@ func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error 
 			if err := resultOfStep(*step, &res); err != nil {
 				return err
 			}
-			if res.Handover != "" { // which ended it, without an answer
+			if res.Handover != "" { // which ended it; a contact was given no answer
 				out.Rounds = append(out.Rounds, round)
-				r.compare(out, "")
+				if r.task.Kind == kindTurn {
+					res.Handover = ""
+				}
+				r.compare(out, res.Handover)
 				return nil
 			}
 			request.Messages = append(request.Messages, r.resultMessage(c, res, step.Fence))
