@@ -147,8 +147,6 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	switch {
 	case err == nil:
 		return resp.EventID, nil
-	case isLostDevice(err): // the process that syncs makes another
-		return "", errors.Join(explain("send", err), h.reload(ctx, h.as(o.SendAs)))
 	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomPatience:
 		return "", explain("send", err) // the room may be about to be replaced
 	case isFinal(err):
@@ -257,10 +255,11 @@ func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 	return nil
 }
 
-// isFinal tells whether the homeserver judged the request itself: another try gets the same answer.
+// isFinal tells whether the homeserver judged the request itself: another try gets the same answer. A device that was ended is
+// replaced.
 func isFinal(err error) bool {
 	var failed mautrix.HTTPError
-	if !errors.As(err, &failed) || failed.Response == nil {
+	if !errors.As(err, &failed) || failed.Response == nil || isLostDevice(err) {
 		return false
 	}
 	switch status := failed.Response.StatusCode; status {

@@ -56,8 +56,9 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			log.Warn().Err(err).Msg("Cannot take the lock of the owner's sync")
 		}
 		if !ok {
-			if err == nil {
-				ready() // another process syncs
+			if err == nil { // another process syncs, and makes another device when one is ended
+				s.takeOver(ctx)
+				ready()
 			}
 			sleep(ctx, lockTime)
 			continue
@@ -164,6 +165,15 @@ func (s *OwnerSync) replace(ctx context.Context, a *account) error {
 		return err
 	}
 	return errReplaced
+}
+
+// takeOver has this process use the devices that the one which syncs uses: with one that was ended every request fails.
+func (s *OwnerSync) takeOver(ctx context.Context) {
+	for _, a := range []*account{s.hs.owner, s.hs.bot} {
+		if err := s.hs.reload(ctx, a); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look which device is in use")
+		}
+	}
 }
 
 // botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.

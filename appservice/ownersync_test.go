@@ -2,11 +2,16 @@ package appservice
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -28,4 +33,42 @@ func TestTheKeysAreLetGoAsSoonAsTheDatabaseLetsTheLockGo(t *testing.T) {
 	require.True(t, ended)
 	<-lost
 	require.NoError(t, ctx.Err(), "it is seen at once, not when the time is over")
+}
+
+// TestADeviceThatWasEndedIsReplacedInEveryProcess: only one of them makes the new one, and with the old one every request fails.
+func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("device_id") != "NEW" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"errcode":"ORG.MATRIX.MSC4326.M_UNKNOWN_DEVICE","error":"no such device"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"event_id":"$deleted","content_uri":"mxc://x/y"}`)
+	}))
+	t.Cleanup(server.Close)
+	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(t, err)
+	require.NoError(t, hs.use(hs.owner, device{ID: "OLD"}))
+	o := b.letter(b.chat("!a:x", policy.ModeBusiness), `{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
+	sent := b.event("m.room.message", "!a:x", owner, "{}").ID
+	o.RoomID, o.EventID = "!a:x", &sent
+
+	err = hs.Retract(t.Context(), o)
+	require.Error(t, err)
+	require.False(t, jobs.IsFinal(err), "the deletion is tried again with the new device")
+	_, err = hs.attach(t.Context(), o, hs.owner.now(), false)
+	require.Error(t, err)
+	require.False(t, jobs.IsFinal(err), "and so is the file")
+
+	lock, ok, err := b.store.TryLock(t.Context(), store.LockSync, 0) // the other process
+	require.NoError(t, err)
+	require.True(t, ok)
+	t.Cleanup(func() { lock.Release(context.WithoutCancel(t.Context())) })
+	require.NoError(t, store.PutSetting(t.Context(), b.store.DB(), store.SettingOwnerDevice, device{ID: "NEW", Made: time.Now()}))
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, NewOwnerSync(b.inbox, hs, nil, NewVault(b.store, hs)).Run(ctx, cancel))
+	require.NoError(t, hs.Retract(t.Context(), o))
 }
