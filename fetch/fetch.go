@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -29,7 +30,11 @@ var (
 )
 
 // StatusError is what a server said instead of giving the page.
-type StatusError struct{ Code int }
+type StatusError struct {
+	Code int
+	// After is how long the server wants to be left alone. Zero: it does not say.
+	After time.Duration
+}
 
 // Error says it in the words of HTTP.
 func (e StatusError) Error() string {
@@ -129,7 +134,7 @@ func (c *Client) Get(ctx context.Context, address string, known Validator) (Page
 	case resp.StatusCode == http.StatusNotModified && known != "":
 		return Page{}, ErrUnchanged
 	case resp.StatusCode != http.StatusOK:
-		return Page{}, StatusError{Code: resp.StatusCode}
+		return Page{}, StatusError{Code: resp.StatusCode, After: retryAfter(resp.Header.Get("Retry-After"))}
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxSize+1))
 	if err != nil {
@@ -144,6 +149,17 @@ func (c *Client) Get(ctx context.Context, address string, known Validator) (Page
 		page.Validator = Validator(resp.Header.Get("Last-Modified"))
 	}
 	return page, nil
+}
+
+// retryAfter reads for how long a server wants to be left alone: seconds, or a date. Zero for anything else.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
 }
 
 func check(u *url.URL) error {

@@ -96,7 +96,7 @@ func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 		{"sent round and round", address + "/round", true, ErrRedirects},
 		{"too big", address + "/big", true, ErrTooBig},
 		{"too big when unpacked", address + "/packed", true, ErrTooBig},
-		{"not there", address + "/nothing", true, StatusError{http.StatusNotFound}},
+		{"not there", address + "/nothing", true, StatusError{Code: http.StatusNotFound}},
 		{"nobody listens", "http://127.0.0.1:1/", true, ErrUnreachable},
 		{"a file", "file:///etc/passwd", true, ErrAddress},
 		{"no address", "prices", true, ErrAddress},
@@ -105,9 +105,9 @@ func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 		_, err := New(Options{Private: test.loopback}).Get(t.Context(), test.address, "")
 		require.ErrorIs(t, err, test.want, test.name)
 	}
-	require.True(t, StatusError{http.StatusServiceUnavailable}.Temporary())
-	require.False(t, StatusError{http.StatusNotFound}.Temporary())
-	require.EqualError(t, StatusError{http.StatusNotFound}, "the server says 404 Not Found")
+	require.True(t, StatusError{Code: http.StatusServiceUnavailable}.Temporary())
+	require.False(t, StatusError{Code: http.StatusNotFound}.Temporary())
+	require.EqualError(t, StatusError{Code: http.StatusNotFound}, "the server says 404 Not Found")
 }
 
 func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
@@ -131,4 +131,23 @@ func TestOnlyTheOpenInternetIsPublic(t *testing.T) {
 		require.False(t, public(netip.MustParseAddr(a)), a)
 	}
 	require.False(t, public(netip.Addr{}))
+}
+
+func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]time.Duration{
+		"": 0, "120": 2 * time.Minute, "0": 0, "-5": 0, "soon": 0, "1e9": 0, "99999999999999999999": 0, "Fri, 20 Nov 2020 17:00:00 GMT": 0,
+		time.Now().Add(time.Hour).UTC().Format(http.TimeFormat): time.Hour,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", value)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		t.Cleanup(server.Close)
+		_, err := New(Options{Private: true}).Get(t.Context(), server.URL, "")
+		var status StatusError
+		require.ErrorAs(t, err, &status)
+		require.Equal(t, http.StatusTooManyRequests, status.Code)
+		require.InDelta(t, want, status.After, float64(5*time.Second), value)
+	}
 }

@@ -89,7 +89,11 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
 		row.Failures, row.Error = 0, ""
 	case err != nil:
 		row.Failures, row.Error = row.Failures+1, err.Error()
-		row.NextAt = w.now().Add(min(every<<min(row.Failures, 8), max(longestEvery, every)))
+		wait := every << min(row.Failures, 8)
+		if status, ok := errors.AsType[fetch.StatusError](err); ok {
+			wait = max(wait, status.After) // it asks to be left alone
+		}
+		row.NextAt = w.now().Add(min(wait, max(longestEvery, every)))
 		if row.Failures != failuresToTell {
 			return "", nil
 		}

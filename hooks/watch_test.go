@@ -137,6 +137,23 @@ func TestAPageThatCannotBeReadIsToldOnceAndTriedEverMoreRarely(t *testing.T) {
 	require.Len(t, w.look(), 1, "what changed meanwhile is not lost")
 }
 
+func TestAPageThatAsksToBeLeftAloneIs(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t)
+	asks := func(after string) time.Duration {
+		w.to.answers(func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Retry-After", after)
+			rw.WriteHeader(http.StatusTooManyRequests)
+		})
+		before := w.now
+		w.look()
+		return w.now.Sub(before).Round(time.Minute)
+	}
+	require.Equal(t, 2*time.Hour, asks("60"), "less than the pause that there is anyway")
+	require.Equal(t, 9*time.Hour, asks("32400"))
+	require.Equal(t, 24*time.Hour, asks("99999999"), "once a day at least")
+}
+
 func TestAWatchThatEndedIsNotLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
