@@ -18,7 +18,7 @@ import (
 
 // reminders come due over remindFor, while multis is killed.
 const (
-	reminders = 30 // a backlog of one room goes out at about one a second: each waits for the one before it
+	reminders = 60
 	remindFor = 12 * time.Second
 )
 

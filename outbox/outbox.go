@@ -292,9 +292,18 @@ func (b *Box) next(ctx context.Context, tx store.Tx, o store.Out) error {
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: out})
 }
 
-// turnWait is how long a send waits by itself for an older one of the same chat, which wakes it sooner (next), or for a room:
-// longer, the longer it has waited already, so that a homeserver that is away costs little.
+// turnWait is how long a send waits by itself for an older one of the same chat. That one wakes it (next), unless its process died, or
+// was just about to settle it when this one was written and so did not see it. A backlog that asked more often would hold itself up.
 func (b *Box) turnWait(o store.Out) time.Duration {
+	const blink = 200 * time.Millisecond
+	if b.now().Sub(o.CreatedAt) < blink {
+		return blink
+	}
+	return 10 * time.Second
+}
+
+// moveWait is how long a send waits for a room: longer, the longer it has waited already.
+func (b *Box) moveWait(o store.Out) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
 
@@ -389,7 +398,7 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Co
 // which is told: nobody decided on this silence.
 func (b *Box) homeless(o store.Out, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomPatience {
-		return jobs.Later(b.turnWait(o))
+		return jobs.Later(b.moveWait(o))
 	}
 	return jobs.Final(errors.New(d.Why))
 }
