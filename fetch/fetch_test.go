@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -150,4 +151,17 @@ func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {
 		require.Equal(t, http.StatusTooManyRequests, status.Code)
 		require.InDelta(t, want, status.After, float64(5*time.Second), value)
 	}
+}
+
+func TestASlowReceiverIsLeftByItself(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the caller went away
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	begin := time.Now()
+	_, err := New(Options{Private: true}).Post(t.Context(), server.URL, nil, []byte("hello"))
+	require.ErrorIs(t, err, ErrTooSlow)
+	require.Less(t, time.Since(begin), 2*postTime)
 }
