@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/memory"
@@ -61,6 +62,8 @@ type Rules struct {
 	HandOverAtCap bool
 	// Agents are who answers, when it is not multis alone.
 	Agents []Agent
+	// Shortcuts are what the owner means by words of his own.
+	Shortcuts []policy.Shortcut
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 	// Owner and Operators are who may set something for a time. What somebody else set, who was an operator once, stops.
@@ -207,6 +210,9 @@ func (a *Admin) request(ctx context.Context, message int64) (request, error) {
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.Store.DB(), m.ChatID)
+	if meant, ok := policy.Meant(a.Rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+		m.Body = meant
+	}
 	return request{message: m, room: room, now: a.Now()}, err
 }
 

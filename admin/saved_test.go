@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -39,4 +40,24 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	r.restart()
 	require.Contains(t, r.owner("/run week"), "needs a model")
 	require.Len(t, begun, 1)
+}
+
+func TestWordsOfTheOwnersMeanACommand(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	stop, err := policy.NewShortcut("stop everything", "/pause all")
+	require.NoError(t, err)
+	r.rules.Shortcuts = []policy.Shortcut{stop}
+	r.restart()
+	require.Contains(t, r.owner("Do not stop everything"), "You asked **Do not stop everything**")
+	require.Empty(t, r.eva("stop everything"), "operators talk in the room")
+	paused := func() bool {
+		is, err := store.PausedAll(r.ctx, r.st.DB())
+		require.NoError(t, err)
+		return is
+	}
+	r.do(store.Message{Body: "stop everything", Code: policy.CodeHeard})
+	require.False(t, paused(), "what is said aloud is a question")
+	r.owner("Stop everything")
+	require.True(t, paused())
 }

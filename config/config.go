@@ -61,6 +61,7 @@ type Config struct {
 	Agents     map[string]Agent // by name; none: multis itself answers
 	Skills     Skills
 	Tasks      Tasks
+	Shortcuts  []Shortcut
 	Heartbeat  Heartbeat
 	MCP        map[string]MCP // servers that bring tools, by name
 	MCPServer  MCPServer
@@ -216,6 +217,12 @@ type Tasks struct {
 	Folder string // a YAML file each; inside Database.DataDir unless given as an absolute path
 }
 
+// Shortcut is what the owner means by words of his own.
+type Shortcut struct {
+	Pattern string // a regular expression for a whole message
+	Command string // which it means; $1 is what the first group matched
+}
+
 // MCP is a server that brings tools.
 type MCP struct {
 	Command []string // starts it; or URL is where it is
@@ -312,6 +319,7 @@ func defaults() *Config {
 		Agents:    map[string]Agent{},
 		Skills:    Skills{Folder: "skills"},
 		Tasks:     Tasks{Folder: "tasks"},
+		Shortcuts: []Shortcut{},
 		Heartbeat: calm(),
 		MCP:       map[string]MCP{},
 		MCPServer: MCPServer{Hostname: "127.0.0.1"},

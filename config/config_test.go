@@ -122,6 +122,7 @@ agents:
     read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 skills: {folder: /srv/skills}
 tasks: {folder: /srv/tasks}
+shortcuts: ["stop (all|everything) => /pause all"]
 mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp"}}
 mcp_server: {hostname: 0.0.0.0, port: 8082, token: twenty-four-characters-or-more}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
@@ -188,6 +189,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true, Heartbeat: calm(),
 		}},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},
+		Shortcuts: []Shortcut{{Pattern: "stop (all|everything)", Command: "/pause all"}},
 		MCP: map[string]MCP{
 			"github": {
 				Command: []string{"gh", "stdio"}, Folder: "/var/lib/multis/gh", PassEnv: []string{"TOKEN"}, Token: "gh-token", Timeout: 5 * time.Second,

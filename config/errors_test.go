@@ -315,6 +315,14 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "llm:\n  prices: [openai/gpt-5 1 0]\n",
 			want: `config.yaml:11: llm.prices: has half a price for openai/gpt-5; write what a million tokens cost in and out`,
 		},
+		"a shortcut that means nothing": {
+			add:  "shortcuts: [stop]\n",
+			want: `config.yaml:10: shortcuts[0]: "stop" is not a shortcut; write words and the command that they mean, such as stop everything => /pause all`,
+		},
+		"a shortcut that cannot be read": {
+			add:  "shortcuts: [\"( => /pause all\"]\n",
+			want: `config.yaml:10: shortcuts[0]: "(" is not a regular expression; write one of RE2's, or plain words`,
+		},
 		"a price of one amount": {
 			add:  "llm:\n  prices: [openai/gpt-5 1]\n",
 			want: `config.yaml:11: llm.prices[0]: "openai/gpt-5 1" is not a price; write the model and what a million tokens cost in and out, such as openai/gpt-5-mini 0.25 2.00`,
@@ -345,7 +353,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, memory, mcp_server, watches, logging, hooks, mcp, agents`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, mcp_server, watches, logging, hooks, mcp, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

@@ -173,6 +173,7 @@ func (c *Config) chatFields(dir string) []field {
 		unidocKey[0], unidocKey[1],
 		value("skills.folder", &c.Skills.Folder, filePath),
 		value("tasks.folder", &c.Tasks.Folder, filePath),
+		list("shortcuts", &c.Shortcuts, shortcut),
 
 		value("memory.capture_threshold", &c.Memory.CaptureThreshold, between(2, 60)),
 		value("memory.capture_quiet", &c.Memory.CaptureQuiet, positive),

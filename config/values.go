@@ -258,6 +258,19 @@ func price(s string) (Price, error) {
 	return Price{Model: model, In: amounts[0], Out: amounts[1], CacheRead: amounts[2], CacheWrite: amounts[3]}, err
 }
 
+// shortcut takes a regular expression and the command that it means.
+func shortcut(s string) (Shortcut, error) {
+	pattern, command, found := strings.Cut(s, "=>")
+	pattern, command = strings.TrimSpace(pattern), strings.TrimSpace(command)
+	if !found || pattern == "" || !strings.HasPrefix(command, "/") {
+		return Shortcut{}, fmt.Errorf("%.60q is not a shortcut; write words and the command that they mean, such as stop everything => /pause all", s)
+	}
+	if _, err := regexp.Compile(pattern); err != nil {
+		return Shortcut{}, fmt.Errorf("%.60q is not a regular expression; write one of RE2's, or plain words", pattern)
+	}
+	return Shortcut{pattern, command}, nil
+}
+
 var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func currency(s string) (string, error) {

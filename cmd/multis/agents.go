@@ -83,6 +83,19 @@ func skillList(cfg *config.Config, set *skills.Set) func() []admin.Skill {
 	}
 }
 
+// shortcuts are what the owner means by words of his own.
+func shortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
+	var all []policy.Shortcut
+	for _, s := range cfg.Shortcuts {
+		one, err := policy.NewShortcut(s.Pattern, s.Command)
+		if err != nil {
+			return nil, fmt.Errorf("shortcuts: %w", err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
 // savedList is the tasks that are begun by name, as their files are now.
 func savedList(cfg *config.Config, ag *agent.Agent) func() []admin.Saved {
 	return func() []admin.Saved {

@@ -161,6 +161,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
+	words, err := shortcuts(cfg)
+	if err != nil {
+		return nil, err
+	}
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
@@ -168,7 +172,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Rules: admin.Rules{
 			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 			Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
-			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg),
+			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
 			Owner: cfg.Owner, Operators: cfg.Operators,
 		},
 	})
