@@ -190,6 +190,22 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"), "the question itself is forgotten, too")
 }
 
+func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	r, ana := everywhere(t)
+	for i := range 40 { // a sample is of several values
+		r.says(ana, ana.Contact, fmt.Sprintf("line %d of zanzibar", i))
+	}
+	r.learn("prices.md", "# Prices\nDelivery is free.", policy.Public) // a table that is empty keeps its samples
+	r.archive()
+	r.exec("analyze")
+	require.Subset(t, storetest.Sampled(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
+	r.owner("/forget zanzibar")
+	r.owner("yes")
+	r.forgets()
+	require.Empty(t, storetest.Sampled(t, r.st, "zanzibar"))
+}
+
 func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	r, _ := everywhere(t)

@@ -63,7 +63,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 		gone, err = m.forgetChat(ctx, tx, f)
 	default:
 		now := m.Now()
-		f.DoneAt = &now
+		f.DoneAt, err = &now, store.ForgetSamples(ctx, tx)
 	}
 	f.Counts = f.Counts.Add(gone)
 	return gone, err

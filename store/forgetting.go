@@ -57,6 +57,15 @@ func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
 	return exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Doomed, f.Counts, f.DoneAt)
 }
 
+// The planner needs samples of words and of names; of the texts themselves it keeps none.
+const forgetSamplesSQL = "analyze chats, messages, message_index, message_terms, documents, chunks, chunk_index, term_stats, river.river_job"
+
+// ForgetSamples has Postgres sample its tables anew, so that what was deleted is not among the samples. Of a table that is empty now it
+// keeps the old ones.
+func ForgetSamples(ctx context.Context, tx Tx) error {
+	return exec(ctx, tx, "forget samples", forgetSamplesSQL)
+}
+
 // Topic is what to look for: each of the words as it stands, or the text in whatever form its words have.
 type Topic struct {
 	Words []string

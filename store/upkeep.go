@@ -30,7 +30,7 @@ func FreeLeases(ctx context.Context, db DB) (int, error) {
 	return number(ctx, db, "free leases", freeLeasesSQL)
 }
 
-const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, documents, schedules, schedule_runs"
+const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, term_stats, message_terms, documents, schedules, schedule_runs"
 
 // Analyze has Postgres look at what the tables hold, so that it plans well after a quiet growth.
 func Analyze(ctx context.Context, db DB) error {
