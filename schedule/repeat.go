@@ -53,6 +53,9 @@ func (p *reader) fields() (Kind, string, error) {
 		}
 		fields = append(fields, w.whole)
 	}
+	if w := p.peek(0); w.end != 0 && !isDash(w.text) && strings.Trim(w.whole, "0123456789*/,-?") == "" {
+		return "", "", p.refuse("Cron has five fields here, without seconds or years. Is *" + w.shown() + "* a sixth? If it belongs to the words, begin them with another one.")
+	}
 	return Cron, strings.Join(fields, " "), nil
 }
 

@@ -226,8 +226,11 @@ func (p *reader) doubtful(next, then token) bool {
 	switch next.word.role {
 	case roleVague, roleAfter, roleFrom, roleEvery, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
 		return true
-	case roleUnit:
-		return p.counted
+	case roleUnit: // "monday week" is another Monday
+		before := p.peek(-1).word.role
+		return p.counted || before == roleWeekday || before == roleDay
+	case roleAn: // "7 days a week" is no time at all
+		return p.counted && then.word.role == roleUnit
 	case roleWeekday, roleShortDay:
 		return !p.dayKnown
 	case roleIn:

@@ -80,6 +80,11 @@ var corpus = []struct{ text, want, rest string }{
 	{"quarter past 9 x", "", ""},
 	{"2h at 9 x", "", ""},
 	{"2h tomorrow x", "", ""},
+	{"7 days a week x", "", ""},
+	{"2h a call", "2026-11-21 12:00", "a call"},
+	{"monday week x", "", ""},
+	{"tomorrow week x", "", ""},
+	{"monday 9am week 48", "2026-11-23 09:00", "week 48"},
 	{"in 2h in 3h x", "", ""},
 
 	// Days and times.
