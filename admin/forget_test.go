@@ -190,6 +190,18 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"), "the question itself is forgotten, too")
 }
 
+func TestAJobThatFailedAndIsStillToBeDoneForgetsWhyAndIsDone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
+		values ('capture', '{"chat": 1}', 3, 'model', 'retryable', 1, array['{"at": "2026-11-20T10:00:00Z", "attempt": 1, "error": "the model wrote zanzibar", "trace": ""}'::jsonb])`)
+	require.Contains(t, r.owner("/forget zanzibar"), "1 entry in my books")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "1 entry in my books")
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'capture' and state = 'retryable'"))
+}
+
 func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)

@@ -62,7 +62,7 @@ type Doomed struct {
 	Tasks     []int64     `json:"tasks,omitempty"`
 	Letters   []uuid.UUID `json:"letters,omitempty"`
 	Schedules []int64     `json:"schedules,omitempty"`
-	Jobs      []int64     `json:"jobs,omitempty"`      // that are over
+	Jobs      []int64     `json:"jobs,omitempty"`      // that are over, or failed once
 	Questions []int64     `json:"questions,omitempty"` // to the owner
 	Summaries []int64     `json:"summaries,omitempty"` // of conversations, by chat
 	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
@@ -115,7 +115,10 @@ const dropSummariesSQL = "with gone as (delete from chat_summaries where about &
 
 const dropQuestionsSQL = "delete from dialogs where id = any ($1)"
 
-const dropJobsSQL = "delete from river.river_job where id = any ($1) and finalized_at is not null"
+// A job that is still to be done loses what was said of its failures, and is done.
+const dropJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
+	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
+	select id from waiting union all select id from over`
 
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 

@@ -97,7 +97,8 @@ const (
 	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
 		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
 
-	jobsOnSQL = `select j.id from river.river_job j where j.finalized_at is not null and concat_ws(' ', j.args, j.metadata, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
+	jobsOnSQL = `select j.id from river.river_job j where concat_ws(' ', case when j.finalized_at is not null then j.args end,
+		case when j.finalized_at is not null then j.metadata end, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
 
 	questionsOnSQL = `select d.id from dialogs d where d.payload::text ~ all (@like) limit @limit`
 
