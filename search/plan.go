@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -15,19 +14,19 @@ const (
 	maxTerms = 32
 	// smallScope is the number of passages below which every match is scored: planning would save nothing.
 	smallScope = 1500
-	// A long question says what it means with many middling words; a short one with its rarest.
+	// A long question says what it means with many middling words, a short one with its rarest.
 	shortQuery, shortPlan, longPlan = 8, 6, 12
+	// mostCells bounds how many cells a plan weighs.
+	mostCells = 4096
 	// candidateBudget is about how many passages a planned query should match; below enoughCandidates so many times more may be
-	// taken in.
-	candidateBudget, enoughCandidates, overBudget = 500, 200, 3
+	// taken in, and secondBudget times more where the first query found too few.
+	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
+	// A cell with fewer passages than negligible is not worth a set of its own.
+	negligible = 0.05
 	// mostSets of words are looked for: a query of many takes long to evaluate.
-	mostSets = 8
-	// mostRaised is how many sets of up to raisedWords words are looked for with one of them standing there several times, and
-	// the shares are how many of the passages with a common word are expected to hold it so often.
-	mostRaised, raisedWords, raisedBudget      = 4, 3, 1000
-	twiceShare, bothTwiceShare, fourTimesShare = 0.2, 0.08, 0.03
-	// anchorChunks is how many index entries the rarest words of a plan may have together.
-	anchorChunks = 8_000
+	mostSets = 10
+	// mostWork bounds the index entries that are read, and lookingUp is what looking for one takes, beside reading it.
+	mostWork, lookingUp = 3_000_000, 11
 	// togetherness is how much more often than by chance two words of one question stand together.
 	togetherness = 2
 )
@@ -36,188 +35,196 @@ const (
 func anyOf(terms []Term) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
-		quoted[i] = t.query()
+		quoted[i] = t.query(0)
 	}
 	return strings.Join(quoted, "|")
 }
 
-// query is the tsquery for this term alone.
-func (t Term) query() string {
-	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(t.Lexeme) + "'"
+// query is the tsquery for this term alone, standing in a passage at least as often as level says.
+func (t Term) query(level uint8) string {
+	lexeme := t.Lexeme
+	if level > 1 {
+		lexeme += store.Marks[level-2].Lexeme
+	}
+	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
-// plan is a tsquery that matches most of the passages that can rank high and few others. Terms are in order of rarity;
-// scope is the number of passages searched, chunks the number that the terms' counts refer to. Where words are so common
-// that too many passages hold them, those that hold one of them several times stand for all, if raise says that the index
-// knows them; raised says that this was done, and that others might be needed after all.
-func plan(terms []Term, scope, chunks int64, raise bool) (query string, raised bool) {
+// A cell is how often each planned term stands in a passage: 0 for not at all, 1 for once or more, each further one for the
+// next of store.Marks.
+type cell [longPlan]uint8
+
+// within tells whether every passage of cell c is matched by who asks for the passages of s or more.
+func (c cell) within(s cell) bool {
+	for i := range s {
+		if s[i] > c[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// weighed is a cell with what a passage in it scores, about, and how many passages are expected in it.
+type weighed struct {
+	cell
+	score, expected float64
+	worth           float64 // of finding them: less, the more there are that score higher
+}
+
+// plan is sets of tsqueries that match most of the passages that can rank high and few others: about budget. Terms are in order of
+// rarity; scope is the number of passages searched, chunks the number that the terms' counts refer to. The cells are taken
+// in order of their score, so that what is taken is what scores more than some bound; of sets that hold one another the
+// smallest are asked for.
+func plan(terms []Term, scope, chunks int64, budget float64) [][]string {
 	if scope < smallScope {
-		return anyOf(terms), false
+		return [][]string{{anyOf(terms)}}
 	}
 	limit := shortPlan
 	if len(terms) > shortQuery {
 		limit = longPlan
 	}
 	terms = terms[:min(len(terms), limit)]
-	sets := combinations(terms, anchors(terms, scope, chunks), scope, chunks)
-
-	taken, total := loners(terms, scope, chunks)
-	next := 0
-	for ; next < len(sets); next++ {
-		s := sets[next]
-		if slices.ContainsFunc(taken, func(k uint) bool { return s.members&k == k }) {
-			continue // whoever matches it matches that one, too
-		}
-		most := float64(candidateBudget)
-		if total < enoughCandidates {
+	taken, total := loners(terms, scope, chunks, budget)
+	var wanted []weighed
+	for _, w := range cells(terms, scope, chunks) {
+		most := budget
+		if total < budget*enoughCandidates/candidateBudget {
 			most *= overBudget
 		}
-		if total+s.expected > most && (raise || len(taken) > 0) {
+		if total+w.expected > most && len(taken)+len(wanted) > 0 {
 			break
 		}
-		if more := minimal(append(slices.Clone(taken), s.members)); len(more) <= mostSets {
-			taken, total = more, total+s.expected
+		if !slices.ContainsFunc(taken, w.within) {
+			w.worth = w.expected / (1 + total/seeds)
+			wanted, total = append(wanted, w), total+w.expected
 		}
 	}
-	parts := conjunctions(terms, taken)
-	if raise {
-		above := raisedSets(terms, sets[next:], len(taken) == 0)
-		parts, raised = append(parts, above...), len(above) > 0
+	taken = append(taken, choose(terms, wanted, mostSets-len(taken), mostWork*chunks/scope)...)
+	sets := make([][]string, len(taken))
+	for i, c := range taken {
+		sets[i] = c.queries(terms)
 	}
-	if len(parts) == 0 {
-		parts = conjunctions(terms, []uint{sets[0].members})
-	}
-	return strings.Join(parts, "|"), raised
+	return sets
 }
 
 // loners are the terms that are so rare that all passages with one of them can be looked at.
-func loners(terms []Term, scope, chunks int64) (sets []uint, total float64) {
+func loners(terms []Term, scope, chunks int64, budget float64) (sets []cell, total float64) {
 	for i, t := range terms {
 		expected := float64(max(t.Chunks, 1)) * float64(scope) / float64(max(chunks, 1))
-		if total+expected > candidateBudget/2 {
+		if total+expected > budget/2 {
 			break
 		}
-		sets, total = append(sets, 1<<i), total+expected
+		var alone cell
+		alone[i] = 1
+		sets, total = append(sets, alone), total+expected
 	}
 	return sets, total
 }
 
-// raisedSets are sets of which too many passages hold each word once: one of their words has to stand there more often. Sets
-// of many words are not among them: the query must not take longer to evaluate than the passages it saves. If there is nothing
-// else to look for, the first is taken at any rate.
-func raisedSets(terms []Term, sets []combination, alone bool) (parts []string) {
-	budget := float64(raisedBudget)
-	for _, s := range sets[:min(len(sets), mostRaised)] {
-		if bits.OnesCount(s.members) > raisedWords {
-			continue
-		}
-		for i := range terms {
-			if s.members&(1<<i) == 0 {
-				continue
-			}
-			switch {
-			case s.expected*twiceShare <= budget:
-				budget -= s.expected * twiceShare
-				parts = append(parts, conjunction(terms, s.members, 1<<i, store.Twice))
-			case s.expected*fourTimesShare <= budget || alone && len(parts) == 0:
-				budget -= s.expected * fourTimesShare
-				parts = append(parts, conjunction(terms, s.members, 1<<i, store.FourTimes))
-				if others := s.members &^ (1<<(i+1) - 1); others != 0 && s.expected*bothTwiceShare <= budget {
-					other := others & -others
-					budget -= s.expected * bothTwiceShare
-					parts = append(parts, conjunction(terms, s.members, 1<<i|other, store.Twice))
+// cells lists the cells in which passages are expected, the best first. How often a word stands in a passage is not told apart
+// if it is rare, nor, of many words, for the commoner ones.
+func cells(terms []Term, scope, chunks int64) []weighed {
+	list := []weighed{{expected: float64(scope) / togetherness}}
+	for i, t := range terms {
+		n := float64(max(chunks, 1))
+		counts := []int64{max(t.Chunks, 1)}
+		if t.Chunks > candidateBudget {
+			for _, often := range t.Often {
+				if often > 0 {
+					counts = append(counts, often)
 				}
 			}
 		}
-	}
-	return parts
-}
-
-// anchors marks the rarest terms, one of which every candidate must hold: walking the index entries of a common word is
-// what makes a search slow.
-func anchors(terms []Term, scope, chunks int64) uint {
-	allowed := anchorChunks * float64(max(chunks, 1)) / float64(scope)
-	var marked uint
-	var sum float64
-	for i, t := range terms {
-		sum += float64(t.Chunks)
-		if i > 0 && sum > allowed && sum-float64(t.Chunks) >= allowed/10 {
-			break
+		if rest := len(terms) - i - 1; len(list)*(len(counts)+1)<<rest > mostCells {
+			counts = counts[:1]
 		}
-		marked |= 1 << i
-	}
-	return marked
-}
-
-// combination is a set of terms, as bits, that a passage may hold exactly.
-type combination struct {
-	members  uint
-	weight   float64
-	expected float64 // passages that hold these terms and none of the others
-}
-
-// combinations lists the sets of terms with an anchor in them, the most telling first.
-func combinations(terms []Term, anchored uint, scope, chunks int64) []combination {
-	share := make([]float64, len(terms))
-	for i, t := range terms {
-		share[i] = min(float64(max(t.Chunks, 1))/float64(max(chunks, 1)), 1)
-	}
-	var sets []combination
-	for members := uint(1); members < 1<<len(terms); members++ {
-		if members&anchored == 0 {
-			continue
-		}
-		c := combination{members: members, expected: float64(scope) / togetherness}
-		for i, t := range terms {
-			if members&(1<<i) != 0 {
-				c.weight += t.IDF
-				c.expected *= share[i] * togetherness
-			} else {
-				c.expected *= 1 - share[i]
+		next := make([]weighed, 0, len(list)*(len(counts)+1))
+		for _, w := range list {
+			without := w
+			without.expected *= 1 - min(float64(counts[0])/n, 1)
+			next = append(next, without)
+			for l, count := range counts {
+				with := w
+				with.cell[i] = uint8(l + 1)
+				stands := 1.0
+				if l > 0 {
+					stands = store.Marks[l-1].Least
+				}
+				with.score += t.rankWeight() * stands / (stands + k1)
+				exactly := float64(count)
+				if l+1 < len(counts) {
+					exactly -= float64(counts[l+1])
+				}
+				with.expected *= min(exactly/n, 1) * togetherness
+				next = append(next, with)
 			}
 		}
-		c.expected = math.Min(c.expected, float64(scope))
-		sets = append(sets, c)
+		list = next
 	}
-	slices.SortFunc(sets, func(a, b combination) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.members, b.members))
+	list = slices.DeleteFunc(list, func(w weighed) bool { return w.cell == cell{} || w.expected < negligible })
+	slices.SortFunc(list, func(a, b weighed) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), slices.Compare(a.cell[:], b.cell[:]))
 	})
-	return sets
+	return list
 }
 
-// minimal drops the sets that hold another one: whoever matches them matches that one too.
-func minimal(sets []uint) []uint {
-	slices.SortFunc(sets, func(a, b uint) int {
-		return cmp.Or(cmp.Compare(bits.OnesCount(a), bits.OnesCount(b)), cmp.Compare(a, b))
-	})
-	var kept []uint
-	for _, s := range sets {
-		if !slices.ContainsFunc(kept, func(k uint) bool { return s&k == k }) {
-			kept = append(kept, s)
+// work is about how long it takes to find the passages of a set, in index entries that are read: all those of each word, and
+// those of the rarest are looked for among the others.
+func work(terms []Term, set cell) (sum int64) {
+	rarest, words := int64(math.MaxInt64), int64(0)
+	for i, level := range set {
+		if level > 0 {
+			n := terms[i].standing(level)
+			rarest, words, sum = min(rarest, n), words+1, sum+n
 		}
 	}
-	return kept
+	return sum + rarest*words*lookingUp
 }
 
-// conjunctions writes each set of terms as a tsquery.
-func conjunctions(terms []Term, sets []uint) (parts []string) {
-	for _, s := range sets {
-		parts = append(parts, conjunction(terms, s, 0, ""))
+// standing is in how many passages the term stands as often as level says.
+func (t Term) standing(level uint8) int64 {
+	if level > 1 {
+		return t.Often[level-2]
 	}
-	return parts
+	return t.Chunks
 }
 
-// conjunction is the tsquery for passages with all terms of a set, some of them with a mark.
-func conjunction(terms []Term, set, marked uint, mark string) string {
-	var together []string
+// choose picks some of the smallest sets that match wanted, those first that match the most for the work they make; one at
+// least, if there is any.
+func choose(terms []Term, wanted []weighed, most int, allowed int64) (chosen []cell) {
+	smallest := slices.DeleteFunc(slices.Clone(wanted), func(w weighed) bool {
+		return slices.ContainsFunc(wanted, func(o weighed) bool { return o.cell != w.cell && w.within(o.cell) })
+	})
+	for len(chosen) < most {
+		var best cell
+		var bestWork int64
+		var bestGain float64
+		for _, s := range smallest {
+			var gain float64
+			for _, w := range wanted {
+				if w.within(s.cell) {
+					gain += w.worth
+				}
+			}
+			cost := work(terms, s.cell)
+			if (cost <= allowed || len(chosen) == 0) && gain/float64(cost) > bestGain/float64(max(bestWork, 1)) {
+				best, bestWork, bestGain = s.cell, cost, gain
+			}
+		}
+		if bestGain == 0 {
+			break
+		}
+		chosen, allowed = append(chosen, best), allowed-bestWork
+		wanted = slices.DeleteFunc(wanted, func(w weighed) bool { return w.within(best) })
+	}
+	return chosen
+}
+
+// queries are the tsqueries that match a passage where each term stands as often as in c, or more.
+func (c cell) queries(terms []Term) (list []string) {
 	for i, t := range terms {
-		if set&(1<<i) == 0 {
-			continue
+		if c[i] > 0 {
+			list = append(list, t.query(c[i]))
 		}
-		if marked&(1<<i) != 0 {
-			t.Lexeme += mark
-		}
-		together = append(together, t.query())
 	}
-	return "(" + strings.Join(together, "&") + ")"
+	return list
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -98,7 +97,15 @@ func TestCoverageWeighsWhatTheQuestionIsAbout(t *testing.T) {
 func counted(counts ...int64) []Term {
 	terms := make([]Term, len(counts))
 	for i, n := range counts {
-		terms[i] = Term{Lexeme: fmt.Sprintf("w%d", i), Chunks: n, IDF: idf(n, 1_000_000)}
+		terms[i] = Term{Lexeme: fmt.Sprintf("w%d", i), Count: 1, Chunks: n, IDF: idf(n, 1_000_000)}
+	}
+	return terms
+}
+
+// often says in how many passages the words stand two, four and six times.
+func often(terms []Term, counts ...int64) []Term {
+	for i := range terms {
+		terms[i].Often = counts
 	}
 	return terms
 }
@@ -107,36 +114,45 @@ func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, c := range []struct {
-		name   string
-		terms  []Term
-		scope  int64
-		want   string
-		raised string // where the index knows how often a word stands; empty: the same
+		name  string
+		terms []Term
+		scope int64
+		want  [][]string
 	}{
-		{"in a small scope every match", counted(5, 900), 1000, "'w0'|'w1'", ""},
-		{"a rare word is enough", counted(50, 400_000), million, "('w0')", "('w0')"},
-		{"two middling words must stand together", counted(20_000, 20_000), million, "('w0'&'w1')", "('w0'&'w1')|('w0⁴')"},
-		{"a common word needs a rarer one beside it", counted(5_000, 300_000), million, "('w0'&'w1')", "('w0²'&'w1')|('w0'&'w1⁴')|('w0⁴')"},
-		{"one common word is all there is", counted(20_000), million, "('w0')", "('w0⁴')"},
-		{"a word that is too common even then", counted(600_000), million, "('w0')", "('w0⁴')"},
-		{"few rare ones are all taken", counted(3, 5, 7), million, "('w0')|('w1')|('w2')", ""},
+		{"in a small scope every match", counted(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
+		{"a rare word is enough", counted(50, 400_000), million, [][]string{{"'w0'"}}},
+		{"two middling words must stand together", counted(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
+		{"or one of them twice, if that is enough", often(counted(20_000, 20_000), 2000, 100, 5), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
+		{"one common word is all there is", counted(20_000), million, [][]string{{"'w0'"}}},
+		{"where it stands often, if that is known", often(counted(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
+		{"a word that never stands often", often(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
+		{"few rare ones are all taken", counted(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {
-		plain, raised := plan(c.terms, c.scope, million, false)
-		require.Equal(t, c.want, plain, c.name)
-		require.False(t, raised, c.name)
-		query, raised := plan(c.terms, c.scope, million, true)
-		require.Equal(t, cmp.Or(c.raised, c.want), query, c.name)
-		require.Equal(t, strings.ContainsAny(query, store.Twice+store.FourTimes), raised, c.name)
+		require.Equal(t, c.want, plan(c.terms, c.scope, million, candidateBudget), c.name)
+	}
+}
+
+func TestAPlanIsBounded(t *testing.T) {
+	t.Parallel()
+	const million = 1_000_000
+	for _, terms := range [][]Term{
+		often(counted(600_000, 600_000, 600_000, 600_000, 600_000, 600_000), 500_000, 400_000, 300_000),
+		often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50),
+		counted(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000),
+		counted(million, million),
+		counted(300, million, million, million, million, million),
+	} {
+		sets := plan(terms, million, million, candidateBudget)
+		require.NotEmpty(t, sets)
+		require.LessOrEqual(t, len(sets), mostSets)
 	}
 }
 
 func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	short, _ := plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, true)
-	require.NotContains(t, short, "w6")
-	long, _ := plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, true)
-	require.Contains(t, long, "w8")
+	require.NotContains(t, plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget), []string{"'w6'"})
+	require.Contains(t, plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget), []string{"'w8'"})
 }
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {

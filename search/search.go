@@ -50,6 +50,7 @@ type Term struct {
 	Lexeme string
 	Count  int     // how often it stands in the query
 	Chunks int64   // in how many passages it stands; 0 if in none
+	Often  []int64 // in how many it stands as often as each of store.Marks says; empty if the index does not tell
 	IDF    float64 // how much it tells
 	Guess  bool    // it only looks like the word that was asked for, which stands nowhere
 	words  []string
@@ -227,11 +228,13 @@ func match(ctx context.Context, db store.DB, q Query, asked question) (matches, 
 	if len(searched) == 0 {
 		return m, nil
 	}
-	request, raised := passageQuery(searched, corpus, q, q.Source == store.Documents)
+	request := passageQuery(searched, corpus, q, candidateBudget)
 	m.passages, err = store.SearchPassages(ctx, db, request)
-	if err == nil && raised && fewMatch(m.passages) {
-		request, _ = passageQuery(searched, corpus, q, false)
-		m.passages, err = store.SearchPassages(ctx, db, request)
+	if err != nil || !fewMatch(m.passages) {
+		return m, err
+	}
+	if wider := passageQuery(searched, corpus, q, secondBudget*candidateBudget); !slices.EqualFunc(wider.Planned, request.Planned, slices.Equal) {
+		m.passages, err = store.SearchPassages(ctx, db, wider)
 	}
 	return m, err
 }
@@ -269,7 +272,7 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, IDF: idf(f.Chunks, corpus.StatsChunks), Guess: f.Guess, weight: weightIn(words, f.Word)}
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Guess: f.Guess, weight: weightIn(words, f.Word)}
 			if f.Guess {
 				t.IDF, t.weight = t.IDF*guessShare, filler
 			}
@@ -312,18 +315,18 @@ func known(terms []Term) []Term {
 	return terms[:n]
 }
 
-func passageQuery(terms []Term, corpus store.Corpus, q Query, raise bool) (p store.PassageQuery, raised bool) {
-	p = store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
+func passageQuery(terms []Term, corpus store.Corpus, q Query, budget float64) store.PassageQuery {
+	p := store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
 	if q.Exhaustive {
-		p.Planned, p.Most = p.Any, math.MaxInt32
+		p.Planned, p.Most = [][]string{{p.Any}}, math.MaxInt32
 	} else {
-		p.Planned, raised = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, raise)
+		p.Planned = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
 	}
 	for _, t := range terms {
-		p.Terms = append(p.Terms, t.query())
+		p.Terms = append(p.Terms, t.query(1))
 		p.Weights = append(p.Weights, t.rankWeight())
 	}
-	return p, raised
+	return p
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.

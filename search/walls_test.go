@@ -45,7 +45,7 @@ func indexRoles(t testing.TB, st *store.Store, roles ...policy.Role) {
 // unfilteredSQL reads whose text a transaction can see when nobody writes a WHERE: every text, and whatever the search
 // function gives for a word.
 const unfilteredSQL = `select role from chunks union select c.role from
-	search_passages($1::text::tsquery, $1::text::tsquery, array[$1::text]::tsquery[], '{1}', 50, '{kb,conv}', 8000) p join chunks c using (id)`
+	search_passages(array[$1::text]::tsquery[], '{1}', $1::text::tsquery, array[$1::text]::tsquery[], '{1}', 50, '{kb,conv}', 8000) p join chunks c using (id)`
 
 func unfilteredRoles(ctx context.Context, tx store.Tx, word string) (map[policy.Role]bool, error) {
 	rows, err := tx.Query(ctx, unfilteredSQL, word)

@@ -69,10 +69,10 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		contact   = "multis_contact"
 		denied    = "42501"
 		texts     = "select count(*) from chunks"
-		found     = "select count(*) from search_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"
+		found     = "select count(*) from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"
 		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
 		count     = "select max(ndoc) from search_terms('{apple}', '')"
-		inner     = "select count(*) from few_passages('appl', 'appl', '{appl}', '{1}', 10, '{kb,conv}', '{admin}', 10, '{admin}')"
+		inner     = "select count(*) from passages_sql(1, '{1}', true)"
 		similar   = "select count(*) from similar_words('{admin}', '{admin}', 'apple')"
 		counts    = "select count(*) from word_counts('{admin}', '{admin}', '{apple}')"
 		rawIndex  = "select count(*) from chunk_index"
@@ -180,7 +180,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := store.SearchPassages(ctx, tx, store.PassageQuery{
-			Planned: "appl|plum", Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge}, Most: 100,
+			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge}, Most: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,10 +21,11 @@ const (
 
 // Term is a word of a query as the index knows it.
 type Term struct {
-	Word   string // as asked
-	Lexeme string // as indexed
-	Chunks int64  // in how many chunks it stands; 0 if in none
-	Guess  bool   // Lexeme only looks like Word, which stands nowhere
+	Word   string  // as asked
+	Lexeme string  // as indexed
+	Chunks int64   // in how many chunks it stands; 0 if in none
+	Often  []int64 // in how many it stands as often as each of Marks says; empty if the index does not tell, or few chunks are searched
+	Guess  bool    // Lexeme only looks like Word, which stands nowhere
 }
 
 // Corpus is the size of what the transaction's scope may search.
@@ -33,17 +35,17 @@ type Corpus struct {
 	StatsWords    int64
 }
 
-// A word that stands in a chunk several times has lexemes for that beside its own, in the index of documents.
-const (
-	Twice     = "²" // two times or more
-	FourTimes = "⁴"
-)
+// Marks are what the index of documents has for a word that stands in a chunk Least times or more: Lexeme at its end.
+var Marks = [...]struct {
+	Lexeme string
+	Least  float64
+}{{"²", 2}, {"⁴", 4}, {"⁶", 6}}
 
 const (
 	termColumns    = "select word, lexeme, ndoc, guess, planned_chunks, stat_chunks, stat_words"
-	searchTermsSQL = termColumns + " from search_terms($1, $2)"
+	searchTermsSQL = termColumns + ", often from search_terms($1, $2)"
 	// The archive's functions do the same with its own tables.
-	archiveTermsSQL = termColumns + " from archive_terms($1, $2)"
+	archiveTermsSQL = termColumns + ", '{}'::bigint[] from archive_terms($1, $2)"
 )
 
 // SearchTerms looks up words in the languages of what is searched, and its size. Stop words have no term; a word may have
@@ -59,7 +61,7 @@ func SearchTerms(ctx context.Context, db DB, in Source, words []string, of langu
 	}
 	var corpus Corpus
 	terms, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Term, err error) {
-		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Guess, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords)
+		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Guess, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords, &t.Often)
 		return t, err
 	})
 	if err != nil {
@@ -71,11 +73,11 @@ func SearchTerms(ctx context.Context, db DB, in Source, words []string, of langu
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
 	Source  Source
-	Planned string    // tsquery that finds candidates among public chunks (for the owner: among all)
-	Any     string    // tsquery that finds candidates among the caller's own chunks
-	Terms   []string  // 1 to 32 tsqueries of one lexeme each
-	Weights []float64 // what a saturated match of each term is worth
-	Average float64   // words in an average chunk
+	Planned [][]string // sets of tsqueries: a chunk that matches all of one set is a candidate among public chunks (for the owner: among all)
+	Any     string     // tsquery that finds candidates among the caller's own chunks
+	Terms   []string   // 1 to 32 tsqueries of one lexeme each
+	Weights []float64  // what a saturated match of each term is worth
+	Average float64    // words in an average chunk
 	Kinds   []Kind
 	Most    int // candidates; more matches than that are left out
 }
@@ -96,7 +98,7 @@ type Passage struct {
 
 const (
 	passageColumns     = "select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies"
-	passageArguments   = "($1::text::tsquery, $2::text::tsquery, $3::text[]::tsquery[], $4, $5, $6, $7)"
+	passageArguments   = "($1::text[]::tsquery[], $2, $3::text::tsquery, $4::text[]::tsquery[], $5, $6, $7, $8)"
 	searchPassagesSQL  = passageColumns + " from search_passages" + passageArguments
 	archivePassagesSQL = passageColumns + " from archive_passages" + passageArguments
 )
@@ -107,7 +109,13 @@ func SearchPassages(ctx context.Context, db DB, q PassageQuery) ([]Passage, erro
 	if q.Source == Archive {
 		sql = archivePassagesSQL
 	}
-	rows, err := db.Query(ctx, sql, q.Planned, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
+	var planned []string
+	var sets []int
+	for i, set := range q.Planned {
+		planned = append(planned, set...)
+		sets = append(sets, slices.Repeat([]int{i}, len(set))...)
+	}
+	rows, err := db.Query(ctx, sql, planned, sets, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
