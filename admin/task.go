@@ -57,7 +57,7 @@ func (a *Admin) openTasks(ctx context.Context) (answer, error) {
 	for _, t := range tasks {
 		state := "runs since " + a.ago(t.CreatedAt)
 		if t.State == store.TaskMonitoring {
-			state = "waits for you"
+			state = "waits for you, or for others that do a part of it"
 		}
 		lines = append(lines, fmt.Sprintf("%d %s — %s", t.ID, quote(t.Input, 80), state))
 	}

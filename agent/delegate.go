@@ -48,7 +48,7 @@ func (r *run) colleagues() []Persona {
 // withoutColleagues takes the tools away from who has nobody to ask, or to pass a conversation on to: none goes with what the clock asked for.
 func (r *run) withoutColleagues(task store.Task) {
 	if len(r.colleagues()) == 0 {
-		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName)
+		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName)
 	}
 	if len(r.colleagues()) == 0 || task.Kind != kindAsk {
 		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.HandoffName)

@@ -319,6 +319,8 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 		return r.delegate(ctx, p)
 	case verdict.Allow && spec.Name == tools.HandoffName:
 		return r.handOff(ctx, p)
+	case verdict.Allow && (spec.Name == tools.SessionsListName || spec.Name == tools.SessionsHistoryName):
+		return r.sessions(ctx, p)
 	}
 	return nil
 }

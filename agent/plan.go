@@ -216,7 +216,7 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 			}
 		}
 		approval, err := store.OpenApproval(ctx, tx, store.Approval{
-			TaskID: r.task.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: r.planText(all, ""), ExpiresAt: expires,
+			TaskID: r.task.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: r.planText(all, "") + r.stopHint(), ExpiresAt: expires,
 		})
 		if err != nil {
 			return err
@@ -264,7 +264,7 @@ func (a *Agent) beginStep(ctx context.Context, r *run, room store.Chat, steps []
 	}
 	steps[i].State = store.TaskAuthorized
 	live := a.Box.Live(room, r.task.LiveEvent)
-	if live.Show(ctx, r.planText(steps, "")) && live.Event() != "" {
+	if live.Show(ctx, r.planText(steps, "")+r.stopHint()) && live.Event() != "" {
 		if err := store.SetTaskLive(ctx, a.Store.DB(), r.task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
 		}
@@ -283,7 +283,7 @@ func (r *run) showsPlan(ctx context.Context, room store.Chat, plan store.Task) e
 		return err
 	}
 	shown := &run{task: plan}
-	r.shown = func(text string) { live.Show(ctx, shown.planText(steps, text)) }
+	r.shown = func(text string) { live.Show(ctx, shown.planText(steps, text)+shown.stopHint()) }
 	return nil
 }
 
@@ -357,8 +357,12 @@ func (r *run) planText(steps []store.Task, now string) string {
 	if now != "" {
 		b.WriteString("\n\n" + outbox.Escape(clip(now, 1000)))
 	}
-	fmt.Fprintf(&b, "\n\n_plan %d · ❌ or_ `/cancel-task %d` _stops it_", r.task.ID, r.task.ID)
 	return b.String()
+}
+
+// stopHint stands below a plan that can be stopped.
+func (r *run) stopHint() string {
+	return fmt.Sprintf("\n\n_plan %d · ❌ or_ `/cancel-task %d` _stops it_", r.task.ID, r.task.ID)
 }
 
 // stepLines are the steps of a plan as a model reads them.

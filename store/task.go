@@ -112,6 +112,14 @@ func Children(ctx context.Context, db DB, task int64) ([]Task, error) {
 	return collect[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
+const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind not in ('turn', 'heartbeat') and not t.forgotten and t.agent = any ($1) and t.id <> $2
+	and coalesce(t.finished_at, now()) > $3 order by t.id desc limit $4`
+
+// Sessions are the newest tasks of some agents for the owner, without one, that run or were over after a time.
+func Sessions(ctx context.Context, db DB, agents []string, without int64, since time.Time, most int) ([]Task, error) {
+	return collect[Task](ctx, db, "sessions", sessionsSQL, agents, without, since, most)
+}
+
 const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
 
 // BeginChild has a task begin that was pending.

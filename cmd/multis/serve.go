@@ -233,7 +233,7 @@ func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Lib
 		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Remember{Store: st, Memory: mem}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
 		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{}, tools.SendFile{Send: fileSender(st, box)},
-		tools.AuditSummary{Store: st}, tools.Delegate{}, tools.Handoff{},
+		tools.AuditSummary{Store: st}, tools.Delegate{}, tools.Handoff{}, tools.SessionsList{}, tools.SessionsHistory{},
 	)
 }
 
