@@ -131,8 +131,11 @@ func (a *Admin) draftTo(ctx context.Context, db store.DB, out uuid.UUID) (string
 func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
-		if err != nil || len(rows) == 0 || rows[0].Emptied() {
+		if err != nil || len(rows) == 0 {
 			return err
+		}
+		if rows[0].Emptied() { // it was forgotten
+			return store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
 		}
 		asked, err := store.DraftDialog(ctx, tx, sendDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {

@@ -174,3 +174,30 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 	require.Empty(t, r.to(ana))
 	require.Contains(t, r.owner("/drafts"), "No draft waits.")
 }
+
+func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, shown := r.drafted()
+	r.exec("update outbox set content = '{}' where chat_id = $1", ana.ID)
+	r.now = r.now.Add(time.Minute)
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	r.exec("update river.river_job set args = args - 'at' where kind = 'draft'")
+	require.Empty(t, r.show())
+	require.Zero(t, r.count("select count(*) from outbox where state = 'held'"))
+	require.Equal(t, "That draft does not wait any more.", r.reacts(shown.Event, "👍"))
+	require.Empty(t, r.to(ana))
+}
+
+func TestADraftWhoseJobIsLostIsShownAllTheSame(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	r.owner("/delivery draft ana")
+	r.owner("/remind 1h --to Ana see you at seven")
+	r.pass(2 * time.Hour)
+	r.exec("delete from river.river_job where kind = 'draft'")
+	r.exec("update outbox set created_at = now() - interval '2 minutes' where state = 'held'")
+	require.NoError(t, jobs.Sweep(r.ctx, r.st))
+	require.Contains(t, said(r.show()), "> see you at seven")
+}
