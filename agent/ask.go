@@ -110,7 +110,12 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 	if claimed, claimErr := store.ClaimTask(ctx, a.Store.DB(), id); claimErr == nil {
 		task.Attempt = claimed.Attempt
 	}
-	return a.say(ctx, &reply{room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", id)})
+	return a.say(ctx, &reply{
+		room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", id),
+		also: func(ctx context.Context, tx store.Tx) error {
+			return store.EndChildren(ctx, tx, id, "what it is a part of failed")
+		},
+	})
 }
 
 // work makes an attempt at a question of the owner's.

@@ -142,6 +142,24 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 	require.Len(t, server.Requests(), 3)
 }
 
+func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, _ := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	plan := b.plan("count")
+	_, err := b.store.DB().Exec(ctx, "update tasks set request = '[]' where id = $1", plan.ID)
+	require.NoError(t, err)
+	_, err = b.store.DB().Exec(ctx, "update approvals set allowed = true where task_id = $1", plan.ID)
+	require.NoError(t, err)
+	require.Error(t, b.agent.Resume(ctx, plan.ID, false), "another attempt may mend it")
+	require.NoError(t, b.agent.Resume(ctx, plan.ID, true))
+	require.Equal(t, store.TaskFailed, b.taskByID(plan.ID).State)
+	for _, step := range b.children() {
+		require.Equal(t, store.TaskKilled, step.State)
+	}
+	require.Contains(t, b.sent(b.admin)[0], "did not work out")
+}
+
 func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
