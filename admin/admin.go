@@ -148,8 +148,10 @@ type answer struct {
 	about []int64  // the messages that the text quotes: when one is deleted, so is the text
 	shows int64    // the promise that the text shows by itself; 0 for none
 	// do is what changes, in the transaction that says so; nil for nothing.
-	do  func(ctx context.Context, tx store.Tx) error
-	why string // for the record, where it is not plain
+	do func(ctx context.Context, tx store.Tx) error
+	// tells is do where what there is to say depends on what came of it; nil for nothing.
+	tells func(ctx context.Context, tx store.Tx) (text string, err error)
+	why   string // for the record, where it is not plain
 	// said: it was answered and settled already.
 	said bool
 }
@@ -242,6 +244,12 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
 		if ans.do != nil {
 			if err := ans.do(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if ans.tells != nil {
+			var err error
+			if ans.text, err = ans.tells(ctx, tx); err != nil {
 				return err
 			}
 		}

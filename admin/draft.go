@@ -30,29 +30,25 @@ func (sendDraft) lasts() time.Duration { return draftTime }
 
 func (sendDraft) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q sendDraft) answer(_ context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+func (q sendDraft) answer(_ context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
 	switch c.word {
 	case wordYes:
-		return a.deciding(r, q.Out, a.sendDraft), false, nil
+		return deciding(q.Out, a.sendDraft), false, nil
 	case wordNo:
-		return a.deciding(r, q.Out, a.dropDraft), false, nil
+		return deciding(q.Out, a.dropDraft), false, nil
 	default:
 		return answer{}, false, nil
 	}
 }
 
 // deciding has a decision made about a draft, and says what came of it.
-func (a *Admin) deciding(r request, out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
-	return answer{why: "It decided about a draft.", do: func(ctx context.Context, tx store.Tx) error {
+func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
+	return answer{why: "It decided about a draft.", tells: func(ctx context.Context, tx store.Tx) (string, error) {
 		text, err := decide(ctx, tx, out)
 		if errors.Is(err, outbox.ErrDecided) {
-			text, err = "That draft does not wait any more.", nil
+			return "That draft does not wait any more.", nil
 		}
-		if err != nil || text == "" {
-			return err
-		}
-		_, err = a.say(ctx, tx, r.room, text, nil)
-		return err
+		return text, err
 	}}
 }
 
@@ -102,7 +98,7 @@ func (a *Admin) answeredDraft(ctx context.Context, r request, text string) (answ
 	if err != nil {
 		return answer{}, false, err
 	}
-	return a.deciding(r, q.(*sendDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+	return deciding(q.(*sendDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return a.rewriteDraft(ctx, tx, out, text)
 	}), true, nil
 }
