@@ -46,6 +46,34 @@ func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
 	require.Equal(t, 2, b.count("messages"), "the message, and what somebody else said of it")
 }
 
+// TestTheNewestOfSeveralEditsStands: the two doors bring them in any order, and so do their keys.
+func TestTheNewestOfSeveralEditsStands(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivry cost?")
+	older, newer := b.edit(evt, ana, "What does delivery cost?"), b.edit(evt, ana, "What does delivery to Rome cost?")
+	older.Timestamp, newer.Timestamp = evt.Timestamp-1000, evt.Timestamp-500
+	b.receive(evt)
+	b.receive(newer)
+	b.receive(older)
+	require.Equal(t, "What does delivery to Rome cost?", b.message(evt).Body)
+	require.Equal(t, policy.ActionAnswer, b.message(evt).Action)
+	require.Equal(t, 1, b.count("messages"))
+}
+
+func TestAnEditOfWhatWaitsLongForItsAnswerDoesNotMakeItTooOld(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivry cost?")
+	b.receive(evt)
+	later := time.Now().Add(15 * time.Minute) // no model answered all the while
+	b.inbox.now = func() time.Time { return later }
+	b.receive(b.edit(evt, ana, "What does delivery cost?"))
+	require.Equal(t, policy.ActionAnswer, b.message(evt).Action, b.message(evt).Reason)
+}
+
 func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -56,6 +84,11 @@ func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
 	before := b.text("!a:x", ana, "secret")
 	b.receive(b.edit(before, ana, "top secret"), redact(before))
 	require.Zero(t, b.count("messages where body <> ''"), "the message never came, its edit did")
+	b.receive(before)
+	require.Zero(t, b.count("messages where body <> ''"), "and when it comes, through the slower door, it is not taken in")
+	both := b.text("!a:x", ana, "secret")
+	b.receive(redact(both), both)
+	require.Zero(t, b.count("messages where body <> ''"), "nor in the same transaction")
 	after := b.text("!a:x", ana, "secret")
 	b.receive(after, redact(after), b.edit(after, ana, "top secret"))
 	require.Zero(t, b.count("messages where body <> ''"))
@@ -63,6 +96,46 @@ func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
 	gone.Unsigned.RedactedBecause = redact(gone)
 	b.receive(b.edit(gone, ana, "top secret"), gone)
 	require.Zero(t, b.count("messages where body <> '' or parked is not null"), "as the homeserver hands out what was deleted")
+}
+
+func TestADeletionCountsInAChatThatIsOffToo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.inbox.rules.DeleteAnswers = true
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "secret")
+	b.receive(evt)
+	b.setMode(chat, policy.ModeOff)
+	seen := b.count("seen_events")
+	b.receive(b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, evt.ID)))
+	require.Zero(t, b.count("messages where body <> ''"))
+	require.Equal(t, seen, b.count("seen_events"), "and nothing is written of what happens there")
+}
+
+// TestADeletionThatNobodyCouldJudgeDeletesNothing: of an encrypted event the homeserver does not see that it deletes another's message.
+func TestADeletionThatNobodyCouldJudgeDeletesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt, sealed := b.text("!a:x", ana, "What does delivery cost?"), b.event("m.room.encrypted", "!a:x", "@eve:example.com", `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"abc"}`)
+	b.receive(evt, sealed)
+	forged := b.event("m.room.redaction", "!a:x", "@eve:example.com", fmt.Sprintf(`{"redacts":%q}`, evt.ID))
+	forged.ID, forged.Mautrix.WasEncrypted = sealed.ID, true
+	require.NoError(t, NewDecrypter(b.inbox, nil).takeIn(t.Context(), b.message(sealed), forged))
+	require.Equal(t, "What does delivery cost?", b.message(evt).Body)
+	require.Equal(t, policy.ActionAnswer, b.message(evt).Action)
+}
+
+func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	b.receive(b.event("m.room.encrypted", "!a:x", owner, keyed("[Nora] hello", b.out(chat))))
+	require.Zero(t, b.count("chats where owner_last_at is not null"), "our own words do not")
+	b.receive(b.event("m.room.encrypted", "!a:x", owner, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`))
+	asked := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(asked)
+	require.Equal(t, policy.CodeOwnerHere, b.message(asked).Code)
 }
 
 func TestWhatWasEditedBeforeItCouldBeReadIsReadAsItIsNow(t *testing.T) {

@@ -19,7 +19,7 @@ func (in *Inbox) Heard(ctx context.Context, tx store.Tx, message int64, text str
 		return err
 	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.Spoken(text)
-	decision, err := b.admit(ctx, chat, said{author: m.Author, sender: m.Sender, msg: note, at: m.At, heard: true})
+	decision, err := b.admit(ctx, chat, said{author: m.Author, sender: m.Sender, msg: note, at: m.At, judged: true})
 	if err != nil {
 		return err
 	}

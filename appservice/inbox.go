@@ -188,10 +188,14 @@ func (b *batch) receiveOne(ctx context.Context, evt *event.Event) error {
 		}
 		return nil
 	case b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin:
-		if evt.StateKey == nil {
+		switch {
+		case evt.StateKey != nil:
+			return b.takeState(ctx, chat, evt)
+		case evt.Type.Type == event.EventRedaction.Type:
+			return b.takeRedaction(ctx, chat, evt) // what was stored before goes all the same
+		default:
 			return nil // nothing of an off room is written but the chat's own row
 		}
-		return b.takeState(ctx, chat, evt)
 	case !b.fresh[evt.ID]:
 		return nil
 	}
@@ -301,6 +305,9 @@ func (b *batch) take(ctx context.Context, chat store.Chat, evt *event.Event) err
 	case event.EventReaction.Type:
 		return b.takeReaction(ctx, chat, evt)
 	case event.EventRedaction.Type:
+		if evt.Mautrix.WasEncrypted {
+			return nil // the homeserver, which judges who may delete what, could not see it
+		}
 		return b.takeRedaction(ctx, chat, evt)
 	case event.BeeperMessageStatus.Type:
 		return b.takeStatus(ctx, chat, evt)
@@ -356,7 +363,16 @@ func (b *batch) takeRedaction(ctx context.Context, chat store.Chat, evt *event.E
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	var gone []uuid.UUID
 	var err error
-	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin {
+	off := chat.Kind != policy.KindAdmin && b.in.mode(chat) == policy.ModeOff
+	if !off { // what comes through the slower door after its deletion is not taken in any more
+		if _, err := store.MarkSeen(ctx, b.tx, []id.EventID{target}); err != nil {
+			return err
+		}
+		if b.fresh[target] {
+			b.fresh[target] = false
+		}
+	}
+	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
 		if gone, err = store.EmptyAnswers(ctx, b.tx, chat.ID, target); err != nil {
 			return err
 		}

@@ -39,7 +39,8 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		msg = msg.Reworded(edit.Body)
 	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
-	if !encrypted && !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
+	// Also where it cannot be read yet: the chat is his from now on, whatever it says.
+	if !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
 		if err := b.ownerWrote(ctx, chat, at); err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 	if err != nil {
 		return err
 	}
-	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: waiting.At})
+	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: waiting.At, judged: true})
 	if err != nil {
 		return err
 	}
@@ -253,7 +254,7 @@ type said struct {
 	msg    bridgebridge.Message
 	at     time.Time
 	edits  bool // it only changes an earlier message
-	heard  bool // it is what a voice note says, which was judged when it came
+	judged bool // its age was judged when it came, and it was counted: what a voice note says, an edit of what waits
 }
 
 // admit asks the policy what to do with a message.
@@ -261,7 +262,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admi
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: s.author, Name: b.name, Text: s.msg.Words(), Notice: s.msg.Notice,
-		Voice: b.in.rules.Listens && s.msg.Kind == bridgebridge.Voice && s.msg.File != nil, Fresh: s.heard,
+		Voice: b.in.rules.Listens && s.msg.Kind == bridgebridge.Voice && s.msg.File != nil, Fresh: s.judged,
 		SentAt: s.at, Now: now, Backfill: b.history, Edited: s.edits, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}
@@ -275,11 +276,11 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admi
 			return policy.Admission{}, err
 		}
 		input.Sent = rates.sent
-		if !s.heard { // what it says makes no second message of it
+		if !s.judged {
 			input.Stored = rates.stored
+			rates.stored.Minute++
+			rates.stored.Day++
 		}
-		rates.stored.Minute++
-		rates.stored.Day++
 	}
 	return policy.Admit(input), nil
 }

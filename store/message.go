@@ -102,9 +102,10 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 }
 
 const editMessageSQL = `update messages set body = @body, edited_at = @at
-	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null`
+	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null and coalesce(edited_at, '-infinity') <= @at`
 
-// EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read.
+// EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read, or
+// it was edited later than that already.
 func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
 	if err != nil {
