@@ -54,8 +54,11 @@ func (a *Admin) downText(s store.BridgeState) string {
 
 // mend says what to do about it.
 func mend(s store.BridgeState) string {
-	if s.Why == store.SilentBridge {
+	switch s.Why {
+	case store.SilentBridge:
 		return "Look whether it runs; what waits at the homeserver arrives when it does."
+	case bridgebridge.NotConnected:
+		return "It tries again by itself, and I tell you when it works. If that takes long, restart the bridge."
 	}
 	return "Log in again with the bridge: write `login` to " + esc(s.Bot.String()) + "."
 }

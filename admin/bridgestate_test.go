@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -45,4 +46,13 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	require.NoError(t, r.admin.Tell(r.ctx, up))
 	require.Equal(t, "✅ **WhatsApp works again**, since 14:02 (down from 13:40).", said(r.flush()))
 	require.NotContains(t, r.owner("/status"), "logged out")
+
+	r.tx(func(tx store.Tx) (err error) {
+		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
+		return err
+	})
+	require.NoError(t, r.admin.Tell(r.ctx, down))
+	text := said(r.flush())
+	require.Contains(t, text, "It tries again by itself")
+	require.NotContains(t, text, "login", "there is nothing to log in to again")
 }

@@ -9,6 +9,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -52,6 +53,51 @@ func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
 	b.receive(b.says(management, bridgeBot, "BAD_CREDENTIALS"))
 	require.Equal(t, 2, b.told("bridge_down"))
 	require.Zero(t, b.count("messages")+b.count("pending_events"), "nothing is kept of what bridges say")
+}
+
+func TestALoginThatIsOnlyAwayAndThenEndedIsToldAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	told := func() int {
+		n := b.told("bridge_down")
+		_, err := b.store.DB().Exec(t.Context(), "delete from river.river_job")
+		require.NoError(t, err)
+		return n
+	}
+	b.receive(b.says("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
+	require.Equal(t, 1, told())
+	b.receive(b.says("!bridge:x", bridgeBot, "UNKNOWN_ERROR"))
+	require.Zero(t, told(), "it comes back by itself or does not: nothing to do about it")
+	b.receive(b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS"))
+	require.Equal(t, 1, told(), "now the owner has to log in")
+	require.Equal(t, 1, b.count("bridge_states where why = 'logged out' and down_since < changed_at"))
+	b.receive(b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS"), b.says("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
+	require.Zero(t, told())
+}
+
+// TestALoginWhoseContactsAreHeardAgainWorks: a bridge that was restarted says nothing of it.
+func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	_, err := b.store.DB().Exec(t.Context(), "update chats set receiver = 'me' where id = $1", chat.ID)
+	require.NoError(t, err)
+	sweep := func() { require.NoError(t, jobs.Sweep(t.Context(), b.store)) }
+	down := b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS") // an hour ago
+	before := b.text("!a:x", ana, "hi")
+	before.Timestamp = down.Timestamp + 1000
+	b.receive(before, down)
+	sweep()
+	require.Zero(t, b.told("bridge_up"), "it was on its way when the login broke")
+	b.receive(b.text("!a:x", owner, "are you there?"))
+	sweep()
+	require.Zero(t, b.told("bridge_up"), "what the owner writes says nothing of the network")
+	b.receive(b.text("!a:x", ana, "yes"))
+	sweep()
+	sweep()
+	require.Equal(t, 1, b.told("bridge_up"))
+	require.Zero(t, b.count("bridge_states where down_since is not null"))
 }
 
 func TestTheFateOfAMessageTellsWhetherTheLoginWorks(t *testing.T) {

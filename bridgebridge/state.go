@@ -38,7 +38,7 @@ func ReadConnection(evt *event.Event) (Connection, bool) {
 	case "BAD_CREDENTIALS", "LOGGED_OUT":
 		c.Why = LoggedOut
 	case "TRANSIENT_DISCONNECT":
-		c.Why = "not connected"
+		c.Why = NotConnected
 	case "BRIDGE_UNREACHABLE":
 		c.Why = "the bridge is down"
 	case "UNKNOWN_ERROR":
@@ -48,6 +48,9 @@ func ReadConnection(evt *event.Event) (Connection, bool) {
 	}
 	return c, true
 }
+
+// NotConnected is why nothing arrives while the bridge tries to reach the network again.
+const NotConnected = "not connected"
 
 // LoggedOut is why nothing arrives when the network has ended the owner's login.
 const LoggedOut = "logged out"

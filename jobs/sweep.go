@@ -66,6 +66,15 @@ func Sweep(ctx context.Context, st *store.Store) error {
 				return err
 			}
 		}
+		again, err := store.HeardAgain(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, state := range again {
+			if err := Enqueue(ctx, tx, TellArgs{Topic: TopicBridgeUp, About: state}); err != nil {
+				return err
+			}
+		}
 		for _, w := range found {
 			args, err := argsFor(w.Kind, w.ID)
 			if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
 )
 
 // BridgeState is how a bridge's connection to its network is.
@@ -31,14 +33,16 @@ func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 }
 
 const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
-	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since
-		where s.down_since is null and s.changed_at < excluded.changed_at
+	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = coalesce(s.down_since, excluded.down_since)
+		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.why = @ended and s.why <> @ended))
 	returning id`
 
-// BridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state.
+// BridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state. That the network
+// has ended a login which did not work before is news: then it does not come back by itself.
 func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
 	state, err = scalar[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
 		"bot": s.Bot, "login": clean(s.Login), "protocol": s.Protocol, "why": clean(s.Why), "at": s.ChangedAt,
+		"ended": bridgebridge.LoggedOut,
 	})
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
@@ -52,6 +56,16 @@ const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since 
 // BridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
 func BridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
 	return scalars[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, clean(login), at)
+}
+
+const heardAgainSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
+	where s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
+		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute') returning id`
+
+// HeardAgain notes that logins work because their contacts are heard again, and returns the states that were down: a bridge that was
+// restarted meanwhile does not say so. The minute is for clocks that differ.
+func HeardAgain(ctx context.Context, tx Tx) ([]int64, error) {
+	return scalars[int64](ctx, tx, "logins that work again", heardAgainSQL)
 }
 
 const bridgeStateSQL = "select " + bridgeStateColumns + " from bridge_states s where s.id = $1"
