@@ -84,6 +84,9 @@ func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
 	if err := s.keysAreBack(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys are open")
 	}
+	if err := s.vault.lookAgain(ctx); err != nil {
+		log.Warn().Err(err).Msg("Cannot look for messages whose key is here")
+	}
 	if !s.begin(ctx, lock) {
 		return
 	}
@@ -269,6 +272,9 @@ func (s *OwnerSync) takeIn(ctx context.Context, resp *mautrix.RespSync, since st
 func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since string) ([]*event.Event, error) {
 	var events []*event.Event
 	add := func(room id.RoomID, timeline mautrix.SyncTimeline) error {
+		if timeline.Limited {
+			s.vault.unlearn(room) // of some rooms the rest is not fetched
+		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
 			_, says := bridgebridge.ReadConnection(e)
 			return says || changesRoom(e, s.inbox.rules)

@@ -120,8 +120,7 @@ func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickl
 	}
 	log := zerolog.Ctx(ctx).With().Stringer("device_of", c.UserID).Logger().Level(zerolog.WarnLevel)
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
-	// A device that was made anew starts with keys of its own.
-	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, c.UserID.String()+"|"+c.DeviceID.String(), c.DeviceID, pickle)
+	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, keysOf(c.UserID, c.DeviceID), c.DeviceID, pickle)
 	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, known: map[id.RoomID]bool{}}
 	m.IgnorePostDecryptionParseErrors = true
 	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
@@ -156,6 +155,28 @@ func (v *Vault) unlocked(ctx context.Context, session id.SessionID) {
 		zerolog.Ctx(ctx).Err(err).Msg("Cannot ask for messages to be read whose key came")
 	}
 }
+
+// lookAgain has the messages read whose key is here: the process may have died after the key was stored, before unlocked.
+func (v *Vault) lookAgain(ctx context.Context) error {
+	var devices []string
+	for _, a := range []*account{v.hs.owner, v.hs.bot} {
+		devices = append(devices, keysOf(a.user, a.now().DeviceID))
+	}
+	return v.store.InTx(ctx, func(tx store.Tx) error {
+		waiting, err := store.ParkedWithKey(ctx, tx, devices, mostAsked)
+		if err != nil {
+			return err
+		}
+		var ask []jobs.Args
+		for _, m := range waiting {
+			ask = append(ask, jobs.DecryptArgs{Message: m})
+		}
+		return jobs.Enqueue(ctx, tx, ask...)
+	})
+}
+
+// keysOf is the name under which the keys of a device lie: one that was made anew starts with keys of its own.
+func keysOf(user id.UserID, device id.DeviceID) string { return user.String() + "|" + device.String() }
 
 // sign makes the bot's device one that others can trust: the bot signs it with keys of its own.
 func (v *Vault) sign(ctx context.Context) error {
@@ -261,7 +282,19 @@ func (v *Vault) follow(ctx context.Context, evt *event.Event) {
 		mautrix.UpdateStateStore(ctx, m.state, evt)
 		if evt.Type.Type == event.StateMember.Type {
 			m.HandleMemberEvent(ctx, evt)
+			if *evt.StateKey == m.client.UserID.String() {
+				m.unlearn(evt.RoomID) // who came and went while it was not there, it did not see
+			}
 		}
+	}
+}
+
+// unlearn has the members of a room read again before the next message there, because not all was seen that happened to them.
+func (v *Vault) unlearn(room id.RoomID) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, m := range v.machines {
+		m.unlearn(room)
 	}
 }
 
@@ -346,6 +379,12 @@ func (m *machine) learn(ctx context.Context, room id.RoomID) error {
 	}
 	m.known[room] = true
 	return nil
+}
+
+func (m *machine) unlearn(room id.RoomID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, room)
 }
 
 // share gives the room's key to everybody there.

@@ -267,6 +267,14 @@ func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]int64,
 	return ids, nil
 }
 
+const parkedWithKeySQL = `select m.id from messages m join matrix.crypto_megolm_inbound_session k on k.session_id = m.parked->>'session_id'
+	where m.parked is not null and m.redacted_at is null and k.session is not null and k.account_id = any($1) order by m.id limit $2`
+
+// ParkedWithKey returns messages that wait for a key which one of the devices has.
+func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]int64, error) {
+	return scalars[int64](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
+}
+
 const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
 	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
 

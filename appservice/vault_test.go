@@ -1,0 +1,72 @@
+package appservice
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+
+	"multis/policy"
+)
+
+// openVault opens the keys of new devices, which nobody is told of.
+func (b *bundle) openVault() *Vault {
+	b.t.Helper()
+	hs, err := NewHomeserver(b.store, Access{URL: "http://127.0.0.1:1", Owner: owner, Bot: bot})
+	require.NoError(b.t, err)
+	v := NewVault(b.store, hs)
+	for _, a := range []*account{hs.owner, hs.bot} {
+		require.NoError(b.t, hs.use(a, device{ID: "D", Made: time.Now()}))
+	}
+	require.NoError(b.t, v.open(b.t.Context(), false))
+	b.t.Cleanup(v.close)
+	return v
+}
+
+// TestWhoIsInARoomIsReadAgainAfterAGap: a key goes to everybody who is there and to nobody else.
+func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	v := b.openVault()
+	known := v.machines[policy.AsOwner].known
+	known["!a:x"], known["!b:x"], known["!c:x"] = true, true, true
+
+	var resp mautrix.RespSync
+	require.NoError(t, json.Unmarshal([]byte(`{"rooms":{"join":{"!a:x":{"timeline":{"limited":true}},"!c:x":{"timeline":{"limited":false}}}}}`), &resp))
+	_, err := NewOwnerSync(b.inbox, v.hs, nil, v).collect(t.Context(), &resp, "s")
+	require.NoError(t, err)
+	require.NotContains(t, known, "!a:x")
+
+	back := b.event("m.room.member", "!b:x", bridgeBot, `{"membership":"join"}`)
+	key := owner.String()
+	back.StateKey, back.Type.Class = &key, event.StateEventType
+	v.follow(t.Context(), back)
+	require.Len(t, known, 1, "what happened while the owner was not there, nobody told")
+}
+
+func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	v := b.openVault()
+	b.chat("!a:x", policy.ModeBusiness)
+	sealed := func(session string) *event.Event {
+		return b.event("m.room.encrypted", "!a:x", ana, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"`+session+`","ciphertext":"abc"}`)
+	}
+	here, other := strings.Repeat("h", 43), strings.Repeat("o", 43)
+	first, second := sealed(here), sealed(here)
+	b.receive(first, second, sealed(other), sealed(strings.Repeat("n", 43)))
+	for session, device := range map[string]string{here: keysOf(owner, "D"), other: keysOf(owner, "ENDED")} {
+		_, err := b.store.DB().Exec(t.Context(), `insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
+			values ($1, $2, 'k', '!a:x', 'x')`, device, session)
+		require.NoError(t, err)
+	}
+	_, err := b.store.DB().Exec(t.Context(), "delete from river.river_job") // they gave up long ago
+	require.NoError(t, err)
+	require.NoError(t, v.lookAgain(t.Context()))
+	require.Equal(t, 2, b.jobs("decrypt"))
+	require.Equal(t, 1, b.count("river.river_job where (args->>'message')::bigint = $1", b.message(second).ID))
+}
