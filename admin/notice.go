@@ -86,7 +86,9 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		jobs.TopicKeysGone: "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
 			"and what is encrypted is read once the keys open again.",
 		jobs.TopicKeysBack: "✅ My keys are open again. I read what came meanwhile.",
-		jobs.TopicEdit:     "I don't act on edits: write it again.",
+		jobs.TopicUnread: "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
+			"If that does not help, let your client send to sessions that are not verified, too.",
+		jobs.TopicEdit: "I don't act on edits: write it again.",
 	}
 	text, known := texts[what.Topic]
 	if !known {

@@ -117,6 +117,8 @@ func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
 	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicDevice}))
 	require.Contains(t, said(r.flush()), "**My session was ended**")
+	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicUnread}))
+	require.Contains(t, said(r.flush()), "I cannot read what you wrote")
 	require.True(t, jobs.IsFinal(r.admin.Tell(r.ctx, jobs.TellArgs{Topic: "weather"})))
 }
 

@@ -65,10 +65,10 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.wait(ctx, chat, msg, who, evt)
 	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may come all the same, once multis is verified
-		return d.giveUp(ctx, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
 	case err != nil:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
-		return d.giveUp(ctx, msg, "It is encrypted, and its key does not open it.")
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
 	}
 	return d.takeIn(ctx, msg, plain)
 }
@@ -88,7 +88,7 @@ func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message
 		if err := d.askOnce(ctx, chat, msg, who, evt); err != nil {
 			return err
 		}
-		return d.giveUp(ctx, msg, "It is from before I was here, and I have no key for it.")
+		return d.giveUp(ctx, chat, msg, "It is from before I was here, and I have no key for it.")
 	case waited < keyPatience:
 		return jobs.Later(keyPoll)
 	case waited < keyDeadline:
@@ -97,7 +97,7 @@ func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message
 		}
 		return jobs.Later(keyDeadline - waited)
 	default:
-		return d.giveUp(ctx, msg, "It is encrypted, and its key has not come.")
+		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key has not come.")
 	}
 }
 
@@ -123,9 +123,16 @@ func (d *Decrypter) askAgain(ctx context.Context, chat store.Chat, what jobs.Dec
 	})
 }
 
-// giveUp stores why a message cannot be read.
-func (d *Decrypter) giveUp(ctx context.Context, msg store.Message, why string) error {
-	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.ExplainParked(ctx, tx, msg.ID, why) })
+// giveUp stores why a message cannot be read. Of a command the owner is told, once: nothing else would answer him.
+func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if chat.Kind == policy.KindAdmin && msg.Author.IsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
+			if err := jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicUnread}); err != nil {
+				return err
+			}
+		}
+		return store.ExplainParked(ctx, tx, msg.ID, why)
+	})
 }
 
 // takeIn puts what a message says in its place, with what is decided about it.

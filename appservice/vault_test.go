@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/event"
 
 	"multis/policy"
+	"multis/store"
 )
 
 // openVault opens the keys of new devices, which nobody is told of.
@@ -46,6 +47,25 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	back.StateKey, back.Type.Class = &key, event.StateEventType
 	v.follow(t.Context(), back)
 	require.Len(t, known, 1, "what happened while the owner was not there, nobody told")
+}
+
+func TestTheOwnerIsToldOfACommandThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, room := t.Context(), adminChat("!admin:x", policy.EncryptionYes)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
+		room, err = store.UpsertChat(ctx, tx, room)
+		return err
+	}))
+	command := b.event("m.room.encrypted", "!admin:x", owner, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`)
+	b.receive(command)
+	d := NewDecrypter(b.inbox, nil)
+	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key has not come."))
+	require.Equal(t, 1, b.told("unread"))
+	_, err := b.store.DB().Exec(ctx, "delete from river.river_job")
+	require.NoError(t, err)
+	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key was refused."))
+	require.Zero(t, b.told("unread"), "once")
 }
 
 func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {

@@ -19,6 +19,8 @@ const (
 	TopicKeysGone Topic = "keys_gone"
 	// TopicKeysBack is told when they can again.
 	TopicKeysBack Topic = "keys_back"
+	// TopicUnread is told when the key of what the owner wrote in the admin room did not come.
+	TopicUnread Topic = "unread"
 	// TopicBridgeDown is told when a bridge loses its network; About is the state.
 	TopicBridgeDown Topic = "bridge_down"
 	// TopicBridgeUp is told when it reaches it again; About is the state.
