@@ -156,6 +156,19 @@ type answer struct {
 	said bool
 }
 
+// change does what an answer leads to, and returns what there is to say.
+func (ans answer) change(ctx context.Context, tx store.Tx) (string, error) {
+	if ans.do != nil {
+		if err := ans.do(ctx, tx); err != nil {
+			return "", err
+		}
+	}
+	if ans.tells != nil {
+		return ans.tells(ctx, tx)
+	}
+	return ans.text, nil
+}
+
 // errSettled rolls back what another attempt at the same message has already done.
 var errSettled = errors.New("the message was settled before")
 
@@ -242,16 +255,9 @@ func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
 // commit writes what a request leads to. A message that was settled meanwhile changes nothing.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
-		if ans.do != nil {
-			if err := ans.do(ctx, tx); err != nil {
-				return err
-			}
-		}
-		if ans.tells != nil {
-			var err error
-			if ans.text, err = ans.tells(ctx, tx); err != nil {
-				return err
-			}
+		var err error
+		if ans.text, err = ans.change(ctx, tx); err != nil {
+			return err
 		}
 		if ans.react != "" {
 			if err := a.react(ctx, tx, r.room, r.message, ans.react); err != nil {
