@@ -2,9 +2,7 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"multis/bridgebridge"
 	"multis/jobs"
@@ -77,11 +75,12 @@ func (a *Admin) replanned(ctx context.Context, r request, wish string) (answer, 
 	if err != nil {
 		return answer{}, false, err
 	}
-	var q allowCall
-	if err := json.Unmarshal(dialog.Payload, &q); err != nil {
-		return answer{}, false, fmt.Errorf("read question %d: %w", dialog.ID, err)
+	question, err := readQuestion(dialog)
+	if err != nil {
+		return answer{}, false, err
 	}
-	if q.Tool != store.PlanCall {
+	q, ok := question.(*allowCall)
+	if !ok || q.Tool != store.PlanCall {
 		return answer{}, false, nil
 	}
 	approval, err := store.ApprovalByID(ctx, a.Store.DB(), q.Approval)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -323,7 +324,7 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 			}
 		}
 		letter := outbox.Notice(room, text, false)
-		letter.By, letter.About = r.persona.profile(), append(about, r.task.About...)
+		letter.By, letter.About = r.persona.profile(), slices.Concat(about, r.task.About)
 		_, _, err := a.Box.Queue(ctx, tx, letter)
 		return err
 	})

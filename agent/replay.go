@@ -168,18 +168,23 @@ func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error 
 			if err := resultOfStep(*step, &res); err != nil {
 				return err
 			}
-			if res.Handover != "" { // which ended it; a contact was given no answer
+			if res.Handover != "" { // which ended it
 				out.Rounds = append(out.Rounds, round)
-				if r.task.Kind == kindTurn {
-					res.Handover = ""
-				}
-				r.compare(out, res.Handover)
+				r.compare(out, r.said(res))
 				return nil
 			}
 			request.Messages = append(request.Messages, r.resultMessage(c, res, step.Fence))
 		}
 		out.Rounds = append(out.Rounds, round)
 	}
+}
+
+// said is what was said when a tool handed over: to a contact nothing.
+func (r *run) said(res tools.Result) string {
+	if r.task.Kind == kindTurn {
+		return ""
+	}
+	return res.Handover
 }
 
 // howEnded is what is known of the end of a task that broke off.

@@ -57,7 +57,7 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // what dies when need not be a secret
+	rng := rand.New(rand.NewPCG(5, 6))
 	var mu sync.Mutex
 	next := func(n int) int {
 		mu.Lock()
@@ -66,12 +66,13 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	}
 	b := setup(t, llm.None{})
 	var victims sync.Map // those of each process
-	server := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	server := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		victims.Range(func(_, v any) bool {
+			victim, ok := v.(*storetest.Victim)
 			for range 20 { // about as likely as between two writes
-				v.(*storetest.Victim).Pass("while a model thinks")
+				victim.Pass("while a model thinks")
 			}
-			return true
+			return ok
 		})
 		reply := calls("search_docs", map[string]string{"query": fmt.Sprint("piano ", next(1000))})
 		if next(3) == 0 {
