@@ -350,25 +350,30 @@ func (r *run) approval(ctx context.Context, p *pending) error {
 
 // park has the owner asked, and the task goes on when he answers or the time is over: no worker waits for him.
 func (r *run) park(ctx context.Context, p *pending) error {
-	expires := r.now().Add(approvalTime)
 	step := r.toolStep(*p)
 	err := r.Store.InTx(ctx, func(tx store.Tx) error {
-		a, err := store.OpenApproval(ctx, tx, store.Approval{TaskID: r.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: step.Arguments, ExpiresAt: expires})
-		if err != nil {
-			return err
-		}
-		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
-			return err
-		}
-		if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(a.ID, 10)); err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{Approval: a.ID}, jobs.TaskArgs{Task: r.task.ID, At: expires})
+		return r.askOwner(ctx, tx, store.Approval{CallID: p.call.ID, Tool: p.call.Name, Arguments: step.Arguments})
 	})
 	if err != nil {
 		return err
 	}
 	return errParked
+}
+
+// askOwner has the owner asked about what the task wants to do. The task goes on when he answers, or when the time for it is over.
+func (r *run) askOwner(ctx context.Context, tx store.Tx, about store.Approval) error {
+	about.TaskID, about.ExpiresAt = r.task.ID, r.now().Add(approvalTime)
+	asked, err := store.OpenApproval(ctx, tx, about)
+	if err != nil {
+		return err
+	}
+	if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
+		return err
+	}
+	if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{Approval: asked.ID}, jobs.TaskArgs{Task: r.task.ID, At: about.ExpiresAt})
 }
 
 // together makes calls beside each other.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -196,7 +195,6 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 	if err != nil || len(plan.Steps) == 0 {
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
 	}
-	expires := a.now().Add(approvalTime)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropPendingChildren(ctx, tx, r.task); err != nil {
 			return err
@@ -216,19 +214,7 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 				return err
 			}
 		}
-		approval, err := store.OpenApproval(ctx, tx, store.Approval{
-			TaskID: r.task.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: r.planText(all, "") + r.stopHint(), ExpiresAt: expires,
-		})
-		if err != nil {
-			return err
-		}
-		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
-			return err
-		}
-		if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(approval.ID, 10)); err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{Approval: approval.ID}, jobs.TaskArgs{Task: r.task.ID, At: expires})
+		return r.askOwner(ctx, tx, store.Approval{CallID: store.PlanCall, Tool: store.PlanCall, Arguments: r.planText(all, "") + r.stopHint()})
 	})
 }
 

@@ -145,15 +145,20 @@ func (v *Vault) unlocked(ctx context.Context, session id.SessionID) {
 		if err != nil {
 			return err
 		}
-		var ask []jobs.Args
-		for _, m := range waiting {
-			ask = append(ask, jobs.DecryptArgs{Message: m})
-		}
-		return jobs.Enqueue(ctx, tx, ask...)
+		return readLater(ctx, tx, waiting, 0)
 	})
 	if err != nil {
 		zerolog.Ctx(ctx).Err(err).Msg("Cannot ask for messages to be read whose key came")
 	}
+}
+
+// readLater asks for messages to be read, with their keys asked for anew so many times.
+func readLater(ctx context.Context, tx store.Tx, messages []int64, times int) error {
+	ask := make([]jobs.Args, len(messages))
+	for i, m := range messages {
+		ask[i] = jobs.DecryptArgs{Message: m, Ask: times}
+	}
+	return jobs.Enqueue(ctx, tx, ask...)
 }
 
 // lookAgain has the messages read whose key is here: the process may have died after the key was stored, before unlocked.
@@ -167,11 +172,7 @@ func (v *Vault) lookAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var ask []jobs.Args
-		for _, m := range waiting {
-			ask = append(ask, jobs.DecryptArgs{Message: m})
-		}
-		return jobs.Enqueue(ctx, tx, ask...)
+		return readLater(ctx, tx, waiting, 0)
 	})
 }
 
@@ -238,11 +239,7 @@ func (v *Vault) askAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var ask []jobs.Args
-		for _, m := range waiting {
-			ask = append(ask, jobs.DecryptArgs{Message: m, Ask: jobs.AskTimes})
-		}
-		return jobs.Enqueue(ctx, tx, ask...)
+		return readLater(ctx, tx, waiting, jobs.AskTimes)
 	})
 }
 

@@ -161,20 +161,14 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
-	words, err := shortcuts(cfg)
+	rules, err := adminRules(cfg, model.Name(), defaults)
 	if err != nil {
 		return nil, err
 	}
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
 		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
-		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg),
-		Rules: admin.Rules{
-			Version: version, Name: cfg.Name, Model: model.Name(), Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
-			Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
-			HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
-			Owner: cfg.Owner, Operators: cfg.Operators,
-		},
+		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg), Rules: rules,
 	})
 	if err := adm.Prepare(ctx); err != nil {
 		return nil, err
@@ -196,6 +190,16 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		return nil, err
 	}
 	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
+}
+
+func adminRules(cfg *config.Config, model string, defaults policy.Defaults) (admin.Rules, error) {
+	words, err := shortcuts(cfg)
+	return admin.Rules{
+		Version: version, Name: cfg.Name, Model: model, Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
+		Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
+		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
+		Owner: cfg.Owner, Operators: cfg.Operators,
+	}, err
 }
 
 func outboxRules(cfg *config.Config, defaults policy.Defaults) outbox.Rules {
