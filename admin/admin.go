@@ -27,6 +27,8 @@ import (
 // Asker answers a question of the owner in the room where it was asked, and settles the message that asked it.
 type Asker interface {
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
+	// Thinks tells whether whoever answers a question there has a model.
+	Thinks(room store.Chat, question string) bool
 }
 
 // Worker works on something without anybody waiting for it, and says in a room what came of it, once for each key.
@@ -100,6 +102,8 @@ type Options struct {
 	Sources func() []ToolSource
 	// Saved lists the tasks that are begun by name, as their files are now; nil: there are none.
 	Saved func() []Saved
+	// Answers says which agent answers in a chat, and what decided that; empty, or nil: multis itself does.
+	Answers func(chat store.Chat) (agent, by string)
 	// Skills lists what says how agents work; nil: nothing does.
 	Skills func() []Skill
 	// Now is the clock. Defaults to time.Now.

@@ -23,7 +23,7 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 	if isSmallTalk(question) {
 		return answer{text: "Ask me what stands in your documents, or `/help`: it lists what I do."}, nil
 	}
-	if a.Rules.Model == noModel {
+	if !a.Asker.Thinks(r.room, question) {
 		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err

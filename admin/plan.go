@@ -14,8 +14,8 @@ func (a *Admin) planGoal(_ context.Context, r request, goal string) (answer, err
 	switch {
 	case goal == "":
 		return answer{text: "What do you want to have reached? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
-	case a.Rules.Model == noModel:
-		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one."}, nil
+	case !a.Asker.Thinks(r.room, goal):
+		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}
 	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
 		return a.Planner.Plan(ctx, tx, r.room, r.message, goal)

@@ -97,8 +97,10 @@ type asker struct {
 	err   error
 	beats int
 	goals []string
-	st    *store.Store
-	box   *outbox.Box
+	// modelless: llm.model is none.
+	modelless bool
+	st        *store.Store
+	box       *outbox.Box
 }
 
 func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
@@ -113,6 +115,11 @@ func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message,
 		_, err = store.Settle(ctx, tx, []int64{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
 		return err
 	})
+}
+
+// Thinks says that only @shop does when the room has no model.
+func (a *asker) Thinks(_ store.Chat, question string) bool {
+	return !a.modelless || strings.HasPrefix(question, "@shop")
 }
 
 func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string) error {
@@ -179,6 +186,7 @@ func newRig(t *testing.T) *rig {
 
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
+	r.asker.modelless = r.rules.Model == "none"
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil },

@@ -14,8 +14,8 @@ type Saved struct {
 	Prompt  string
 	Agent   string // who does it; empty: whoever answers here
 	Problem string // why it cannot be begun; empty: it can
-	// Begin begins it. What comes of it is said where it was asked for.
-	Begin func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) error
+	// Begin begins it. What comes of it is said where it was asked for; problem says why it cannot be begun after all.
+	Begin func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) (problem string, err error)
 }
 
 // runSaved begins a saved task, or lists them.
@@ -42,13 +42,21 @@ func (a *Admin) runSaved(_ context.Context, r request, name string) (answer, err
 		}
 		return answer{text: text + " `/run` lists them."}, nil
 	case all[i].Problem != "":
-		return answer{text: "⚠️ " + code(all[i].Name) + " cannot be begun: " + esc(all[i].Problem) + "."}, nil
-	case a.Rules.Model == noModel:
-		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one."}, nil
+		return answer{text: cannotBegin(all[i].Name, all[i].Problem)}, nil
+	case !a.Asker.Thinks(r.room, "@"+all[i].Agent):
+		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
 	}
-	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
-		return all[i].Begin(ctx, tx, r.room, r.message)
+	return answer{react: "👀", tells: func(ctx context.Context, tx store.Tx) (string, error) {
+		problem, err := all[i].Begin(ctx, tx, r.room, r.message)
+		if problem != "" {
+			problem = cannotBegin(all[i].Name, problem)
+		}
+		return problem, err
 	}}, nil
+}
+
+func cannotBegin(name, problem string) string {
+	return "⚠️ " + code(name) + " cannot be begun: " + esc(problem) + "."
 }
 
 func savedText(all []Saved) string {

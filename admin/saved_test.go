@@ -16,19 +16,24 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.owner("/run"), "There are no saved tasks.")
 	var begun []string
-	begin := func(_ context.Context, _ store.Tx, room store.Chat, m store.Message) error {
+	begin := func(_ context.Context, _ store.Tx, room store.Chat, m store.Message) (string, error) {
 		require.Equal(t, r.room.ID, room.ID)
 		begun = append(begun, m.Body)
-		return nil
+		return "", nil
+	}
+	targetless := func(context.Context, store.Tx, store.Chat, store.Message) (string, error) {
+		return "its target is no chat that I know", nil
 	}
 	r.saved = []admin.Saved{
 		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop", Begin: begin},
+		{Name: "lost", Prompt: "x", Begin: targetless},
 		{Name: "broken", Problem: "line 2: prompts is none of its keys"},
 	}
 	r.restart()
 	require.Equal(t, text(
-		"**2 saved tasks**",
+		"**3 saved tasks**",
 		"`/run week` by `@shop` — “What was promised this week?”",
+		"`/run lost` — “x”",
 		"`/run broken` ⚠️ line 2: prompts is none of its keys",
 	), r.owner("/run"))
 	require.Equal(t, "[👀]", r.owner("/run Week"))
@@ -36,10 +41,12 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	require.Contains(t, r.owner("/run weak"), "Did you mean `/run week`?")
 	require.Contains(t, r.owner("/run broken"), "cannot be begun: line 2")
 	require.Contains(t, r.eva("/run week"), "is the owner's")
+	require.Contains(t, r.owner("/run lost"), "⚠️ `lost` cannot be begun: its target is no chat that I know.")
 	r.rules.Model = "none"
 	r.restart()
-	require.Contains(t, r.owner("/run week"), "needs a model")
-	require.Len(t, begun, 1)
+	require.Equal(t, "[👀]", r.owner("/run week"), "its agent has a model of its own")
+	require.Contains(t, r.owner("/run lost"), "needs a model")
+	require.Len(t, begun, 2)
 }
 
 func TestWordsOfTheOwnersMeanACommand(t *testing.T) {

@@ -128,6 +128,11 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 	}
 	// The mode decided when the message came; what it was then stands in the reason.
 	now := "The chat is **" + string(chat.ModeIn(a.Rules.Defaults)) + "** now, " + a.modeOrigin(chat) + "."
+	if a.Answers != nil {
+		if agent, by := a.Answers(chat); agent != "" {
+			now += " " + code("@"+agent) + " answers there, by " + by + "."
+		}
+	}
 	return strings.Join(append(lines, now), "\n"), nil
 }
 

@@ -42,6 +42,20 @@ func (r *rig) answers(c store.Chat, m store.Message, purpose policy.Purpose, bod
 	return out
 }
 
+func TestWhySaysWhoAnswersThere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.town()
+	r.heardFrom(ana, "hello", time.Hour, policy.ActionArchive, policy.CodeSilent, "silent")
+	r.admin.Answers = func(c store.Chat) (string, string) {
+		if c.ID != ana.ID {
+			return "", ""
+		}
+		return "sales", "the space that the room is in"
+	}
+	require.Contains(t, r.owner("/why"), " `@sales` answers there, by the space that the room is in.")
+}
+
 func TestWhyExplainsAnAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

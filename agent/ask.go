@@ -10,13 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
-	"multis/skills"
 	"multis/store"
 	"multis/tools"
 )
@@ -61,24 +59,6 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		}
 	}
 	return a.work(ctx, task, room)
-}
-
-// Begin begins a saved task, which is answered where it was asked for.
-func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.Saved) error {
-	persona := Route(a.Personas, Where{Mention: s.Agent, Chat: room})
-	model, _ := a.modelOf(persona)
-	task := store.Task{
-		Key: fmt.Sprintf("ask:%d", message.ID), Kind: kindAsk, ChatID: room.ID, MessageID: &message.ID, About: []int64{message.ID}, Agent: persona.ID, Model: model.Name(),
-		Input: s.Prompt, Tools: s.Tools,
-	}
-	if s.Target != "" {
-		task.Input += "\n\nThe chat that it is about: " + s.Target
-	}
-	task, err := store.OpenTask(ctx, tx, task)
-	if err != nil {
-		return err
-	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task.ID})
 }
 
 // Resume goes on with a task that was put aside. last says that no other attempt follows.
@@ -208,6 +188,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 	default:
 		say.markdown, say.used = r.cited(out.text)
 		r.countInvented(ctx)
+		say.also = r.drafts(say, out.text)
 	}
 	for _, line := range r.used {
 		if strings.HasPrefix(line, "⚠️") {
@@ -285,6 +266,9 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	m := material{rules: fmt.Sprintf(ownerRules, r.name(name)), persona: r.manner(), asks: question, notes: notesText(notes), work: work}
+	if task.Target != nil {
+		m.form = answerForm + "\n" + messageForm
+	}
 	first, err := r.asks(ctx, m, found.Hits, before, llm.Request{Purpose: kindAsk, Chat: room.ID})
 	if err != nil {
 		return asked{}, err
@@ -342,6 +326,7 @@ type reply struct {
 	used     []search.Hit
 	scope    policy.Scope                                 // that used was found in
 	also     func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
+	refused  string                                       // what of that could not be, by also
 }
 
 // errSettled rolls back what another attempt at the same message has already said.
@@ -360,7 +345,11 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 				return err
 			}
 		}
-		letter := outbox.Notice(r.room, headed(r.task, r.markdown), false)
+		text := r.markdown
+		if r.refused != "" {
+			text += "\n\n" + r.refused
+		}
+		letter := outbox.Notice(r.room, headed(r.task, text), false)
 		letter.Replace, letter.By, letter.About = r.live.Event(), r.by, quoted(r.used)
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
@@ -452,6 +441,8 @@ func (r *run) cited(answer string) (string, []search.Hit) {
 		fmt.Fprintf(&text, " [%d]", slices.Index(spans, span)+1)
 	}
 	switch {
+	case text.Len() == 0 && d.Message != "" && r.task.Target != nil:
+		return "I drafted a message.", nil
 	case text.Len() == 0:
 		return "I found nothing about that in your documents." + r.places.lookedIfNamed(), nil
 	case len(spans) == 0:

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ import (
 const (
 	// kindChild is the kind of a task that another one waits for.
 	kindChild = "child"
-	// maxChildren of one task, and how long it waits for each.
+	// maxChildren of one task, maxMessages to such as did something before, and how long it waits for each.
 	maxChildren = 4
+	maxMessages = 5
 	childTime   = time.Hour
 	// childAnswer is how much of a child's answer its parent reads, in characters.
 	childAnswer = 6000
@@ -48,7 +50,7 @@ func (r *run) colleagues() []Persona {
 // withoutColleagues takes the tools away from who has nobody to ask, or to pass a conversation on to: none goes with what the clock asked for.
 func (r *run) withoutColleagues(task store.Task) {
 	if len(r.colleagues()) == 0 {
-		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName)
+		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName, tools.SessionsSendName)
 	}
 	if len(r.colleagues()) == 0 || task.Kind != kindAsk {
 		r.caller.Deny = append(slices.Clone(r.caller.Deny), tools.HandoffName)
@@ -81,33 +83,76 @@ func (r *run) colleague(called string) (Persona, bool) {
 	return all[i], true
 }
 
+// errand is a piece of work for another agent.
+type errand struct {
+	to        Persona
+	work      string
+	continues *store.Task // what it goes on with; nil for something new
+}
+
+// errandOf is what a call wants to have done. What cannot be is refused with the reason, for the model.
+func (r *run) errandOf(ctx context.Context, call llm.Call) (e errand, refused *tools.Result, err error) {
+	no := func(res tools.Result) (errand, *tools.Result, error) { return errand{}, &res, nil }
+	if call.Name == tools.SessionsSendName {
+		args, err := tools.Decode[tools.SessionsSendArgs](r.toolCall(call))
+		if err != nil {
+			return no(tools.Bad(err))
+		}
+		before, known, err := r.session(ctx, args.Session)
+		if err != nil {
+			return errand{}, nil, err
+		}
+		to, mayAsk := r.colleague(before.Agent)
+		switch {
+		case !known:
+			return no(noSession())
+		case !mayAsk:
+			return no(tools.Refused(tools.CodeRefused, "That was your own work. Go on with it yourself."))
+		case !before.State.Over():
+			return no(tools.Failed("It is not over yet.", true))
+		case strings.TrimSpace(args.Message) == "":
+			return no(tools.Refused(tools.CodeArguments, "Say something in the message."))
+		}
+		return errand{to, args.Message, &before}, nil, nil
+	}
+	args, err := tools.Decode[tools.DelegateArgs](r.toolCall(call))
+	if err != nil {
+		return no(tools.Bad(err))
+	}
+	to, known := r.colleague(args.Agent)
+	if !known || strings.TrimSpace(args.Task) == "" {
+		return no(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.colleaguesText()))
+	}
+	return errand{to: to, work: args.Task}, nil, nil
+}
+
 // delegate has another agent work, or takes in what that came to. The task is put aside meanwhile: no worker waits.
 func (r *run) delegate(ctx context.Context, p *pending) error {
 	answered := func(res tools.Result) error {
 		p.settled, p.result = true, res
 		return r.endTool(ctx, *p)
 	}
-	args, err := tools.Decode[tools.DelegateArgs](r.toolCall(p.call))
-	if err != nil {
-		return answered(tools.Bad(err))
-	}
-	to, known := r.colleague(args.Agent)
-	if !known || strings.TrimSpace(args.Task) == "" {
-		return answered(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.colleaguesText()))
-	}
 	child, err := store.TaskByKey(ctx, r.Store.DB(), childKey(r.task.ID, p.call.ID))
+	if errors.Is(err, store.ErrNotFound) {
+		e, refused, err := r.errandOf(ctx, p.call)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			return answered(*refused)
+		}
+		return r.spawn(ctx, p, e, answered)
+	}
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return r.spawn(ctx, p, to, args.Task, answered)
 	case err != nil:
 		return err
 	case child.State == store.TaskCompleted:
 		if err := store.RestOn(ctx, r.Store.DB(), r.task, child.About); err != nil {
 			return err
 		}
-		return answered(tools.Result{ForLLM: clip(child.Answer, childAnswer), ForUser: "asked " + to.ID})
+		return answered(tools.Result{ForLLM: clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), childAnswer), ForUser: "asked " + child.Agent})
 	case child.State.Over():
-		return answered(tools.Failed(to.ID+" did not get it done: "+child.Error, false))
+		return answered(tools.Failed(child.Agent+" did not get it done: "+child.Error, false))
 	case r.now().Sub(child.CreatedAt) > childTime:
 		err := r.Store.InTx(ctx, func(tx store.Tx) error {
 			_, err := store.StopTask(ctx, tx, child.ID, "it took more than an hour")
@@ -116,7 +161,7 @@ func (r *run) delegate(ctx context.Context, p *pending) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		return answered(tools.Result{ForLLM: to.ID + " did not answer within an hour.", IsError: true, Code: tools.CodeTimeout})
+		return answered(tools.Result{ForLLM: child.Agent + " did not answer within an hour.", IsError: true, Code: tools.CodeTimeout})
 	}
 	p.waits = true
 	return nil
@@ -125,32 +170,45 @@ func (r *run) delegate(ctx context.Context, p *pending) error {
 func childKey(parent int64, call string) string { return fmt.Sprintf("child:%d:%s", parent, call) }
 
 // spawn gives the work to another agent.
-func (r *run) spawn(ctx context.Context, p *pending, to Persona, work string, answered func(tools.Result) error) error {
-	n, err := store.ChildTasks(ctx, r.Store.DB(), r.task.ID)
+func (r *run) spawn(ctx context.Context, p *pending, e errand, answered func(tools.Result) error) error {
+	children, err := store.Children(ctx, r.Store.DB(), r.task.ID)
 	if err != nil {
 		return err
 	}
-	if n >= maxChildren {
+	messages := 0
+	for _, c := range children {
+		if c.Continues != nil {
+			messages++
+		}
+	}
+	switch {
+	case e.continues != nil && messages >= maxMessages:
+		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("You wrote to others %d times already. Answer with what you have.", maxMessages)))
+	case e.continues == nil && len(children)-messages >= maxChildren:
 		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)))
 	}
-	model, _ := r.modelOf(to)
-	parent := r.task.ID
+	task := store.Task{
+		ParentID: &r.task.ID, Key: childKey(r.task.ID, p.call.ID), Kind: kindChild, ChatID: r.task.ChatID, About: r.task.About, Agent: e.to.ID, Input: policy.Redact(e.work),
+	}
+	if e.continues != nil {
+		task.Continues = &e.continues.ID
+	}
+	model, _ := r.modelOf(e.to)
+	task.Model = model.Name()
 	err = r.Store.InTx(ctx, func(tx store.Tx) error {
-		child, err := store.OpenTask(ctx, tx, store.Task{
-			ParentID: &parent, Key: childKey(parent, p.call.ID), Kind: kindChild, ChatID: r.task.ChatID, About: r.task.About, Agent: to.ID, Model: model.Name(), Input: policy.Redact(work),
-		})
+		child, err := store.OpenTask(ctx, tx, task)
 		if err != nil {
 			return err
 		}
 		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{Task: child.ID}, jobs.TaskArgs{Task: parent, At: r.now().Add(childTime + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{Task: child.ID}, jobs.TaskArgs{Task: r.task.ID, At: r.now().Add(childTime + time.Second)})
 	})
 	if err != nil {
 		return err
 	}
-	r.shown("⏳ " + to.ID + " works on a part of it …")
+	r.shown("⏳ " + e.to.ID + " works on a part of it …")
 	p.waits = true
 	return nil
 }
@@ -244,7 +302,14 @@ func (r *run) childAsked(ctx context.Context, parent store.Task) (asked, error) 
 	}
 	m := material{rules: fmt.Sprintf(childRules, r.name(name)), persona: r.manner(), asks: r.task.Input}
 	about := parent.About
-	if r.task.Kind == kindStep {
+	switch {
+	case r.task.Continues != nil:
+		before, rests, err := r.thread(ctx)
+		if err != nil {
+			return asked{}, err
+		}
+		m.work, about = before, slices.Concat(about, rests)
+	case r.task.Kind == kindStep:
 		_, goal := mention(r.Personas, parent.Input)
 		m.rules, m.asks = fmt.Sprintf(stepRules, r.name(name)), "The goal: "+goal+"\nYour step: "+r.task.Input
 		work, rests, err := r.stepsBefore(ctx)

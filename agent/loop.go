@@ -315,7 +315,7 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 		return r.approval(ctx, p)
 	}
 	switch {
-	case verdict.Allow && spec.Name == tools.DelegateName:
+	case verdict.Allow && (spec.Name == tools.DelegateName || spec.Name == tools.SessionsSendName):
 		return r.delegate(ctx, p)
 	case verdict.Allow && spec.Name == tools.HandoffName:
 		return r.handOff(ctx, p)

@@ -39,8 +39,8 @@ type Persona struct {
 	// Skills are those it has; none: all that fit.
 	Skills []string
 	// Where it answers, the most exact one first.
-	Rooms, Senders, Accounts, Networks, Modes []string
-	Default                                   bool
+	Rooms, Senders, Spaces, Accounts, Networks, Modes []string
+	Default                                           bool
 }
 
 // Where is what decides who answers.
@@ -50,30 +50,48 @@ type Where struct {
 	Mode    policy.Mode
 }
 
-// Route chooses who answers: whom the owner called, then whom he put in the chat, then by room, sender, account, network and mode,
-// then the default, then the first.
+// Route chooses who answers: whom the owner called, then whom he put in the chat, then by room, sender, space, account, network and
+// mode, then the default, then the first.
 func Route(all []Persona, w Where) Persona {
+	p, _ := route(all, w)
+	return p
+}
+
+// route is Route, with what decided.
+func route(all []Persona, w Where) (p Persona, by string) {
 	room := ""
 	if w.Chat.RoomID != nil {
 		room = w.Chat.RoomID.String()
 	}
 	has := func(list []string, s string) bool { return s != "" && slices.Contains(list, s) }
-	for _, fits := range []func(p Persona) bool{
-		func(p Persona) bool { return w.Mention != "" && p.calledBy(w.Mention) },
-		func(p Persona) bool { return w.Chat.Agent != "" && p.ID == w.Chat.Agent },
-		func(p Persona) bool { return has(p.Rooms, room) },
-		func(p Persona) bool { return has(p.Senders, w.Chat.Contact.String()) },
-		func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) },
-		func(p Persona) bool { return has(p.Networks, w.Chat.Protocol) },
-		func(p Persona) bool { return has(p.Modes, string(w.Mode)) },
-		func(p Persona) bool { return p.Default },
-		func(Persona) bool { return true },
+	for _, rule := range []struct {
+		by   string
+		fits func(p Persona) bool
+	}{
+		{"its name", func(p Persona) bool { return w.Mention != "" && p.calledBy(w.Mention) }},
+		{"your choice", func(p Persona) bool { return w.Chat.Agent != "" && p.ID == w.Chat.Agent }},
+		{"the room", func(p Persona) bool { return has(p.Rooms, room) }},
+		{"the contact", func(p Persona) bool { return has(p.Senders, w.Chat.Contact.String()) }},
+		{"the space that the room is in", func(p Persona) bool {
+			return slices.ContainsFunc(w.Chat.Spaces, func(s id.RoomID) bool { return has(p.Spaces, s.String()) })
+		}},
+		{"the account", func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) }},
+		{"the network", func(p Persona) bool { return has(p.Networks, w.Chat.Protocol) }},
+		{"the chat's mode", func(p Persona) bool { return has(p.Modes, string(w.Mode)) }},
+		{"default", func(p Persona) bool { return p.Default }},
+		{"being the first", func(Persona) bool { return true }},
 	} {
-		if i := slices.IndexFunc(all, fits); i >= 0 {
-			return all[i]
+		if i := slices.IndexFunc(all, rule.fits); i >= 0 {
+			return all[i], rule.by
 		}
 	}
-	return Persona{}
+	return Persona{}, ""
+}
+
+// Answers says which agent answers in a contact's chat, and what decided that; empty: multis itself does.
+func (a *Agent) Answers(chat store.Chat) (agent, by string) {
+	p, by := route(a.Personas, Where{Chat: chat, Mode: chat.ModeIn(a.Defaults)})
+	return p.ID, by
 }
 
 // calledBy tells whether a persona goes by a name, in any case.

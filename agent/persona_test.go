@@ -23,12 +23,13 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{ID: "modes", Modes: []string{"business"}},
 		{ID: "networks", Networks: []string{"whatsapp"}},
 		{ID: "accounts", Accounts: []string{"login1"}},
+		{ID: "spaces", Spaces: []string{"!work:x"}},
 		{ID: "senders", Senders: []string{"@ana:x"}},
 		{ID: "rooms", Rooms: []string{room.String()}},
 		{ID: "chosen", Name: "Eve", Mentions: []string{"helper"}},
 		{ID: "fallback", Default: true},
 	}
-	w := Where{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Receiver: "login1", Protocol: "whatsapp"}}
+	w := Where{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Receiver: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
 	for _, step := range []struct {
 		want   string
 		remove func()
@@ -37,10 +38,11 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{"chosen", func() { w.Chat.Agent = "" }},
 		{"rooms", func() { w.Chat.RoomID = nil }},
 		{"senders", func() { w.Chat.Contact = "" }},
+		{"spaces", func() { w.Chat.Spaces = w.Chat.Spaces[:1] }},
 		{"accounts", func() { w.Chat.Receiver = "" }},
 		{"networks", func() { w.Chat.Protocol = "signal" }},
 		{"modes", func() { w.Mode = policy.ModeSilent }},
-		{"fallback", func() { all = all[:7] }},
+		{"fallback", func() { all = all[:8] }},
 		{"first", func() { all = nil }},
 		{"", func() {}},
 	} {

@@ -19,6 +19,7 @@ import (
 // draft is what a model is asked to return.
 type draft struct {
 	Sentences []sentence `json:"sentences"`
+	Message   string     `json:"message"` // to the chat that a saved task is about; empty: none
 }
 
 // sentence is one sentence of an answer with the passage it rests on, counted from 1, and the words of it that prove it.

@@ -29,12 +29,9 @@ func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope
 // placesOf are the owner's documents and the public ones, and the chats that the question names: what was said in other chats
 // has no part in an answer unless it is asked for.
 func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
-	chats, err := store.ChatNames(ctx, a.Store.DB())
+	chats, err := a.chatNames(ctx)
 	if err != nil {
 		return places{}, err
-	}
-	for i, c := range chats {
-		chats[i].Network = bridgebridge.NetworkName(c.Network)
 	}
 	var p places
 	p.named, p.unclear = policy.Named(question, chats)
@@ -44,6 +41,15 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	}
 	p.scope = policy.OwnerScope(ids...)
 	return p, nil
+}
+
+// chatNames are what the owner may call the chats.
+func (a *Agent) chatNames(ctx context.Context) ([]policy.ChatName, error) {
+	chats, err := store.ChatNames(ctx, a.Store.DB())
+	for i, c := range chats {
+		chats[i].Network = bridgebridge.NetworkName(c.Network)
+	}
+	return chats, err
 }
 
 // looked says where was looked.

@@ -31,26 +31,61 @@ func (r *run) sessions(ctx context.Context, p *pending) error {
 }
 
 func (r *run) sessionsOf(ctx context.Context, call llm.Call) (tools.Result, error) {
-	whose := []string{r.persona.ID}
-	for _, other := range r.colleagues() {
-		whose = append(whose, other.ID)
-	}
-	all, err := store.Sessions(ctx, r.Store.DB(), whose, r.task.ID, r.now().Add(-sessionTime), maxSessions)
-	if err != nil {
-		return tools.Result{}, err
-	}
 	if call.Name == tools.SessionsListName {
+		all, err := r.visible(ctx)
+		if err != nil {
+			return tools.Result{}, err
+		}
 		return r.sessionList(ctx, all)
 	}
 	args, err := tools.Decode[tools.SessionsHistoryArgs](r.toolCall(call))
 	if err != nil {
 		return tools.Bad(err), nil
 	}
-	i := slices.IndexFunc(all, func(t store.Task) bool { return t.ID == args.Session })
-	if i < 0 {
-		return tools.Refused(tools.CodeNotFound, "There is no such session, or it is over since more than an hour. sessions_list shows which there are."), nil
+	task, known, err := r.session(ctx, args.Session)
+	if err != nil {
+		return tools.Result{}, err
 	}
-	return r.sessionHistory(ctx, all[i])
+	if !known {
+		return noSession(), nil
+	}
+	return r.sessionHistory(ctx, task)
+}
+
+// visible is what this agent, and those it may ask, worked on lately.
+func (r *run) visible(ctx context.Context) ([]store.Task, error) {
+	whose := []string{r.persona.ID}
+	for _, other := range r.colleagues() {
+		whose = append(whose, other.ID)
+	}
+	return store.Sessions(ctx, r.Store.DB(), whose, r.task.ID, r.now().Add(-sessionTime), maxSessions)
+}
+
+// session is one of them by its number.
+func (r *run) session(ctx context.Context, number int64) (task store.Task, known bool, err error) {
+	all, err := r.visible(ctx)
+	if i := slices.IndexFunc(all, func(t store.Task) bool { return t.ID == number }); i >= 0 {
+		return all[i], true, err
+	}
+	return store.Task{}, false, err
+}
+
+func noSession() tools.Result {
+	return tools.Refused(tools.CodeNotFound, "There is no such session, or it is over since more than an hour. sessions_list shows which there are.")
+}
+
+// threadLength is how much of what was written before is read by who goes on with it, in pieces of work.
+const threadLength = 6
+
+// thread is what a task goes on with, the oldest first, with the messages whose words may be in it.
+func (r *run) thread(ctx context.Context) (work string, about []int64, err error) {
+	before, err := store.Thread(ctx, r.Store.DB(), *r.task.Continues, threadLength)
+	var parts []string
+	for _, t := range slices.Backward(before) {
+		about = append(about, t.About...)
+		parts = append(parts, "Asked: "+t.Input+"\nYou answered: "+clip(spokenAnswer(t.Answer), stepAnswer))
+	}
+	return strings.Join(parts, "\n\n"), about, err
 }
 
 // sessionList is what was worked on, a line each. It rests on what was worked on.

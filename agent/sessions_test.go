@@ -3,12 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/llm/llmtest"
+	"multis/store"
 	"multis/tools"
 )
 
@@ -54,4 +56,59 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 	b.ask("and alone?")
 	all = server.Requests()
 	require.Equal(t, []string{"search_docs"}, offered(all[8]))
+}
+
+func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	var to int64
+	n := 0
+	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if n++; n > 7 {
+			return llmtest.Reply{Text: says("Enough.", 0, "")}
+		}
+		return calls("sessions_send", map[string]any{"session": to, "message": fmt.Sprint("and question ", n, "?")})
+	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question 3?") {
+			return llmtest.Reply{Text: `{"sentences": []}`}
+		}
+		return llmtest.Reply{Text: says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
+	})
+	b.equip(tools.SessionsSend{})
+	b.ask("@shop what does an upright cost?")
+	first, _ := b.task()
+	to = first.ID
+	m := b.asks("go on")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
+	require.NoError(t, err)
+	require.Equal(t, store.TaskMonitoring, parent.State, "it is put aside meanwhile")
+	for i := 0; i < maxMessages; i++ {
+		children := b.children()
+		require.Len(t, children, i+1)
+		require.NoError(t, b.agent.Resume(ctx, children[i].ID, true))
+		to = children[i].ID
+		if i == 3 {
+			to = first.ID
+		}
+		require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	}
+	asked, read := shop.Requests(), server.Requests()
+	require.Contains(t, asked[1].Last(), "Asked: @shop what does an upright cost?\nYou answered: 90 euro.\n")
+	require.Contains(t, asked[1].Last(), "question to answer\nand question 1?")
+	require.NotContains(t, asked[1].Last(), "go on", "it sees nothing of the conversation")
+	require.Contains(t, asked[3].Last(), "Asked: and question 1?\nYou answered: 90 euro. [prices.md › Pianos", "a thread is read whole")
+	require.Contains(t, asked[3].Last(), "Asked: and question 2?")
+	require.NotContains(t, asked[5].Last(), "Asked: and question", "the first piece of work has a thread of its own")
+	require.Contains(t, read[3].Last(), "shop has nothing to say to that.")
+	require.Contains(t, read[6].Last(), "You wrote to others 5 times already.")
+	require.Contains(t, b.sent(b.admin)[1], "Enough.")
+	require.Subset(t, b.children()[0].About, first.About, "what it read of it goes when that goes")
+
+	n, to = 6, parent.ID
+	b.ask("and alone?")
+	require.Contains(t, server.Requests()[8+1].Last(), "That was your own work.")
+	n, to = 6, 4711
+	b.ask("and nobody?")
+	require.Contains(t, server.Requests()[8+3].Last(), "There is no such session")
 }

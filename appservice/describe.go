@@ -59,6 +59,9 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	state, err := d.hs.owner.now().State(ctx, room)
 	switch {
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
+		if err := d.noteSpace(ctx, room, nil); err != nil {
+			return err
+		}
 		return d.forget(ctx, room, waiting, store.ClosedLeft)
 	case err != nil:
 		return explain("read the state of a room", err)
@@ -71,6 +74,9 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 		if expected, err := d.expected(ctx, room, flat(state)); err != nil || expected {
 			d.inbox.ignored.remove(room)
 			return err // its bridge has not claimed it yet: what is said there waits
+		}
+		if err := d.noteSpace(ctx, room, flat(state)); err != nil {
+			return err
 		}
 		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
 	}
@@ -185,6 +191,8 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 		}
 		chat, known := chats[room]
 		switch {
+		case !known && d.isSpace(room):
+			// What happens there is to be seen: it has the space looked at anew.
 		case !known:
 			d.inbox.ignored.add(room)
 		case chat.Kind == policy.KindAdmin:

@@ -33,6 +33,8 @@ type Rules struct {
 	Keywords      []string
 	// Listens: recordings can be turned into words.
 	Listens bool
+	// Spaces are the Matrix spaces that decide who answers in their rooms.
+	Spaces []id.RoomID
 	// Keep says which files of contacts are kept.
 	Keep     Keep
 	StoreCap policy.Rate

@@ -37,8 +37,16 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 				return err
 			}
 		}
-		if chat, err = store.UpsertChat(ctx, tx, found); err != nil || !changed {
+		if chat, err = store.UpsertChat(ctx, tx, found); err != nil {
 			return err
+		}
+		if !before.LivesIn(*found.RoomID) {
+			if err := jobs.Enqueue(ctx, tx, d.spaces()...); err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, caughtUp(before)) // what was said there while it was not the chat's yet
 	})

@@ -363,6 +363,48 @@ func TestASpaceIsNoChat(t *testing.T) {
 	require.True(t, h.inbox.ignored.has("!space:x"))
 }
 
+func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.inbox.rules.Spaces = []id.RoomID{"!work:x"}
+	inSpaces := func() []id.RoomID { return h.anas().Spaces }
+	put := func(space, room id.RoomID, content string) {
+		h.set(space, "m.space.child", room.String(), owner, content)
+		evt, key := h.event("m.space.child", space, owner, content), room.String()
+		evt.StateKey = &key
+		h.receive(evt)
+	}
+	h.build("!work:x", owner, `{"type":"m.space"}`)
+	h.build("!other:x", owner, `{"type":"m.space"}`)
+	put("!work:x", "!dm:x", `{"via":["x"]}`)
+	put("!other:x", "!dm:x", `{"via":["x"]}`)
+	h.look("!work:x")
+	h.look("!other:x")
+	require.Zero(t, h.count("chats")+h.count("pending_events"), "of a space nothing is kept but on the chats in it")
+	h.build("!dm:x", bridgeBot, `{}`)
+	h.claim("!dm:x", bridgeBot)
+	asked := h.jobs("describe")
+	h.look("!dm:x")
+	require.Equal(t, asked+1, h.jobs("describe"), "a chat that is new has the space looked at")
+	h.look("!work:x")
+	require.Equal(t, []id.RoomID{"!work:x"}, inSpaces(), "other spaces do not count")
+	h.look("!dm:x")
+	require.Equal(t, []id.RoomID{"!work:x"}, inSpaces(), "another look at the chat keeps it")
+	require.Equal(t, asked+1, h.jobs("describe"))
+
+	put("!work:x", "!dm:x", `{}`)
+	require.Equal(t, asked+2, h.jobs("describe"), "what happens in the space has it looked at")
+	h.look("!work:x")
+	require.Empty(t, inSpaces())
+
+	put("!work:x", "!dm:x", `{"via":["x"]}`)
+	h.look("!work:x")
+	require.Len(t, inSpaces(), 1)
+	delete(h.state, "!work:x")
+	h.look("!work:x")
+	require.Empty(t, inSpaces(), "the owner left the space")
+}
+
 func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

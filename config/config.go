@@ -200,6 +200,7 @@ type Agent struct {
 	ReadPaths    []string // further folders it may read
 	Rooms        []string // where it answers: Matrix rooms,
 	Senders      []string // Matrix ids of contacts,
+	Spaces       []string // Matrix spaces that a chat's room is in,
 	Accounts     []string // logins of the bridge,
 	Networks     []string // protocols,
 	Modes        []string // modes of chats,

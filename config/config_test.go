@@ -119,7 +119,7 @@ hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
 agents:
   sales: {name: Sam, theme: brief, emoji: "👀", avatar: "mxc://x/y", instructions: Know the shop., mentions: [shop], allow: ["search_*"], deny: [fetch_url], model: desk/small, api_key: agents-key, skills: [files], can: [prices], delegates: ["*"], workspace: desk,
-    read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
+    read_paths: [/srv/a], rooms: ["!r:x"], senders: ["@a:x"], spaces: ["!s:x"], accounts: [l1], networks: [whatsapp], modes: [business], default: true}
 skills: {folder: /srv/skills}
 tasks: {folder: /srv/tasks}
 shortcuts: ["stop (all|everything) => /pause all"]
@@ -185,7 +185,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Agents: map[string]Agent{"sales": {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
 			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"}, Delegates: []string{"*"},
-			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Accounts: []string{"l1"},
+			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Accounts: []string{"l1"},
 			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true, Heartbeat: calm(),
 		}},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},

@@ -292,6 +292,7 @@ func (a *Agent) fields(section, dir string) []field {
 		list(section+".read_paths", &a.ReadPaths, filePath),
 		list(section+".rooms", &a.Rooms, lineOf(1, 255)),
 		list(section+".senders", &a.Senders, lineOf(1, 255)),
+		list(section+".spaces", &a.Spaces, roomID),
 		list(section+".accounts", &a.Accounts, lineOf(1, 255)),
 		list(section+".networks", &a.Networks, word),
 		list(section+".modes", &a.Modes, oneOf(ModeBusiness, ModePersonal)),

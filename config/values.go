@@ -135,6 +135,13 @@ func userID(s string) (id.UserID, error) {
 	return user, nil
 }
 
+func roomID(s string) (string, error) {
+	if len(s) < 2 || len(s) > 255 || s[0] != '!' || hasSpace(s) {
+		return "", fmt.Errorf(`%.60q is not the id of a room; write it like "!abc:example.com" (in Element: room settings, Advanced)`, s)
+	}
+	return s, nil
+}
+
 func localpart(s string) (string, error) {
 	if s == placeholder {
 		return s, nil

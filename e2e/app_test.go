@@ -41,6 +41,7 @@ type setup struct {
 	Off      bool   // the whole network is off
 	Locked   bool   // the bridge encrypts every chat
 	Speech   string // the address of a transcription server; none unless said otherwise
+	Agents   string // who answers, as YAML on one line; multis itself unless said otherwise
 }
 
 // app is multis as one test has it: a process, and what stands before and behind it.

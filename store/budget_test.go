@@ -200,10 +200,12 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 			const dayCap, chatCap, agentCap, runCap, chats = 4000, 1500, 1700, 900, 4
 			dsn := storetest.DSN(t)
 			var all sync.WaitGroup
+			var processes []*store.Store
 			for process := range uint64(3) {
 				s, err := store.Open(t.Context(), dsn)
 				require.NoError(t, err)
 				t.Cleanup(s.Close)
+				processes = append(processes, s)
 				for caller := range uint64(6) {
 					r := rand.New(rand.NewPCG(seed, process*100+caller))
 					all.Go(func() {
@@ -227,10 +229,16 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 				}
 			}
 			all.Wait()
+			for _, s := range processes {
+				s.Close()
+			}
 
 			s, err := store.Open(t.Context(), dsn)
 			require.NoError(t, err)
 			t.Cleanup(s.Close)
+			var deadlocks int
+			require.NoError(t, s.DB().QueryRow(t.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks))
+			require.Zero(t, deadlocks, "all take the rows in one order")
 			for chat := range int64(chats) {
 				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, chat))
 			}

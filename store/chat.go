@@ -52,6 +52,8 @@ type Chat struct {
 	Features policy.Features
 	// Delivery is how what is said there goes out.
 	Delivery policy.Delivery
+	// Spaces are the Matrix spaces its room is in, of those that decide who answers.
+	Spaces []id.RoomID
 }
 
 // ModeIn is the mode in force for the chat.
@@ -67,7 +69,7 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -313,6 +315,17 @@ func oneChat(ctx context.Context, db DB, sql string, args ...any) (Chat, error) 
 
 func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, error) {
 	return collect[Chat](ctx, db, "chats", sql, args...)
+}
+
+const setSpaceSQL = `update chats set spaces = array_remove(spaces, @space) || case when coalesce(room_id = any (@rooms), false) then array[@space] else '{}' end
+	where (@space = any (spaces)) <> coalesce(room_id = any (@rooms), false)`
+
+// SetSpace notes which rooms are in a space: the chats that live in them, and no others, are.
+func SetSpace(ctx context.Context, tx Tx, space id.RoomID, rooms []id.RoomID) error {
+	if _, err := tx.Exec(ctx, setSpaceSQL, pgx.NamedArgs{"space": space, "rooms": rooms}); err != nil {
+		return fmt.Errorf("note what is in a space: %w", err)
+	}
+	return nil
 }
 
 const setAgentSQL = "update chats set agent = $2 where id = $1"

@@ -60,13 +60,15 @@ type Task struct {
 	StartedAt *time.Time
 	EndedAt   *time.Time
 	Tools     []string // patterns of those that may be used; nil: all that the agent has
+	Continues *int64   // the task it goes on with; nil for none
+	Target    *int64   // the chat that a message may be drafted for; nil for none
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
-	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools`
+	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target`
 
-const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools)
-		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools) on conflict (key) do nothing returning ` + taskColumns + `)
+const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target)
+		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
 // OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
@@ -76,7 +78,7 @@ func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools,
+		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target,
 	})
 }
 
@@ -94,15 +96,13 @@ func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
 	return one[Task](ctx, db, "task", taskByKeySQL, key)
 }
 
-const childTasksSQL = "select count(*) from tasks where parent_id = $1"
+const threadSQL = `with recursive thread as (select id, continues from tasks where id = $1
+		union all select t.id, t.continues from thread th join tasks t on t.id = th.continues)
+	select ` + taskColumns + " from thread join tasks t using (id) order by t.id desc limit $2"
 
-// ChildTasks is how many tasks one has begun.
-func ChildTasks(ctx context.Context, db DB, task int64) (int, error) {
-	var n int
-	if err := db.QueryRow(ctx, childTasksSQL, task).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count what task %d began: %w", task, err)
-	}
-	return n, nil
+// Thread is a task and those that it goes on with, the newest first, at most so many.
+func Thread(ctx context.Context, db DB, task int64, most int) ([]Task, error) {
+	return collect[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"

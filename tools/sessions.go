@@ -11,15 +11,25 @@ var sessionsListText string
 //go:embed sessions_history.md
 var sessionsHistoryText string
 
-// The names of the tools that look at what agents worked on. Whoever runs the turn carries them out, as it knows whom the agent may ask.
+//go:embed sessions_send.md
+var sessionsSendText string
+
+// The names of the tools that look at what agents worked on, and go on with it. Whoever runs the turn carries them out, as it knows whom the agent may ask.
 const (
 	SessionsListName    = "sessions_list"
 	SessionsHistoryName = "sessions_history"
+	SessionsSendName    = "sessions_send"
 )
 
 // SessionsHistoryArgs are the arguments of sessions_history.
 type SessionsHistoryArgs struct {
 	Session int64 `json:"session" jsonschema:"its number, as sessions_list shows it"`
+}
+
+// SessionsSendArgs are the arguments of sessions_send.
+type SessionsSendArgs struct {
+	Session int64  `json:"session" jsonschema:"its number, as sessions_list shows it"`
+	Message string `json:"message" jsonschema:"what to say to the agent that did it"`
 }
 
 // SessionsList lists what an agent, and those that it may have work, worked on lately.
@@ -43,5 +53,16 @@ func (SessionsHistory) Spec() Spec {
 
 // Run is for callers that are no turn.
 func (SessionsHistory) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
+
+// SessionsSend writes to the agent that did one of them, and brings its answer.
+type SessionsSend struct{}
+
+// Spec describes it.
+func (SessionsSend) Spec() Spec {
+	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Can: []string{"agents"}}
+}
+
+// Run is for callers that are no turn.
+func (SessionsSend) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
 func noSessions() Result { return Refused(CodeRefused, "There are no sessions here.") }

@@ -27,7 +27,7 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 		p := agent.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can, Delegates: a.Delegates,
+			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
 			names := cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model))
@@ -40,6 +40,18 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// routedSpaces are the Matrix spaces in which some agent answers.
+func routedSpaces(cfg *config.Config) []id.RoomID {
+	var all []id.RoomID
+	for _, a := range cfg.Agents {
+		for _, space := range a.Spaces {
+			all = append(all, id.RoomID(space))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // newAgents makes who answers, and who looks around.
@@ -105,7 +117,7 @@ func savedList(cfg *config.Config, ag *agent.Agent) func() []admin.Saved {
 			if _, there := cfg.Agents[s.Agent]; s.Agent != "" && !there {
 				shown.Problem = "there is no agent " + s.Agent
 			}
-			shown.Begin = func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) error {
+			shown.Begin = func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) (string, error) {
 				return ag.Begin(ctx, tx, room, message, s)
 			}
 			all = append(all, shown)

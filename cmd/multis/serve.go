@@ -167,7 +167,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(registry), Skills: skillList(cfg, set), Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
+		Tools: toolList(registry), Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
 		Upkeep: upkeep(st, mem), Heartbeats: heartbeatTimes(cfg), Rules: rules,
 	})
 	if err := adm.Prepare(ctx); err != nil {
@@ -210,7 +210,7 @@ func inboxRules(cfg *config.Config, defaults policy.Defaults) appservice.Rules {
 	return appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: defaults, MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep),
+		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep), Spaces: routedSpaces(cfg),
 	}
 }
 
@@ -237,7 +237,7 @@ func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Lib
 		tools.SearchDocs{Search: searcher}, tools.RecallMemory{Memory: mem}, tools.Remember{Store: st, Memory: mem}, tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: library},
 		tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{}, tools.SendFile{Send: fileSender(st, box)},
-		tools.AuditSummary{Store: st}, tools.Delegate{}, tools.Handoff{}, tools.SessionsList{}, tools.SessionsHistory{},
+		tools.AuditSummary{Store: st}, tools.Delegate{}, tools.Handoff{}, tools.SessionsList{}, tools.SessionsHistory{}, tools.SessionsSend{},
 	)
 }
 
