@@ -270,7 +270,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			said, err := a.say(ctx, tx, r.room, ans.text, ans.asks, ans.about...)
+			said, err := a.write(ctx, tx, r.room, ans, []int64{r.message.ID})
 			if err != nil {
 				return err
 			}
@@ -309,7 +309,12 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 
 // say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
 func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question, about ...int64) (uuid.UUID, error) {
-	expires := a.Now().Add(dialogTime)
+	return a.write(ctx, tx, room, answer{text: markdown, asks: asks, about: about}, nil)
+}
+
+// write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
+func (a *Admin) write(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
+	markdown, asks, expires := ans.text, ans.asks, a.Now().Add(dialogTime)
 	if q, ok := asks.(patient); ok {
 		expires = a.Now().Add(q.lasts())
 	}
@@ -317,7 +322,7 @@ func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown 
 		markdown += " Open until " + a.moment(expires) + "."
 	}
 	letter := outbox.Notice(room, fit(markdown), false)
-	letter.About = about
+	letter.About, letter.RestsOn = ans.about, restsOn
 	out, _, err := a.Box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {
 		return out, err

@@ -66,11 +66,15 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 		if err != nil {
 			return err
 		}
+		task, err := store.TaskByID(ctx, tx, call.TaskID)
+		if err != nil {
+			return err
+		}
 		if call.Tool == store.PlanCall {
-			return a.showPlan(ctx, tx, room, call)
+			return a.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool})
+		_, err = a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }

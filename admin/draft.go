@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,7 +167,7 @@ func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) er
 	if err != nil {
 		return err
 	}
-	about := rows[0].About
+	about := slices.Concat(rows[0].About, rows[0].RestsOn)
 	head := "✏️ **Draft for " + esc(label(chat)) + "**"
 	asked, err := store.AnsweredBy(ctx, tx, rows[0].ID)
 	switch {
@@ -207,6 +208,7 @@ func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error)
 			return answer{}, err
 		}
 		text := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
+		about = slices.Concat(about, o.About, o.RestsOn)
 		asked, err := store.DraftDialog(ctx, a.Store.DB(), sendDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
@@ -217,7 +219,7 @@ func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error)
 				text += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
 			}
 		}
-		lines, about = append(lines, text), append(about, o.About...)
+		lines = append(lines, text)
 	}
 	return answer{text: strings.Join(lines, "\n"), about: about}, nil
 }

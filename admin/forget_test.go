@@ -3,6 +3,7 @@ package admin_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,14 +66,16 @@ func (r *rig) worked(chat store.Chat, text string, about ...int64) {
 	require.NoError(r.t, err)
 	task, err = store.ClaimTask(r.ctx, r.st.DB(), task.ID)
 	require.NoError(r.t, err)
-	require.NoError(r.t, store.SetTaskRequest(r.ctx, r.st.DB(), task, raw, about))
+	_, err = store.SetTaskRequest(r.ctx, r.st.DB(), task, raw, about)
+	require.NoError(r.t, err)
 	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, Handover: text}
 	require.NoError(r.t, store.BeginStep(r.ctx, r.st.DB(), task, step))
 	require.NoError(r.t, store.EndStep(r.ctx, r.st.DB(), task, step))
 	_, err = store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
 	require.NoError(r.t, err)
 	task.State, task.Answer, task.Error = store.TaskCompleted, text, text
-	require.NoError(r.t, store.EndTask(r.ctx, r.st.DB(), task))
+	_, err = store.EndTask(r.ctx, r.st.DB(), task)
+	require.NoError(r.t, err)
 }
 
 // told sends a letter.
@@ -102,7 +105,7 @@ func (r *rig) secret(ana store.Chat) store.Message {
 		if err := store.KeepFile(r.ctx, tx, secret.ID, []byte("zanzibar"), r.now.AddDate(1, 0, 0)); err != nil {
 			return err
 		}
-		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar")
+		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar", nil)
 		return err
 	})
 	r.notes(ana, "The door opens with zanzibar", secret)
@@ -138,6 +141,54 @@ func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
 	})
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 	require.Equal(t, 1, r.count("select count(*) from escalations where closed_at is null"), "she still waits for a person")
+}
+
+func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
+	earlier := r.says(ana, ana.Contact, "zanzibar is the code")
+	newer := r.says(ana, ana.Contact, "did you read that?")
+	rests := []int64{earlier.ID, newer.ID}
+	r.tx(func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
+		return err
+	})
+	r.notes(ana, "The code is zanzibar", earlier)
+	r.worked(ana, "zanzibar", rests...)
+	task := r.count("select max(id) from tasks")
+	require.NoError(t, r.admin.AskApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
+	running, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
+	require.NoError(t, err)
+	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: []store.Span{{Quote: "zanzibar"}}, RestsOn: rests})
+	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
+	require.NoError(t, r.admin.Undelivered(r.ctx, r.outTo(ana)))
+	r.tx(func(tx store.Tx) error {
+		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Letter{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Hold: true, RestsOn: rests})
+		require.True(t, decision.Allow, decision.Why)
+		return err
+	})
+	r.show()
+	for _, command := range []string{fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana", "/commitments", "/forget zanzibar"} {
+		require.Contains(t, strings.ToLower(r.owner(command)), "zanzibar", command)
+	}
+	r.owner("no")
+	r.flush()
+	r.tx(func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, ana.ID, earlier.EventID, r.now)
+		return err
+	})
+	require.Equal(t, []string{"messages.body"}, storetest.Anywhere(t, r.st, "zanzibar"), "but for the owner's own command")
+	require.Empty(t, r.task(running.ID).Input)
+}
+
+// outTo is the newest row of the outbox for a chat.
+func (r *rig) outTo(c store.Chat) uuid.UUID {
+	r.t.Helper()
+	var out uuid.UUID
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id from outbox where chat_id = $1 order by seq desc limit 1", c.ID).Scan(&out))
+	return out
 }
 
 // everywhere is a chat in which a word stands in every table that can hold it.

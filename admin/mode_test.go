@@ -246,7 +246,7 @@ func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
 	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
 	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	r.tx(func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.")
+		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.", nil)
 		return err
 	})
 	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")

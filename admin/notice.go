@@ -136,7 +136,7 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err := a.notArrived(ctx, tx, o); err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.write(ctx, tx, room, answer{text: text, about: o.About}, o.RestsOn)
 		return err
 	})
 }

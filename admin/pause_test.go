@@ -51,7 +51,7 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, _, err = store.OpenEscalation(r.ctx, tx, ana.ID, question, "It asks for a person.")
+		_, _, err = store.OpenEscalation(r.ctx, tx, ana.ID, question, "It asks for a person.", nil)
 		return err
 	})
 	require.Contains(t, r.owner("/status"), "**1 chat waits for you**\nAna · WhatsApp — since ")

@@ -13,7 +13,9 @@ import (
 // shown stores a plan with one step and has the owner asked.
 func (r *rig) shown(goal string) store.Task {
 	r.t.Helper()
-	plan, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, Input: goal})
+	asked := r.write(store.Message{Body: "/plan " + goal})
+	r.exec("update messages set answered_at = now() where id = $1", asked)
+	plan, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, About: []int64{asked}, Input: goal})
 	require.NoError(r.t, err)
 	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{
 		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
@@ -70,6 +72,10 @@ func TestAReplyToAPlanHasItMadeAnew(t *testing.T) {
 	require.Equal(t, 1, r.count(fmt.Sprintf("select count(*) from river.river_job where kind = 'task' and args->>'task' = '%d'", plan.ID)))
 	require.Contains(t, r.reacts(event, "👍"), "That question is closed.", "the plan that was shown is not the one that is made")
 	require.Contains(t, said(r.do(store.Message{Body: "and Eva", RelatesTo: event})), "under way, or over")
+
+	replied := r.shown("rent a piano")
+	require.Equal(t, "I begin.", said(r.do(store.Message{Body: "yes", RelatesTo: r.last().Event})))
+	require.Equal(t, 1, r.count("select count(*) from approvals where task_id = $1 and allowed", replied.ID))
 
 	other := r.shown("buy a piano")
 	event = r.last().Event

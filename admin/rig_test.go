@@ -191,6 +191,7 @@ func (r *rig) restart() {
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil },
 		Saved:  func() []admin.Saved { return r.saved },
+		Replay: func(context.Context, int64, string) (string, error) { return "it said zanzibar", nil },
 		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
 		Now:    func() time.Time { return r.now },
 	})

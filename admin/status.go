@@ -32,7 +32,12 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 			lines = append(lines, text)
 		}
 	}
-	return answer{text: strings.Join(lines, "\n")}, nil
+	open, err := store.OpenEscalations(ctx, a.Store.DB())
+	var about []int64
+	for _, e := range open {
+		about = append(about, e.RestsOn...)
+	}
+	return answer{text: strings.Join(lines, "\n"), about: about}, err
 }
 
 func (a *Admin) pauseStatus(ctx context.Context, _ request) (string, error) {

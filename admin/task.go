@@ -37,11 +37,15 @@ func (a *Admin) replay(ctx context.Context, _ request, args string) (answer, err
 	if !ok {
 		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
 	}
-	text, err := a.Replay(ctx, number, strings.TrimSpace(model))
+	replayed, err := store.TaskByID(ctx, a.Store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: fmt.Sprintf("I know no task %d. Tasks are kept for 30 days.", number)}, nil
 	}
-	return answer{text: text}, err
+	if err != nil {
+		return answer{}, err
+	}
+	text, err := a.Replay(ctx, number, strings.TrimSpace(model))
+	return answer{text: text, about: replayed.About}, err
 }
 
 // stopByOwner is why a task ends that the owner wants to end.
@@ -54,14 +58,16 @@ func (a *Admin) openTasks(ctx context.Context) (answer, error) {
 		return answer{text: "Nothing runs that could be stopped."}, err
 	}
 	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(tasks[0].ID, 10) + "`"}
+	var about []int64
 	for _, t := range tasks {
+		about = append(about, t.About...)
 		state := "runs since " + a.ago(t.CreatedAt)
 		if t.State == store.TaskMonitoring {
 			state = "waits for you, or for others that do a part of it"
 		}
 		lines = append(lines, fmt.Sprintf("%d %s — %s", t.ID, quote(t.Input, 80), state))
 	}
-	return answer{text: strings.Join(lines, "\n")}, nil
+	return answer{text: strings.Join(lines, "\n"), about: about}, nil
 }
 
 // stopReaction on a question, or on what shows its answer being made, ends its task.

@@ -194,12 +194,15 @@ type result struct {
 	out    *uuid.UUID
 	code   policy.Code
 	reason string
-	// handover is why a person has to take over; empty when none has.
+	// handover is why a person has to take over; empty when none has. words are a model's own about it.
 	handover string
+	words    string
 	// notices go to the admin room.
 	notices []string
 	// task ends with the result; nil for none.
 	task *store.Task
+	// restsOn are the messages whose words may be in what is said.
+	restsOn []int64
 }
 
 // resultOf is what becomes of messages that could not be answered because something is broken: a person is asked for.
@@ -208,7 +211,7 @@ func resultOf(error) result {
 }
 
 // commit writes the turn's result in one transaction. A turn whose lease was taken meanwhile writes nothing, and neither does
-// one whose messages were edited or deleted: it answers what is said now.
+// one whose messages were edited or deleted, or anything else that the answer rests on: it answers what is said now.
 func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r result) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
@@ -224,12 +227,17 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			return jobs.Later(pollSlack)
 		}
 		if r.task != nil {
-			if err := store.EndTask(ctx, tx, *r.task); err != nil {
+			ended, err := store.EndTask(ctx, tx, *r.task)
+			if err != nil {
 				return err
 			}
+			if ended.Forgotten {
+				return jobs.Later(pollSlack)
+			}
+			r.restsOn = ended.RestsOn
 		}
 		for _, text := range r.notices {
-			if err := a.tell(ctx, tx, text, false, nil); err != nil {
+			if err := a.tell(ctx, tx, text, false, nil, nil); err != nil {
 				return err
 			}
 		}

@@ -34,6 +34,7 @@ type answer struct {
 	text    string
 	spans   []store.Span
 	why     string
+	words   string // why a person is needed, as the model says it: they are kept where they are forgotten with what they rest on
 	notices []string
 	used    []search.Hit
 	task    *store.Task // that the answer ends; nil when no model was asked
@@ -51,6 +52,11 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	}
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return answer{why: "Nothing in the public documents is about it."}, nil
+	}
+	if a.Memory != nil { // notes are among it
+		if err := a.Memory.Source(ctx, scope, found.Hits); err != nil {
+			return answer{}, err
+		}
 	}
 	result, err := a.write(ctx, chat, scope, waiting, question, found)
 	var over *llm.OverBudgetError
@@ -235,7 +241,7 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 func (r *run) checked(out outcome) answer {
 	switch {
 	case out.handover != "":
-		return answer{why: out.handover}
+		return answer{why: "The model asked for a person.", words: out.handover}
 	case out.why != "":
 		return answer{why: out.why}
 	}

@@ -334,10 +334,15 @@ var errSettled = errors.New("the message was settled before")
 
 // say puts an answer into the admin room and settles what asked for it, in one transaction.
 func (a *Agent) say(ctx context.Context, r *reply) error {
+	markdown, restsOn := r.markdown, quoted(r.used)
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
 		if r.task != nil {
-			if err := store.EndTask(ctx, tx, *r.task); err != nil {
+			ended, err := store.EndTask(ctx, tx, *r.task)
+			if err != nil {
 				return err
+			}
+			if restsOn = ended.RestsOn; ended.Forgotten {
+				markdown, r.used = outbox.Escape(forgottenText), nil
 			}
 		}
 		if r.also != nil {
@@ -345,12 +350,11 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 				return err
 			}
 		}
-		text := r.markdown
 		if r.refused != "" {
-			text += "\n\n" + r.refused
+			markdown += "\n\n" + r.refused
 		}
-		letter := outbox.Notice(r.room, headed(r.task, text), false)
-		letter.Replace, letter.By, letter.About = r.live.Event(), r.by, quoted(r.used)
+		letter := outbox.Notice(r.room, headed(r.task, markdown), false)
+		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err

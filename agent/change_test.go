@@ -90,7 +90,7 @@ func TestAHandOverThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
 	first := b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
 	// As when the gate said no between the decision and the send.
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test")
+		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test", nil)
 		return err
 	}))
 	b.turn()

@@ -188,7 +188,7 @@ func (r *run) spawn(ctx context.Context, p *pending, e errand, answered func(too
 		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)))
 	}
 	task := store.Task{
-		ParentID: &r.task.ID, Key: childKey(r.task.ID, p.call.ID), Kind: kindChild, ChatID: r.task.ChatID, About: r.task.About, Agent: e.to.ID, Input: policy.Redact(e.work),
+		ParentID: &r.task.ID, Key: childKey(r.task.ID, p.call.ID), Kind: kindChild, ChatID: r.task.ChatID, Agent: e.to.ID, Input: policy.Redact(e.work),
 	}
 	if e.continues != nil {
 		task.Continues = &e.continues.ID
@@ -196,6 +196,14 @@ func (r *run) spawn(ctx context.Context, p *pending, e errand, answered func(too
 	model, _ := r.modelOf(e.to)
 	task.Model = model.Name()
 	err = r.Store.InTx(ctx, func(tx store.Tx) error {
+		now, err := store.HoldTask(ctx, tx, r.task.ID) // with what its tools read meanwhile
+		if err != nil {
+			return err
+		}
+		if now.Forgotten {
+			return errForgotten
+		}
+		task.About = now.About
 		child, err := store.OpenTask(ctx, tx, task)
 		if err != nil {
 			return err
@@ -279,7 +287,7 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 // endChild ends a task, and has the one go on that waits for it.
 func (a *Agent) endChild(ctx context.Context, done store.Task) error {
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.EndTask(ctx, tx, done); err != nil {
+		if _, err := store.EndTask(ctx, tx, done); err != nil {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: *done.ParentID})

@@ -62,7 +62,7 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 		return err
 	}
 	from, err := store.TaskByID(ctx, tx, from.ID) // with what its tools read meanwhile
-	if err != nil {
+	if err != nil || from.Forgotten {
 		return err
 	}
 	next, err := store.OpenTask(ctx, tx, store.Task{

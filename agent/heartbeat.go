@@ -64,6 +64,14 @@ type matter struct {
 	chat store.Chat
 }
 
+// restsOn are the messages whose words may be in a matter.
+func (m matter) restsOn() []int64 {
+	if m.Message == 0 {
+		return m.RestsOn
+	}
+	return append(slices.Clone(m.RestsOn), m.Message)
+}
+
 // Heartbeat looks whether something matters, and says so in the admin room: each matter once. The database is asked first; a
 // model only when there is something new to judge. It returns what its history says of it.
 func (a *Agent) Heartbeat(ctx context.Context, room store.Chat, key, persona string) (string, error) {
@@ -213,18 +221,21 @@ func (b *beat) judged(ctx, working context.Context, r *run, out outcome, err err
 // conclude writes down what was judged, and tells what matters, all in one transaction.
 func (b *beat) conclude(ctx context.Context, task *store.Task, said verdict) (string, error) {
 	told := 0
+	var restsOn []int64
 	err := b.Store.InTx(ctx, func(tx store.Tx) error {
 		if task != nil {
-			if err := store.EndTask(ctx, tx, *task); err != nil {
+			ended, err := store.EndTask(ctx, tx, *task)
+			if err != nil || ended.Forgotten { // what is left of it is looked at the next time
 				return err
 			}
+			restsOn = ended.RestsOn
 		}
-		lines, about, err := b.settle(ctx, tx, said)
+		lines, about, err := b.settle(ctx, tx, said, restsOn)
 		if told = len(lines); err != nil || told == 0 {
 			return err
 		}
 		letter := outbox.Notice(b.room, b.notice(lines), false)
-		letter.About, letter.By = about, b.persona().profile()
+		letter.About, letter.RestsOn, letter.By = about, restsOn, b.persona().profile()
 		_, _, err = b.Box.Queue(ctx, tx, letter)
 		return err
 	})
@@ -238,7 +249,7 @@ func (b *beat) conclude(ctx context.Context, task *store.Task, said verdict) (st
 }
 
 // settle notes every matter as judged, and returns the lines about those to tell now.
-func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict) (lines []string, about []int64, err error) {
+func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict, restsOn []int64) (lines []string, about []int64, err error) {
 	for _, m := range b.matters {
 		text, tell := said.about(m.Key)
 		first, err := store.Judge(ctx, tx, store.Judgement{Agent: b.pulse.Agent, Matter: m.Key, ChatID: m.ChatID, Told: tell, At: b.at})
@@ -249,10 +260,8 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict) (lines []s
 			continue
 		}
 		lines = append(lines, b.line(m, text))
-		if m.Message != 0 {
-			about = append(about, m.Message)
-		}
-		if err := b.propose(ctx, tx, m, said.draft(m.Key)); err != nil {
+		about = append(about, m.restsOn()...)
+		if err := b.propose(ctx, tx, m, said.draft(m.Key), restsOn); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -274,11 +283,11 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict) (lines []s
 }
 
 // propose drafts what could be written to the contact that a matter is about.
-func (b *beat) propose(ctx context.Context, tx store.Tx, m matter, text string) error {
+func (b *beat) propose(ctx context.Context, tx store.Tx, m matter, text string, restsOn []int64) error {
 	if !b.pulse.Drafts || text == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
 	}
-	_, _, err := b.Box.Queue(ctx, tx, outbox.Letter{Chat: m.chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: []int64{m.Message}})
+	_, _, err := b.Box.Queue(ctx, tx, outbox.Letter{Chat: m.chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, RestsOn: restsOn})
 	return err
 }
 

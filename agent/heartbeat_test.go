@@ -296,7 +296,7 @@ func TestWhatAHeartbeatWouldWriteToSomebodyIsADraft(t *testing.T) {
 		}
 		require.Len(t, held, 1, "once")
 		require.Equal(t, b.chat.ID, held[0].ChatID)
-		require.Equal(t, []int64{asked}, held[0].About)
+		require.Equal(t, []int64{asked}, held[0].RestsOn)
 		require.Contains(t, string(held[0].Content), `"body": "I look where it is."`)
 	}
 }

@@ -42,7 +42,7 @@ type Listener struct{ ListenerOptions }
 
 // Tell writes a notice to the admin room.
 func (a *Agent) Tell(ctx context.Context, tx store.Tx, markdown string) error {
-	return a.tell(ctx, tx, markdown, false, nil)
+	return a.tell(ctx, tx, markdown, false, nil, nil)
 }
 
 // NewListener makes a listener.

@@ -155,7 +155,7 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 
 func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on."})))
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
 	b.equip(l)
@@ -164,6 +164,7 @@ func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 	require.Zero(t, l.lit.Load())
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
 	require.Contains(t, b.sent(b.admin)[0], "She wants the lamp on.")
+	require.Zero(t, b.count("select count(*) from outbox where content->>'formatted_body' like '%<a href=\"https://evil%'"), "what a contact has a model say is no link in the owner's room")
 	require.Len(t, server.Requests()[0].Tools, 2)
 	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
 }

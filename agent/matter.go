@@ -119,9 +119,7 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 	about := []int64{}
 	for _, m := range b.matters {
 		fmt.Fprintf(&text, "%s matter %s: %s\n%s\n", fence, m.Key, oneLine(b.facts(m)), clip(m.Text, 1000))
-		if m.Message != 0 {
-			about = append(about, m.Message)
-		}
+		about = append(about, m.restsOn()...)
 	}
 	for i, item := range b.items {
 		fmt.Fprintf(&text, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)

@@ -196,6 +196,13 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		now, err := store.HoldTask(ctx, tx, r.task.ID)
+		if err != nil {
+			return err
+		}
+		if now.Forgotten {
+			return errForgotten
+		}
 		if err := store.DropPendingChildren(ctx, tx, r.task); err != nil {
 			return err
 		}
@@ -207,7 +214,7 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 			}
 			model, _ := a.modelOf(who)
 			all = append(all, store.Task{
-				ParentID: &r.task.ID, Key: fmt.Sprintf("step:%d:%d", r.task.ID, i+1), Kind: kindStep, ChatID: r.task.ChatID, About: r.task.About, Agent: who.ID,
+				ParentID: &r.task.ID, Key: fmt.Sprintf("step:%d:%d", r.task.ID, i+1), Kind: kindStep, ChatID: r.task.ChatID, About: now.About, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
 			})
 			if _, err := store.OpenTask(ctx, tx, all[i]); err != nil {
@@ -291,27 +298,32 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 	if why != "" {
 		opening += fmt.Sprintf(" is not done: %s.", outbox.Escape(strings.TrimSuffix(why, ".")))
 	}
-	text := opening + said.String() + r.footer(ctx, &done)
+	shown, text := r.planText(steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.RestOn(ctx, tx, r.task, about); err != nil {
 			return err
 		}
-		if err := store.EndTask(ctx, tx, done); err != nil {
+		ended, err := store.EndTask(ctx, tx, done)
+		if err != nil {
 			return err
+		}
+		if ended.Forgotten {
+			shown = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it rests on was deleted.", r.task.ID)
+			text = shown
 		}
 		if err := store.EndChildren(ctx, tx, r.task.ID, "its plan ended before"); err != nil {
 			return err
 		}
 		if r.task.LiveEvent != "" {
-			list := outbox.Notice(room, r.planText(steps, ""), false)
-			list.Replace, list.About = r.task.LiveEvent, r.task.About
+			list := outbox.Notice(room, shown, false)
+			list.Replace, list.About, list.RestsOn = r.task.LiveEvent, r.task.About, ended.RestsOn
 			if _, _, err := a.Box.Queue(ctx, tx, list); err != nil {
 				return err
 			}
 		}
 		letter := outbox.Notice(room, text, false)
-		letter.By, letter.About = r.persona.profile(), slices.Concat(about, r.task.About)
-		_, _, err := a.Box.Queue(ctx, tx, letter)
+		letter.By, letter.About, letter.RestsOn = r.persona.profile(), slices.Concat(about, r.task.About), ended.RestsOn
+		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err
 	})
 }

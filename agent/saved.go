@@ -73,10 +73,10 @@ func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx sto
 			return err
 		}
 		rests, err := store.TaskByID(ctx, tx, r.task.ID) // with what its tools read meanwhile
-		if err != nil {
+		if err != nil || rests.Forgotten {
 			return err
 		}
-		_, decision, err := r.Box.Queue(ctx, tx, outbox.Letter{Chat: to, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: rests.About})
+		_, decision, err := r.Box.Queue(ctx, tx, outbox.Letter{Chat: to, Purpose: policy.PurposeDraft, Text: text, Hold: true, RestsOn: rests.About})
 		if err == nil && !decision.Allow {
 			say.refused = fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", outbox.Escape(chatLabel(to)), outbox.Escape(decision.Why))
 		}

@@ -82,6 +82,9 @@ func (r *run) thread(ctx context.Context) (work string, about []int64, err error
 	before, err := store.Thread(ctx, r.Store.DB(), *r.task.Continues, threadLength)
 	var parts []string
 	for _, t := range slices.Backward(before) {
+		if t.Forgotten {
+			continue
+		}
 		about = append(about, t.About...)
 		parts = append(parts, "Asked: "+t.Input+"\nYou answered: "+clip(spokenAnswer(t.Answer), stepAnswer))
 	}

@@ -32,6 +32,9 @@ var errSlow = errors.New("it took longer than 5 minutes")
 // errForgotten ends a task one of whose messages was deleted: what it was about is gone.
 var errForgotten = errors.New("a message it worked from was deleted")
 
+// forgottenText says so to the owner.
+var forgottenText = "I stopped: " + errForgotten.Error() + ". Ask again."
+
 // stopError ends a task that somebody wants to end.
 type stopError struct{ why string }
 
@@ -70,9 +73,14 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if err != nil {
 			return fmt.Errorf("write the request of task %d: %w", task.ID, err)
 		}
-		if err := store.SetTaskRequest(ctx, r.Store.DB(), task, raw, first.About); err != nil {
+		forgotten, err := store.SetTaskRequest(ctx, r.Store.DB(), task, raw, first.About)
+		if err != nil {
 			return err
 		}
+		if forgotten {
+			return errForgotten
+		}
+		r.task.About = first.About
 	}
 	r.first, r.passages = first.Request, first.Passages
 	return nil
@@ -143,7 +151,7 @@ func stopped(working context.Context, err error) (store.TaskState, string, bool)
 	case errors.Is(cause, errSlow):
 		return store.TaskTimeout, "I stopped: " + errSlow.Error() + ".", true
 	case errors.Is(err, errForgotten):
-		return store.TaskKilled, "I stopped: " + errForgotten.Error() + ". Ask again.", true
+		return store.TaskKilled, forgottenText, true
 	case errors.Is(err, errNoRoom):
 		return store.TaskFailed, "I stopped: what I read is more than the model can hold. Ask for less at once.", true
 	default:

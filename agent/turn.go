@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,11 +66,11 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return result{}, err
 	}
 	if found.text == "" {
-		return result{handover: found.why, notices: found.notices, task: found.task}, nil
+		return result{handover: found.why, words: found.words, notices: found.notices, task: found.task}, nil
 	}
 	return result{
 		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting), By: a.personaOf(chat).profile()},
-		code:   codeQuoted, reason: found.why, notices: found.notices, task: found.task,
+		code:   codeQuoted, reason: found.why, notices: found.notices, task: found.task, restsOn: quoted(found.used),
 	}, nil
 }
 
@@ -113,6 +114,7 @@ func addressed(name string, waiting []store.Message) bool {
 // handed over, because nobody would ever know of it.
 func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r result) error {
 	if r.letter != nil {
+		r.letter.RestsOn = r.restsOn
 		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
 		if err != nil {
 			return err
@@ -140,17 +142,18 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 // handOver asks for a person. The owner is told once while the chat waits for one, and so is the contact, as soon as the gate
 // allows it.
 func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
-	first, told, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, r.handover)
+	why := cmp.Or(r.words, r.handover)
+	first, told, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, why, r.restsOn)
 	if err != nil {
 		return err
 	}
-	text := escalationText(chat, waiting, r.handover)
+	text := escalationText(chat, waiting, why)
 	r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
 	if !first {
 		text = againText(chat, waiting)
 		r.code, r.reason = codeWaiting, r.handover+" The chat waits for you since before; I told you that more came."
 	}
-	if err := a.tell(ctx, tx, text, first || demanded(waiting), idsOf(waiting)); err != nil {
+	if err := a.tell(ctx, tx, text, first || demanded(waiting), idsOf(waiting), r.restsOn); err != nil {
 		return err
 	}
 	if first {
@@ -185,7 +188,7 @@ func demanded(waiting []store.Message) bool {
 // escalationText tells the owner who needs a person, and why.
 func escalationText(chat store.Chat, waiting []store.Message, why string) string {
 	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		outbox.Escape(chatLabel(chat)), quotes(waiting), why, roomLink(chat), strings.ReplaceAll(chat.Name, "`", "'"))
+		outbox.Escape(chatLabel(chat)), quotes(waiting), outbox.Escape(why), roomLink(chat), strings.ReplaceAll(chat.Name, "`", "'"))
 }
 
 // againText tells the owner that somebody who waits for a person wrote more.
@@ -213,7 +216,7 @@ const roomWait = 10 * time.Second
 
 // tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room
 // nothing is done at all, because nobody would know of it.
-func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool, quoted []int64) error {
+func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool, quoted, restsOn []int64) error {
 	admin, err := store.AdminChat(ctx, tx)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(roomWait)
@@ -222,7 +225,7 @@ func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake boo
 		return err
 	}
 	letter := outbox.Notice(admin, markdown, wake)
-	letter.About = quoted
+	letter.About, letter.RestsOn = quoted, restsOn
 	_, _, err = a.Box.Queue(ctx, tx, letter)
 	return err
 }

@@ -106,7 +106,7 @@ func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
 	b.receive(evt)
 	ctx := context.Background()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(evt).ID, "test")
+		_, _, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(evt).ID, "test", nil)
 		return err
 	}))
 	old := b.text("!a:x", owner, "a year ago")

@@ -70,15 +70,15 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	r.Hits = about.of(notes.Hits)
 	// Half of the places are for what was said, word for word, where there is some.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
-	if err := m.source(ctx, scope, r.Hits); err != nil {
+	if err := m.Source(ctx, scope, r.Hits); err != nil {
 		return Recalled{}, err
 	}
 	r.Hits = append(r.Hits, said.Hits[:min(len(said.Hits), q.Limit-len(r.Hits))]...)
 	return r, nil
 }
 
-// source tells of notes which messages they were learned from, so that what rests on them can be forgotten with them.
-func (m *Memory) source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
+// Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
+func (m *Memory) Source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	docs := make([]int64, len(hits))
 	for i, h := range hits {
 		docs[i] = h.DocumentID

@@ -55,7 +55,7 @@ func (b *Box) Rewrite(ctx context.Context, tx store.Tx, first uuid.UUID, text st
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	out, decision, err := b.Queue(ctx, tx, Letter{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: rows[0].About})
+	out, decision, err := b.Queue(ctx, tx, Letter{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: rows[0].About, RestsOn: rows[0].RestsOn})
 	if err != nil || !decision.Allow {
 		return decision, err
 	}

@@ -64,6 +64,8 @@ type Letter struct {
 	Hold bool
 	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
 	About []int64
+	// RestsOn are those whose words may be in it, quoted or not: when one is deleted, the text is not kept here.
+	RestsOn []int64
 	// File goes along, with the text as its caption.
 	File *File
 	// React makes it a reaction with the text as its key.
@@ -183,7 +185,7 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About}
+	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn}
 	switch {
 	case l.React != "":
 		o.EventType = "m.reaction"

@@ -71,10 +71,10 @@ func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 }
 
 const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
-	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id))`
+	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsAbout tells whether an event that was sent to a chat quotes messages of another, without having been asked for. The empty
-// event does not.
+// IsAbout tells whether an event that was sent to a chat quotes messages of another, without having been asked for and without asking
+// anything itself. The empty event does not.
 func IsAbout(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
@@ -99,9 +99,10 @@ type Escalation struct {
 	ChatID   int64
 	Why      string
 	OpenedAt time.Time
+	RestsOn  []int64 // the messages whose words may be in Why
 }
 
-const escalationsSQL = "select chat_id, why, opened_at from escalations where closed_at is null order by opened_at, id"
+const escalationsSQL = "select chat_id, why, opened_at, rests_on from escalations where closed_at is null order by opened_at, id"
 
 // OpenEscalations returns the chats that wait for a person, the longest waiting first.
 func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-const openEscalationSQL = "insert into escalations (chat_id, message_id, why) values ($1, $2, $3) on conflict do nothing"
+const openEscalationSQL = "insert into escalations (chat_id, message_id, why, rests_on) values ($1, $2, $3, $4) on conflict do nothing"
 
 const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
 
-// OpenEscalation notes that a chat needs a person. first: it was not noted before; told: the contact was told already.
-func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string) (first, told bool, err error) {
-	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, why)
+// OpenEscalation notes that a chat needs a person, and the messages whose words may be in why. first: it was not noted before; told: the
+// contact was told already.
+func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string, restsOn []int64) (first, told bool, err error) {
+	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, clean(why), noNil(restsOn))
 	if err == nil {
 		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
 	}

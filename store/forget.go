@@ -87,7 +87,7 @@ const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messa
 	edits as (delete from messages e using doomed d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
-	waits as (update escalations set why = @why where message_id = any (@messages) and why <> @why returning 1),
+	waits as (update escalations set why = @why, rests_on = '{}' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
 	asked as (delete from dialogs d using doomed m where d.chat_id = m.chat_id and d.payload->>'Message' = m.id::text),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
@@ -102,12 +102,13 @@ const quotingLettersSQL = `with quotes as (update outbox o set content = '{}', s
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
-// What came of a task may hold what stood in it, cited or not. It is emptied here and stays where it was said.
-const answersSQL = `with answers as (update outbox set content = '{}', spans = '[]' where content <> '{}' and state <> 'queued' and id in (
-			select o.id from tasks t join messages m on m.id = t.message_id, lateral (select id from outbox where id = m.outbox_id union all select id from outbox where part_of = m.outbox_id) o
-			where t.forgotten and (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks))) returning id),
-	files as (delete from outbox_files where outbox_id in (select id from answers))
-	select count(*)::int from answers`
+// What rests on a message may hold its words, quoted or not. It is emptied here and stays where it was said. Where the message alone is
+// emptied, what is about to go out goes, and is emptied then.
+const restingSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
+		where o.rests_on && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
+			and o.rests_on <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
+	files as (delete from outbox_files where outbox_id in (select id from resting))
+	select count(*)::int from resting`
 
 const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
 
@@ -125,14 +126,14 @@ const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (sele
 // Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
 // stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, error) {
-	f, err := forget(ctx, tx, d, end{emptySQL, forgottenWhy, at})
-	if err != nil {
-		return f, err
-	}
 	letters, err := collect[struct {
 		ID    uuid.UUID
 		Admin bool
 	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.Letters, "messages": noNil(d.Messages)})
+	if err != nil {
+		return Forgotten{}, err
+	}
+	f, err := forget(ctx, tx, d, end{emptySQL, forgottenWhy, at})
 	if err != nil {
 		return f, err
 	}
@@ -205,8 +206,8 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	if err != nil {
 		return f, err
 	}
-	answers, err := scalar[int](ctx, tx, "answers", answersSQL, pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks)})
-	f.Letters = len(f.Retract) + answers
+	resting, err := scalar[int](ctx, tx, "what rests on messages", restingSQL, pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks), "spared": e.sql == emptySQL})
+	f.Letters = len(f.Retract) + resting
 	return f, err
 }
 

@@ -27,10 +27,11 @@ type Matter struct {
 	Kind    MatterKind
 	Ref     int64 // the message, escalation, commitment or task
 	ChatID  int64
-	Message int64 // where it was said; zero for a task
+	Message int64 // where it was said; zero for a task, and where it was deleted
 	EventID id.EventID
 	At      time.Time
 	Text    string
+	RestsOn []int64 // further messages whose words may be in Text
 }
 
 // Look bounds what a look around finds.
@@ -44,7 +45,7 @@ type Look struct {
 }
 
 const mattersSQL = `with found as (
-	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text
+	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text, '{}'::bigint[] as rests_on
 		from chats c cross join lateral (select * from messages l where l.chat_id = c.id and (l.kind <> 'reaction' or l.author <> 'contact')
 			and l.redacted_at is null order by l.ts desc, l.id desc limit 1) m
 		where c.kind = 'dm' and c.closed_why = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
@@ -52,16 +53,16 @@ const mattersSQL = `with found as (
 			and not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.chat_id = c.id and h.matter like 'unanswered:%'
 				and h.seen_at > greatest(@again, (select max(o.ts) from messages o where o.chat_id = c.id and o.author <> 'contact')))
 	union all
-	select 'escalation', e.id, e.chat_id, m.id, m.event_id, e.opened_at, e.why from escalations e join messages m on m.id = e.message_id
+	select 'escalation', e.id, e.chat_id, case when m.redacted_at is null then m.id else 0 end, m.event_id, e.opened_at, e.why, e.rests_on from escalations e join messages m on m.id = e.message_id
 		where e.closed_at is null and e.opened_at <= @waits and e.opened_at > @oldest
 	union all
-	select 'due', d.id, d.chat_id, m.id, m.event_id, d.due_at, d.who || ': ' || d.what from commitments d join messages m on m.id = d.message_id
+	select 'due', d.id, d.chat_id, m.id, m.event_id, d.due_at, d.who || ': ' || d.what, '{}' from commitments d join messages m on m.id = d.message_id
 		where d.state = 'open' and d.snoozed_to is null and d.due_at <= @waits and d.due_at > @oldest
 	union all
-	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input from tasks t
+	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input, t.about from tasks t
 		where @tasks and t.kind in ('ask', 'clock', 'plan') and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
 			and t.state not in ('completed', 'killed'))
-	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text from found f
+	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.rests_on from found f
 	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 

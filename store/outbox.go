@@ -58,26 +58,25 @@ type Out struct {
 	DeliveredAt *time.Time
 	// PartOf is the first row of a letter that takes several; nil for one that is whole.
 	PartOf *uuid.UUID
+	// RestsOn are the messages whose words may be in the event, quoted or not.
+	RestsOn []int64
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, state, part_of)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @state, @part)`
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, state, part_of)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @state, @part)`
 
 // InsertOut writes a new outgoing event with the gate's decision.
 func InsertOut(ctx context.Context, tx Tx, o Out) error {
-	if o.About == nil {
-		o.About = []int64{}
-	}
 	spans, err := json.Marshal(o.Spans)
 	if err != nil || o.Spans == nil {
 		spans = []byte("[]")
 	}
 	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": o.About, "state": o.State, "part": o.PartOf,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "state": o.State, "part": o.PartOf,
 	})
 }
 
@@ -172,7 +171,10 @@ func OwnEvents(ctx context.Context, db DB, seen []Seen) (map[id.EventID]bool, er
 	return own, nil
 }
 
+// What waited when a message that it rests on was deleted goes out all the same, and is not kept.
 const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
+	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else content end,
+	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
 	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end where id = $1 and event_id is null`
 
 // MarkSent notes the event that a row became, even if it was given up meanwhile: it is out. A second call changes nothing.

@@ -91,6 +91,11 @@ func TaskByID(ctx context.Context, db DB, task int64) (Task, error) {
 
 const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
 
+// HoldTask is TaskByID that keeps others from changing the task until the transaction ends.
+func HoldTask(ctx context.Context, tx Tx, task int64) (Task, error) {
+	return one[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
+}
+
 // TaskByKey returns the task of a key, or ErrNotFound.
 func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
 	return one[Task](ctx, db, "task", taskByKeySQL, key)
@@ -183,14 +188,18 @@ func ClaimTask(ctx context.Context, db DB, task int64) (Task, error) {
 	return t, err
 }
 
-const requestTaskSQL = `update tasks set request = case when forgotten then null else @request::jsonb end, about = @about where id = @id and attempt = @attempt and finished_at is null`
+const requestTaskSQL = `with gone as (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
+	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, about = @about
+	from gone where id = @id and attempt = @attempt and finished_at is null returning forgotten`
 
-// SetTaskRequest stores what the model is first asked, and the messages that stand in it.
-func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []int64) error {
-	if about == nil {
-		about = []int64{} // it is about documents alone, or about nothing
+// SetTaskRequest stores what the model is first asked, and the messages that stand in it. forgotten says that one of them was deleted
+// meanwhile: then nothing is stored, and the model must not be asked.
+func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []int64) (forgotten bool, err error) {
+	forgotten, err = scalar[bool](ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": noNil(about)})
+	if errors.Is(err, ErrNotFound) {
+		err = ErrTaskLost
 	}
-	return ours(ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": about})
+	return forgotten, err
 }
 
 const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
@@ -208,13 +217,23 @@ func SetTaskState(ctx context.Context, db DB, t Task, state TaskState) error {
 }
 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
-	where id = @id and attempt = @attempt and finished_at is null`
+	where id = @id and attempt = @attempt and finished_at is null returning about, forgotten`
+
+// Ended is a task at its end.
+type Ended struct {
+	RestsOn   []int64 // all messages whose words may be in what it came to
+	Forgotten bool    // one of them was deleted: what it came to must not be said
+}
 
 // EndTask notes a task's end, in the transaction that says what it came to.
-func EndTask(ctx context.Context, db DB, t Task) error {
-	return ours(ctx, db, "end a task", endTaskSQL, pgx.NamedArgs{
+func EndTask(ctx context.Context, db DB, t Task) (Ended, error) {
+	e, err := one[Ended](ctx, db, "end of a task", endTaskSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": clean(t.Answer), "error": clean(t.Error), "cost": t.Cost,
 	})
+	if errors.Is(err, ErrNotFound) {
+		err = ErrTaskLost
+	}
+	return e, err
 }
 
 const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where key = $1 and finished_at is null"

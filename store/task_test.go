@@ -44,7 +44,8 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	second, err := store.ClaimTask(ctx, st.DB(), first.ID)
 	require.NoError(t, err)
 	require.ErrorIs(t, store.EndStep(ctx, st.DB(), first, step), store.ErrTaskLost)
-	require.ErrorIs(t, store.EndTask(ctx, st.DB(), first), store.ErrTaskLost)
+	_, err = store.EndTask(ctx, st.DB(), first)
+	require.ErrorIs(t, err, store.ErrTaskLost)
 	steps, err := store.Steps(ctx, st.DB(), first.ID)
 	require.NoError(t, err)
 	require.Len(t, steps, 1)
@@ -55,7 +56,8 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	require.ErrorIs(t, store.EndStep(ctx, st.DB(), second, step), store.ErrTaskLost, "what ended stays as it is")
 	require.ErrorIs(t, store.BeginStep(ctx, st.DB(), second, step), store.ErrTaskLost)
 	second.State, second.Answer = store.TaskCompleted, "so"
-	require.NoError(t, store.EndTask(ctx, st.DB(), second))
+	_, err = store.EndTask(ctx, st.DB(), second)
+	require.NoError(t, err)
 	_, err = store.ClaimTask(ctx, st.DB(), second.ID)
 	require.ErrorIs(t, err, store.ErrTaskLost)
 }
@@ -74,7 +76,9 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.DB(), task.ID)
 	require.NoError(t, err)
-	require.NoError(t, store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row}))
+	forgotten, err := store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	require.NoError(t, err)
+	require.False(t, forgotten)
 	write := func(seq int) {
 		s := store.Step{Seq: seq, Kind: store.StepModel, Name: "m", Arguments: "flowerpot"}
 		require.NoError(t, store.BeginStep(ctx, st.DB(), task, s))
@@ -87,8 +91,13 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		return err
 	}))
 	write(1) // what is under way when it is deleted
+	forgotten, err = store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	require.NoError(t, err)
+	require.True(t, forgotten)
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
-	require.NoError(t, store.EndTask(ctx, st.DB(), task))
+	ended, err := store.EndTask(ctx, st.DB(), task)
+	require.NoError(t, err)
+	require.Equal(t, store.Ended{RestsOn: []int64{row}, Forgotten: true}, ended)
 	var all string
 	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
 	require.NotEmpty(t, all)

@@ -37,7 +37,7 @@ const windowSQL = "select * from (select " + messageColumns + ` from messages m
 
 // Window returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
 func Window(ctx context.Context, db DB, chat int64, since time.Time, without []int64, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), notNil(without), limit)
+	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), noNil(without), limit)
 }
 
 // Asked is a question of the owner's and what he was answered.
@@ -58,12 +58,5 @@ const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer
 // AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
 // said in such a room, commands and what they lead to, is no conversation.
 func AskedIn(ctx context.Context, db DB, room int64, since time.Time, without []int64, limit int) ([]Asked, error) {
-	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), notNil(without), limit)
-}
-
-func notNil(ids []int64) []int64 {
-	if ids == nil {
-		return []int64{}
-	}
-	return ids
+	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), noNil(without), limit)
 }

@@ -1,0 +1,194 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+	"multis/tools"
+)
+
+// recalling gives the bundle's agent a memory, in which Ana said something.
+func (b *bundle) recalling(said string) int64 {
+	b.t.Helper()
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	row := b.says(said, policy.ActionArchive)
+	require.NoError(b.t, b.agent.Memory.Archive(context.Background()))
+	return row
+}
+
+// deleted has somebody delete a message.
+func (b *bundle) deleted(row int64) {
+	b.t.Helper()
+	ctx := context.Background()
+	m := b.message(row)
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(ctx, tx, m.ChatID, m.EventID, time.Now())
+		return err
+	}))
+}
+
+// sends does as if all that waits had been sent.
+func (b *bundle) sends() {
+	b.t.Helper()
+	_, err := b.store.DB().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
+	require.NoError(b.t, err)
+}
+
+func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	oolong := llmtest.Reply{Text: says("It is oolong.", 0, "")}
+	for name, c := range map[string]struct {
+		first llmtest.Reply
+		ask   func(b *bundle)
+	}{
+		"asked": {oolong, func(b *bundle) { b.ask("what did Ana take as always?") }},
+		"after somebody allowed a call": {calls("lamp", map[string]bool{"on": true}), func(b *bundle) {
+			m := b.asks("what did Ana take as always?")
+			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			task, _ := b.task()
+			a, err := store.ApprovalByID(ctx, b.store.DB(), int64(b.count("select max(id) from approvals")))
+			require.NoError(b.t, err)
+			b.decide(a, true)
+			b.resume(task.ID)
+		}},
+		"by the clock": {oolong, func(b *bundle) {
+			require.NoError(b.t, b.agent.Unattended(ctx, b.admin, b.errand(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
+		}},
+		"passed on": {calls("handoff", map[string]string{"agent": "shop", "summary": "It is oolong."}), func(b *bundle) {
+			m := b.asks("what did Ana take as always?")
+			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			task, _ := b.task()
+			b.resume(task.ID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, _ := scripted(t, inTurn(c.first, oolong))
+			b := setup(t, model)
+			from := b.recalling("oolong for me, as always")
+			b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
+			b.equip(&lamp{tier: tools.Confirm}, tools.Handoff{})
+			c.ask(b)
+			require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "It is oolong.")
+			b.sends()
+			_, err := b.store.DB().Exec(ctx, "delete from tasks") // as a month later
+			require.NoError(t, err)
+			b.deleted(from)
+			require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+		})
+	}
+}
+
+func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		answer string
+		ask    func(b *bundle)
+	}{
+		"to the owner": {says("It is oolong.", 0, ""), func(b *bundle) {
+			require.Contains(b.t, b.ask("what did Ana take as always?"), "a message it worked from was deleted")
+		}},
+		"to the contact": {says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *bundle) {
+			b.says("What does delivery cost?", policy.ActionAnswer)
+			require.True(b.t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
+			require.Empty(b.t, b.sent(b.chat))
+			b.turn()
+			require.Contains(b.t, b.sent(b.chat)[0], "Delivery is 5 euro.", "it is answered without")
+		}},
+		"in a plan": {`{"steps": [{"text": "Buy oolong"}]}`, func(b *bundle) {
+			b.plan("buy what Ana takes as always")
+			require.Contains(b.t, b.sent(b.admin)[0], "was deleted")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b *bundle
+			var from int64
+			once := sync.Once{}
+			model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+				once.Do(func() { b.deleted(from) })
+				return llmtest.Reply{Text: c.answer}
+			})
+			b = setup(t, model)
+			from = b.recalling("oolong for me, as always")
+			b.equip()
+			c.ask(b)
+			require.Contains(t, server.Requests()[0].Last(), "oolong")
+			b.sends()
+			require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+		})
+	}
+}
+
+func TestAPlansStepsGoWithWhatThePlanRestsOn(t *testing.T) {
+	t.Parallel()
+	b, _ := planner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(says("Done.", 0, "")))
+	from := b.recalling("oolong for me, as always")
+	b.plan("buy what Ana takes as always")
+	b.deleted(from)
+	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+}
+
+func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, inTurn(calls("escalate", map[string]string{"reason": "She wants oolong, and a piano."})))
+	b := setup(t, model)
+	b.equip()
+	before := b.says("oolong for me, as always", policy.ActionArchive)
+	b.says("And what does a grand piano cost?", policy.ActionAnswer)
+	newest := b.says("Please?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, b.sent(b.admin)[0], "She wants oolong, and a piano.")
+	require.Contains(t, b.message(newest).Reason, "The model asked for a person. I handed over to you.")
+	b.sends()
+	b.deleted(before)
+	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+}
+
+func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, server := scripted(t, llmtest.Say(says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	b := setup(t, model)
+	b.equip()
+	from := b.recalling("oolong for me, as always")
+	role := policy.UserRole(b.chat.ID)
+	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
+		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
+		if err != nil {
+			return err
+		}
+		text := "Delivery of what they take, which is oolong"
+		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []int64{from}, ValidFrom: time.Now()}); err != nil {
+			return err
+		}
+		if err := store.PruneNotes(ctx, tx, role, 0); err != nil {
+			return err
+		}
+		_, err = store.ReplaceDocument(ctx, tx, store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
+			[]store.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+		return err
+	}))
+	_, err := b.store.DB().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
+	require.NoError(t, err)
+	b.says("What does delivery cost?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, server.Requests()[0].Last(), "which is oolong")
+	b.deleted(from)
+	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+}
