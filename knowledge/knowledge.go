@@ -149,16 +149,22 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	chunks := chunksOf(f, content.Sections)
+	doc.Element = content.Element
+	report, err := l.write(ctx, scope, doc, chunksOf(f, content.Sections))
+	report.Pages, report.Blank = content.Pages, content.Blank
+	return report, err
+}
+
+// write puts a document in place of what was there from its origin.
+func (l *Library) write(ctx context.Context, scope policy.Scope, doc store.Document, chunks []store.Chunk) (Report, error) {
 	switch {
 	case len(chunks) == 0:
 		return Report{}, ErrEmpty
 	case len(chunks) > maxChunks:
 		return Report{}, ErrTooBig
 	}
-	doc.Element = content.Element
-	report := Report{Name: f.Name, Role: f.Role, Chunks: len(chunks), Pages: content.Pages, Blank: content.Blank}
-	err = l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
+	report := Report{Name: doc.Name, Role: doc.Role, Chunks: len(chunks)}
+	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
 		changed, err := store.ReplaceDocument(ctx, tx, doc, chunks)
 		report.Unchanged = !changed
 		if err != nil || !changed {
@@ -169,7 +175,7 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 				return err
 			}
 		}
-		return jobs.Emit(ctx, tx, store.HookIndex, f.Origin)
+		return jobs.Emit(ctx, tx, store.HookIndex, doc.Origin)
 	})
 	return report, err
 }
@@ -252,7 +258,7 @@ func chunksOf(f File, sections []section) []store.Chunk {
 			chunk := store.Chunk{
 				Key: digest(string(f.Role), f.Origin, strconv.Itoa(len(chunks)), content)[:32],
 				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
-				Content: content, Words: search.IndexText(f.Name, heading, content),
+				Content: content, Words: search.IndexText(f.Name, heading, content), Used: s.Used,
 			}
 			if s.Line > 0 {
 				line += strings.Count(s.Text[counted:p.from], "\n")

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	utf "golang.org/x/text/encoding/unicode"
+
+	"multis/store"
 )
 
 const (
@@ -57,6 +59,7 @@ type section struct {
 	Text  string
 	Line  int        // where Text begins in the file, from 1; 0 if the file has no lines
 	Pages []pageMark // in order; empty if the file has no pages
+	Used  store.Uses // of one that another program kept
 }
 
 // pageMark says that a page begins, or goes on, at an offset of a section's text.

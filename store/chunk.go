@@ -26,6 +26,15 @@ type Chunk struct {
 	Language   language.Language // which cuts words to their stems; found out from Content if unknown
 	Author     string            // who said it, as normalised words; empty for documents
 	IsQuestion bool
+	// Used is how another program counted; zero, and whatever was counted here stands.
+	Used Uses
+}
+
+// Uses is how often a chunk was used, and when.
+type Uses struct {
+	Times  int
+	First  time.Time
+	Newest []time.Time // the newest first, 8 at most
 }
 
 // chunkBatch is how many chunks go to the database in one statement.
@@ -54,6 +63,9 @@ const upsertChunksSQL = `with n as (
 	on conflict (id) do update set config = excluded.config, part = excluded.part, n_tok = excluded.n_tok, author = excluded.author,
 		is_question = excluded.is_question, tsv = excluded.tsv`
 
+const useChunkSQL = `update chunks set access_count = $2, first_accessed = $3, last_accessed = ($4::timestamptz[])[1], recent_accesses = $4,
+	activation = activation($2, $3, $4) where chunk_key = $1`
+
 // replaceChunks leaves doc with exactly these chunks.
 func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) error {
 	if err := exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, column(chunks, func(c Chunk) string { return c.Key })); err != nil {
@@ -78,6 +90,14 @@ func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) err
 			"questions":  column(batch, func(c placedChunk) bool { return c.IsQuestion }),
 		})
 		if err != nil {
+			return err
+		}
+	}
+	for _, c := range chunks {
+		if c.Used.Times == 0 {
+			continue
+		}
+		if err := exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Used.Times, c.Used.First, c.Used.Newest); err != nil {
 			return err
 		}
 	}

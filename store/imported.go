@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,9 +25,11 @@ func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	return true, exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
 }
 
-const importedNoteSQL = "select exists (select from notes n where n.role = $1 and n.body = $2 and n.valid_from = $3)"
+// One note may come from two files, each of which tells the time in its own way.
+const importedNoteSQL = `select exists (select from notes n where n.role = $1 and n.body = $2
+	and n.valid_from between $3::timestamptz - interval '1 day' and $3::timestamptz + interval '1 day')`
 
-// HasNote tells whether a note is there already, valid or not.
+// HasNote tells whether a note is there already, valid or not: the same words of about the same time.
 func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
-	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, clean(n.Body), n.ValidFrom.Truncate(time.Microsecond))
+	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, clean(n.Body), n.ValidFrom)
 }

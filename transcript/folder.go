@@ -18,6 +18,9 @@ import (
 // ErrNoFolder is returned by Folder when nothing in a folder looks like the data of multis; say which folder was meant.
 var ErrNoFolder = errors.New("there is no chat in it: neither memory.md nor recent.json nor a log")
 
+// ownerChat is what all of the owner's chats are together.
+const ownerChat = "admin"
+
 // maxFile is the largest file that is read.
 const maxFile = 64 << 20
 
@@ -67,7 +70,7 @@ func readChat(folder fs.FS, dir string, zone *time.Location) (Chat, error) {
 			return Chat{}, err
 		}
 	}
-	chat.Owner = chat.Owner || chat.ID == "admin"
+	chat.Owner = chat.Owner || chat.ID == ownerChat
 	chat.Name = cmp.Or(chat.Name, chat.ID)
 	data, err := open(folder, path.Join(dir, "memory.md"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package transcript reads what other programs kept of conversations: WhatsApp's exported chats, and the data folder of the first
-// multis, which is also the form of our own export. It only reads.
+// Package transcript reads what other programs kept: WhatsApp's exported chats, and the data folder of the first multis with its
+// documents.db. That folder is also the form of our own export. It only reads.
 package transcript
 
 import (

@@ -5,20 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"multis/knowledge"
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
 	"multis/transcript"
 )
 
-// importCmd reads what other programs kept of conversations.
+// importCmd reads what other programs kept of conversations, and the documents of the first multis.
 type importCmd struct {
-	What string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder of the first multis."`
+	What string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
 	Me   string `help:"What you are called in the file. Needed where that is not plain, as in groups."`
 }
@@ -34,11 +37,57 @@ func (c importCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, mem, cfg.TimeZone, os.Stderr)
+	library, err := openLibrary(cfg, st)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, importer{mem: mem, library: library, folder: cfg.Documents.Folder, zone: cfg.TimeZone, say: os.Stderr})
 }
 
-func (c importCmd) run(ctx context.Context, mem *memory.Memory, zone *time.Location, say io.Writer) error {
-	chats, err := c.read(zone)
+// importer is what takes in what is imported.
+type importer struct {
+	mem     *memory.Memory
+	library *knowledge.Library
+	folder  string // of documents
+	zone    *time.Location
+	say     io.Writer
+}
+
+func (c importCmd) run(ctx context.Context, to importer) error {
+	info, err := os.Stat(c.What)
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	path := c.What
+	if info.IsDir() {
+		path = filepath.Join(c.What, firstDocuments)
+	}
+	if _, err := os.Stat(path); err != nil || filepath.Ext(path) != filepath.Ext(firstDocuments) {
+		return c.conversations(ctx, to, info, nil)
+	}
+	db, err := transcript.OpenDatabase(ctx, path)
+	if err != nil && info.IsDir() {
+		return fmt.Errorf("%s: %w; move it away to import the rest", path, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer db.Close()
+	if err := c.conversations(ctx, to, info, db); err != nil {
+		return err
+	}
+	if err := to.documents(ctx, db); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// firstDocuments is where the first multis kept its documents, in pieces, and what it noted of conversations.
+const firstDocuments = "documents.db"
+
+// conversations imports what was said and what was noted of it. db is nil where there is none.
+func (c importCmd) conversations(ctx context.Context, to importer, info fs.FileInfo, db *transcript.Database) error {
+	chats, err := c.read(ctx, to.zone, info, db)
 	if err != nil {
 		return err
 	}
@@ -46,39 +95,42 @@ func (c importCmd) run(ctx context.Context, mem *memory.Memory, zone *time.Locat
 		return fmt.Errorf("%s holds %d chats: leave --chat out, or name one of its folders", c.What, len(chats))
 	}
 	for _, from := range chats {
-		chat, err := c.into(ctx, mem, from)
+		chat, err := c.into(ctx, to.mem, from)
 		if err != nil {
 			return fmt.Errorf("%s: %w", from.Name, err)
 		}
-		done, err := mem.Import(ctx, chat, from, c.Me)
+		done, err := to.mem.Import(ctx, chat, from, c.Me)
 		if errors.Is(err, memory.ErrUnknownSender) {
 			return fmt.Errorf("%s: %w; say it with --me", from.Name, err)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", from.Name, err)
 		}
-		fmt.Fprintln(say, outcomeOf(chat, done))
+		fmt.Fprintln(to.say, outcomeOf(chat, done))
 	}
-	if left := leftOut(c.What); left != "" {
-		fmt.Fprintln(say, left)
+	if len(chats) > 0 {
+		fmt.Fprintln(to.say, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
 	}
-	fmt.Fprintln(say, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
 	return nil
 }
 
-func (c importCmd) read(zone *time.Location) ([]transcript.Chat, error) {
-	info, err := os.Stat(c.What)
-	if err != nil {
-		return nil, fmt.Errorf("import: %w", err)
-	}
-	if left := leftOut(c.What); left != "" && !info.IsDir() {
-		return nil, errors.New(left)
-	}
+func (c importCmd) read(ctx context.Context, zone *time.Location, info fs.FileInfo, db *transcript.Database) ([]transcript.Chat, error) {
+	var chats []transcript.Chat
+	var err error
 	if info.IsDir() {
-		chats, err := transcript.Folder(os.DirFS(c.What), zone)
-		if err != nil {
+		chats, err = transcript.Folder(os.DirFS(c.What), zone)
+		if err != nil && (db == nil || !errors.Is(err, transcript.ErrNoFolder)) {
 			return nil, fmt.Errorf("%s: %w", c.What, err)
 		}
+	}
+	if db != nil {
+		noted, err := db.Remembered(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", firstDocuments, err)
+		}
+		return together(chats, noted), nil
+	}
+	if info.IsDir() {
 		return chats, nil
 	}
 	f, err := os.Open(c.What)
@@ -97,21 +149,57 @@ func (c importCmd) read(zone *time.Location) ([]transcript.Chat, error) {
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil
 }
 
-// firstDocuments is where the first multis kept its documents: cut into pieces, and without the files themselves.
-const firstDocuments = "documents.db"
+// together adds what was noted to the chats that it was noted of.
+func together(chats, noted []transcript.Chat) []transcript.Chat {
+	for _, more := range noted {
+		i := slices.IndexFunc(chats, func(c transcript.Chat) bool { return c.ID == more.ID || c.Owner && more.Owner })
+		if i < 0 {
+			chats = append(chats, more)
+			continue
+		}
+		chats[i].Notes = append(chats[i].Notes, more.Notes...)
+	}
+	return chats
+}
 
-// leftOut says what of the first multis' data is not read, and what to do about it; empty when there is nothing of the kind. path is
-// that file, or the folder that it is in.
-func leftOut(path string) string {
-	if filepath.Base(path) != firstDocuments {
-		path = filepath.Join(path, firstDocuments)
+// documents imports the documents of the first multis, those that were for customers as public, all others for the owner alone.
+func (to importer) documents(ctx context.Context, db *transcript.Database) error {
+	var done struct{ public, admin, known, failed int }
+	for doc, err := range db.Documents(ctx) {
+		if err != nil {
+			return err
+		}
+		pieces := knowledge.Pieces{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: doc.Format, Role: policy.Admin}
+		if doc.Public {
+			pieces.Role = policy.Public
+		}
+		for _, p := range doc.Passages {
+			pieces.List = append(pieces.List, knowledge.Piece{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: store.Uses(p.Used)})
+		}
+		report, err := to.library.Adopt(ctx, pieces)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			done.failed++
+			fmt.Fprintln(to.say, outcome(doc.Path, report, unnamed(err)))
+		case report.Unchanged:
+			done.known++
+		case doc.Public:
+			done.public++
+		default:
+			done.admin++
+		}
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
+	text := fmt.Sprintf("Documents: %d public and %d for you alone", done.public, done.admin)
+	if done.known > 0 {
+		text += fmt.Sprintf(", %d were there", done.known)
 	}
-	return fmt.Sprintf("Left out: 1 file, %s (%.1f MB). It holds pieces of documents, which answers cannot cite by page: index the documents themselves, "+
-		"for customers with `multis index --role public FOLDER`, for you alone with `--role admin`.", path, float64(info.Size())/(1<<20))
+	fmt.Fprintln(to.say, text+". Index a file itself to have it read anew, with its pages and lines.")
+	if done.failed > 0 {
+		return fmt.Errorf("%s not taken in", count(done.failed, "document"))
+	}
+	return nil
 }
 
 // whatsAppName is whom a chat is with, told from the names that WhatsApp gives the files it exports.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge"
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
@@ -39,7 +42,7 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	}
 	run := func(c importCmd) (string, error) {
 		var said bytes.Buffer
-		err := c.run(t.Context(), mem, time.UTC, &said)
+		err := c.run(t.Context(), importer{mem: mem, zone: time.UTC, say: &said})
 		return said.String(), err
 	}
 	day := time.Now().AddDate(0, 0, -3).Format("02.01.06")
@@ -64,14 +67,58 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	path("old/admin/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Otto is the plumber\n")
 	_, err = run(importCmd{What: filepath.Join(dir, "old")})
 	require.ErrorContains(t, err, "there is no admin room yet")
+}
 
-	path("first/cleo/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Cleo likes tea\n")
-	pieces := path("first/documents.db", strings.Repeat("SQLite", 1<<18))
-	said, err = run(importCmd{What: filepath.Join(dir, "first")})
+func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var said bytes.Buffer
+	to := importer{mem: memory.New(memory.Options{Store: st, Zone: time.UTC}), library: knowledge.New(st), folder: "/h/documents", zone: time.UTC, say: &said}
+	run := func(path string) string {
+		t.Helper()
+		said.Reset()
+		require.NoError(t, importCmd{What: path}.run(t.Context(), to))
+		return said.String()
+	}
+	dir := t.TempDir()
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "cleo"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cleo", "memory.md"), []byte("## "+now+"\n- Cleo likes tea\n"), 0o600))
+	path := filepath.Join(dir, "documents.db")
+	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
-	require.Contains(t, said, "cleo: 0 messages and 1 note.\n")
-	require.Contains(t, said, "Left out: 1 file, "+pieces+" (1.5 MB)")
-	require.Contains(t, said, "multis index --role public")
-	_, err = run(importCmd{What: pieces})
-	require.ErrorContains(t, err, "Left out: 1 file")
+	defer db.Close()
+	_, err = db.Exec(strings.ReplaceAll(`create table chunks (chunk_id text primary key, file_path text, content text, page_start integer, document_type text, scope text, created_at text);
+		create table access_history (chunk_id text, accessed_at text);
+		insert into access_history values ('1', $1);
+		insert into chunks values ('1', '/h/prices.pdf', 'Bread is 3 euros.', 2, 'pdf', 'kb', $1), ('2', '/h/documents/mine.md', 'The safe is behind the clock.', null, 'md', 'admin', $1),
+			('mem-cleo-1', 'memory', '- Cleo likes tea', null, 'conversation', 'user:cleo', $1), ('mem-cleo-0', 'memory', '- Cleo has a dog', null, 'conversation', 'user:cleo', $1),
+			('5', '/h/empty.txt', ' ', null, 'txt', 'kb', $1)`, "$1", "'"+now+"'"))
+	require.NoError(t, err)
+
+	to.say = io.Discard
+	require.EqualError(t, importCmd{What: dir}.run(t.Context(), to), path+": 1 document not taken in")
+	_, err = db.Exec("delete from chunks where chunk_id = '5'")
+	require.NoError(t, err)
+	to.say = &said
+	for _, what := range []string{dir, path} {
+		require.Contains(t, run(what), "Documents: 0 public and 0 for you alone, 2 were there.", "again is no work")
+	}
+	require.Contains(t, said.String(), "cleo: 0 messages and 0 notes, 2 were there.\n")
+	count := func(sql string) int { return storetest.Count(t, st, sql) }
+	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo likes tea' and role ~ '^user:'"), "what two files hold is one note")
+	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo has a dog' and role ~ '^user:'"))
+	require.Equal(t, 1, count(`select count(*) from documents d join chunks c on c.doc_id = d.id
+		where d.origin = '/h/prices.pdf' and d.role = 'public' and element = 'pdf' and page_from = 2 and page_to = 2 and access_count = 1 and activation > 0`))
+	require.Equal(t, 1, count("select count(*) from documents where origin = 'mine.md' and role = 'admin' and chunks = 1"), "it is known by its place in the documents folder")
+
+	_, err = to.library.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.Public})
+	require.NoError(t, err)
+	run(path)
+	require.Equal(t, 1, count("select count(*) from chunks where content = 'Bread is 4 euros.'"), "the file itself is better than its pieces")
+
+	require.NoError(t, os.WriteFile(path, []byte("no database at all"), 0o600))
+	err = importCmd{What: dir}.run(t.Context(), to)
+	require.ErrorContains(t, err, "it is not the documents.db of the first multis")
+	require.ErrorContains(t, err, "move it away to import the rest")
 }

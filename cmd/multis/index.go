@@ -131,13 +131,17 @@ func find(name, documents string) ([]wanted, error) {
 	}
 	var list []wanted
 	for _, file := range files {
-		w := wanted{origin: filepath.Join(folder, file), folder: folder, file: file}
-		if inside, err := filepath.Rel(documents, w.origin); err == nil && filepath.IsLocal(inside) {
-			w.origin = filepath.ToSlash(inside)
-		}
-		list = append(list, w)
+		list = append(list, wanted{origin: originOf(filepath.Join(folder, file), documents), folder: folder, file: file})
 	}
 	return list, nil
+}
+
+// originOf is what a file is known by: its place in the documents folder, or its whole path.
+func originOf(path, documents string) string {
+	if inside, err := filepath.Rel(documents, path); err == nil && filepath.IsLocal(inside) {
+		return filepath.ToSlash(inside)
+	}
+	return path
 }
 
 func (w wanted) name() string {

@@ -1,0 +1,68 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// Pieces is a document of which only the pieces are left that another program had cut.
+type Pieces struct {
+	Name    string // as cited
+	Origin  string // where the document was; indexed from there, it takes the place of its pieces
+	Element string // pdf, docx, md or txt
+	Role    policy.Role
+	List    []Piece
+}
+
+// Piece is one of them.
+type Piece struct {
+	Headings         []string // the outermost first
+	PageFrom, PageTo int      // from 1; 0 if there are no pages
+	Text             string
+	Used             store.Uses
+}
+
+// Adopt puts pieces into the library. It leaves alone what is there from the same origin, and reports that as unchanged: a document
+// that was read here is better than its pieces.
+func (l *Library) Adopt(ctx context.Context, p Pieces) (Report, error) {
+	report, err := l.adopt(ctx, p)
+	if err != nil {
+		return Report{}, fmt.Errorf("adopt %s: %w", p.Name, err)
+	}
+	return report, nil
+}
+
+func (l *Library) adopt(ctx context.Context, p Pieces) (Report, error) {
+	scope, err := scopeOf(p.Role)
+	if err != nil {
+		return Report{}, err
+	}
+	old, err := store.DocumentByOrigin(ctx, l.st.DB(), p.Origin)
+	if err == nil {
+		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return Report{}, err
+	}
+	size := 0
+	sections := make([]section, len(p.List))
+	for i, piece := range p.List {
+		text := strings.TrimSpace(piece.Text)
+		size += len(text)
+		sections[i] = section{Path: piece.Headings, Text: text, Used: piece.Used}
+		if piece.PageFrom > 0 {
+			sections[i].Pages = []pageMark{{At: 0, Page: piece.PageFrom}, {At: len(text) - 1, Page: max(piece.PageFrom, piece.PageTo)}}
+		}
+	}
+	read, err := tidy(document{Sections: sections})
+	if err != nil {
+		return Report{}, err
+	}
+	doc := store.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: store.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
+	return l.write(ctx, scope, doc, chunksOf(File{Name: p.Name, Origin: p.Origin, Role: p.Role}, read.Sections))
+}
