@@ -231,7 +231,7 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
 }
 
-// Survey asks for a description of every room that the owner is in and nobody has described yet.
+// Survey asks for a description of every room that the owner is in and nobody has described yet, and names the owner in the others.
 func (d *Describer) Survey(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTime)
 	defer cancel()
@@ -239,7 +239,17 @@ func (d *Describer) Survey(ctx context.Context) error {
 	if err != nil {
 		return explain("list the owner's rooms", err)
 	}
+	profile, err := d.hs.owner.now().GetOwnDisplayName(ctx)
+	if errors.Is(err, mautrix.MNotFound) {
+		profile, err = &mautrix.RespUserDisplayName{}, nil
+	}
+	if err != nil {
+		return explain("read the owner's profile", err)
+	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.NameOwner(ctx, tx, profile.DisplayName); err != nil {
+			return err
+		}
 		known, err := store.ChatsByRoom(ctx, tx, joined.JoinedRooms)
 		if err != nil {
 			return err

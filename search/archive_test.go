@@ -135,6 +135,23 @@ func TestWhatSomebodyNamedSaidComesFirst(t *testing.T) {
 	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0], "the owner's own lines have his name")
 }
 
+func TestTheOwnersLinesAreFoundByANameThatIsKnownLater(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana := a.chat("Ana Berg", policy.KindDM)
+	_, err := a.st.DB().Exec(a.Context(), "update chats set owner_name = ''")
+	require.NoError(t, err)
+	a.say(ana, policy.AuthorOwnerClient, 0, "the trip to Rome is long")
+	a.say(ana, policy.AuthorContact, 60, "the trip to Oslo is long")
+	a.index()
+	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "Hannes") })
+	a.index()
+	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0])
+	require.Equal(t, 2, a.count("select count(*) from message_index"))
+	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "Olga") })
+	require.Zero(t, a.count("select count(*) from messages where unindexed"), "who has a name keeps it")
+}
+
 func TestADayOfAChatIsAConversationOfItsOwn(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)

@@ -179,7 +179,7 @@ const freeRoomSQL = "update chats set room_id = null where room_id = @room and (
 const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, owner_name, contact, bridge_bot, self_ghost, encrypted, closed_why, claimed_at)
 	values (@protocol, @channel, @receiver, @room, @kind, @name, @owner_name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		owner_name = excluded.owner_name, contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
+		owner_name = coalesce(nullif(excluded.owner_name, ''), c.owner_name), contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
 		claimed_at = excluded.claimed_at, former_room = case when c.room_id <> excluded.room_id then c.room_id else c.former_room end,
 		moved_at = case when c.room_id <> excluded.room_id then now() else c.moved_at end
 		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_why = '' and excluded.claimed_at >= c.claimed_at)))
@@ -209,6 +209,16 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	}
 	chat.Features = c.Features
 	return chat, exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
+}
+
+// The index knows whose line it is, and each line by its place among the others: it is made anew.
+const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and kind <> 'admin' returning id),
+	unindexed as (delete from message_index where doc_id in (select id from named))
+	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
+
+// NameOwner says what the owner is called in the chats that do not tell.
+func NameOwner(ctx context.Context, tx Tx, name string) error {
+	return exec(ctx, tx, "name the owner", nameOwnerSQL, clean(name))
 }
 
 const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"
