@@ -43,7 +43,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	scope := q.Scope
 	var text string
 	r.When, text = When(q.Text, m.Now().In(m.Zone))
-	about := period{Span: r.When, firm: saying.MatchString(q.Text)}
+	about := period{Span: r.When, firm: isAboutSaying(q.Text)}
 	find, as := m.Search.AsContact, m.Store.AsContact
 	if q.Owner {
 		find, as = m.Search.AsOwner, m.Store.AsOwner

@@ -91,7 +91,9 @@ func TestWhatHappenedAtATimeIsLookedForThereFirst(t *testing.T) {
 	require.Equal(t, then, texts(r.asks("when did Ana start painting the fence in May?"))[0])
 	require.Equal(t, soon, texts(r.asks("who was painting the fence on 26 February?"))[0], "it was spoken of soon after")
 	require.Len(t, r.asks("tell me who was painting the fence in May").Hits, 3, "what was said at another time may tell as well")
+	require.Len(t, r.asks("Please write me what Ana thought of painting the fence in May").Hits, 3, "who is told to write has not written")
 	require.Equal(t, []string{then}, texts(r.asks("what did Ana say about painting the fence in May?")))
+	require.Equal(t, []string{then}, texts(r.asks("write me what Ana wrote about painting the fence in May")))
 }
 
 func TestTimesInQuestions(t *testing.T) {

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -54,6 +55,28 @@ func TestWhatWasLearnedFromADeletedMessageIsInNoTable(t *testing.T) {
 	require.Equal(t, []int64{r.ana.ID}, r.due())
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 	require.Len(t, r.ofAna(), 1)
+}
+
+func TestWhatJobsFailedWithGoesWithADeletedMessage(t *testing.T) {
+	t.Parallel()
+	r, secret := taught(t)
+	fails := func(kind, args, why string) {
+		_, err := r.st.DB().Exec(r.ctx, `insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
+			values ($1, $2, 9, 'default', 'retryable', 1, array[jsonb_build_object('error', $3::text)])`, kind, args, why)
+		require.NoError(t, err)
+	}
+	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.ana.ID), "cannot read: zanzibar")
+	fails("keep", fmt.Sprintf(`{"message": %d}`, secret.ID), "cannot read: zanzibar")
+	fails("archive", `{}`, "cannot read: zanzibar")
+	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.room.ID), "what the owner asked about zanzibar")
+	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.ben.ID), "what Ben said")
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
+		return err
+	}))
+	require.Empty(t, r.anywhere("zanzibar"))
+	require.Equal(t, 5, r.count("select count(*) from river.river_job where state = 'retryable'"), "they are still to be done")
+	require.Equal(t, []string{"river.river_job.errors"}, r.anywhere("what Ben said"))
 }
 
 func TestWhatWasLearnedFromAMessageThatWasChangedGoesAndTheChatIsCapturedAnew(t *testing.T) {

@@ -183,6 +183,14 @@ type period struct {
 // saying is how one asks for what was said.
 var saying = regexp.MustCompile(`(?i)\b(said|say|says|saying|told|wrote|write|written|message[ds]?|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|gesagt|sagte|geschrieben|schrieb|erzählt|erzählte|besprochen|versprochen|vereinbart|nachrichten?)\b`)
 
+// ordered is a request to me, at the beginning: whoever is told to write has not written.
+var ordered = regexp.MustCompile(`(?i)^\W*(?:please\s+|(?:can|could|would)\s+you\s+)*(?:write|draft|send|say|talk)\b(?:\s+(?:to\s+)?[\p{L}]+)?(?:\s+an?\s+message\b)?`)
+
+// isAboutSaying tells whether a question is about what somebody said.
+func isAboutSaying(question string) bool {
+	return saying.MatchString(ordered.ReplaceAllString(question, ""))
+}
+
 const (
 	thenFactor = 1.6
 	soonFactor = 1.3

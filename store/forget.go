@@ -121,6 +121,12 @@ const dropJobsSQL = `with waiting as (update river.river_job set errors = null w
 	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
 	select id from waiting union all select id from over`
 
+// An error may quote what its job worked on. Those of jobs that are about another contact's chat alone stay.
+const dropErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
+	select from chats c where c.kind <> 'admin' and c.id <> all (@chats) and c.id not in (select chat_id from messages where id = any (@messages))
+		and c.id = coalesce((j.args->>'chat')::bigint, (select chat_id from messages where id = (j.args->>'message')::bigint),
+			(select chat_id from tasks where id = (j.args->>'task')::bigint), (select chat_id from outbox where id = (j.args->>'out')::uuid)))`
+
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 
 // Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
@@ -170,6 +176,9 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	messages := noNil(d.Messages)
 	scope, err := scopeOfDoomed(ctx, tx, d)
 	if err != nil {
+		return f, err
+	}
+	if err := exec(ctx, tx, "forget what jobs failed with", dropErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": noNil(d.Chats)}); err != nil {
 		return f, err
 	}
 	if f.Summaries, err = scalar[int](ctx, tx, "summaries", dropSummariesSQL, messages, noNil(d.Summaries)); err != nil {
