@@ -31,6 +31,7 @@ const (
 	killLamp     = "MULTIS_TEST_KILL_LAMP"
 	killPaid     = "MULTIS_TEST_KILL_PAID" // a model that costs money, in place of killModel
 	killMessage  = "MULTIS_TEST_KILL_MESSAGE"
+	killPlan     = "MULTIS_TEST_KILL_PLAN" // a plan that is carried out, in place of a message
 )
 
 func TestMain(m *testing.M) {
@@ -44,13 +45,24 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// answerOnce is the process that is killed.
+// answerOnce is the process that is killed. It answers a message, or carries out a plan.
 func answerOnce(ctx context.Context) error {
 	st, err := store.Open(ctx, os.Getenv(killDatabase))
 	if err != nil {
 		return err
 	}
 	defer st.Close()
+	if plan := os.Getenv(killPlan); plan != "" {
+		task, err := strconv.ParseInt(plan, 10, 64)
+		if err != nil {
+			return err
+		}
+		a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+		if err != nil {
+			return err
+		}
+		return carryOut(ctx, a, task)
+	}
 	row, err := strconv.ParseInt(os.Getenv(killMessage), 10, 64)
 	if err != nil {
 		return err
@@ -177,4 +189,101 @@ func TestKilledAtEveryStepATurnDoesWhatItDoesAtMostOnceAndTells(t *testing.T) {
 		require.Contains(t, all, want)
 	}
 	require.Less(t, len(moments), most)
+}
+
+// carryOut goes on with a plan and its steps until it is over, as the queue does that has a job for each.
+func carryOut(ctx context.Context, a *Agent, plan int64) error {
+	for {
+		task, err := store.TaskByID(ctx, a.Store.DB(), plan)
+		if err != nil || task.State.Over() {
+			return err
+		}
+		steps, err := store.Children(ctx, a.Store.DB(), plan)
+		if err != nil {
+			return err
+		}
+		for _, t := range append(steps, task) {
+			if t.State == store.TaskPending || t.State.Over() {
+				continue
+			}
+			if err := a.Resume(ctx, t.ID, false); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// killedInAPlan carries a plan out in a process that dies at a moment, has another one go on, and tells which moment it was; empty when
+// the process came to its end first.
+func killedInAPlan(t *testing.T, at int) (moment string) {
+	t.Helper()
+	ctx := context.Background()
+	v := storetest.NewVictim(at)
+	var lit atomic.Int32
+	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { lit.Add(1) }))
+	t.Cleanup(far.Close)
+	b, server := planner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		v.Pass("while the model thinks")
+		switch last := r.Last(); {
+		case strings.Contains(last, "Your step: say so"):
+			return llmtest.Reply{Text: says("It was said.", 0, "")}
+		case strings.Contains(last, "The lamp is on."):
+			return llmtest.Reply{Text: says("It is on.", 0, "")}
+		case strings.Contains(last, "Nobody knows whether"):
+			return llmtest.Reply{Text: says("I cannot tell.", 0, "")}
+		default:
+			return calls("lamp", map[string]bool{"on": true})
+		}
+	})
+	plan := b.plan("light")
+	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
+	require.NoError(t, err)
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.Decide(ctx, tx, a.ID, true, time.Now())
+		return err
+	}))
+
+	moment = v.Run(t, b.store, killDatabase, killModel+"="+server.URL, killLamp+"="+far.URL, fmt.Sprintf("%s=%d", killPlan, plan.ID))
+
+	next, err := lampAgent(b.store, server.URL, far.URL)
+	require.NoError(t, err)
+	for again := true; again; { // as the queue would
+		err := carryOut(ctx, next, plan.ID)
+		again = err != nil
+		if err != nil {
+			var pg interface{ SQLState() string } // the dead process' connection may still hold a row for a moment
+			require.ErrorAs(t, err, &pg, moment)
+		}
+	}
+	require.LessOrEqual(t, lit.Load(), int32(1), moment)
+	said := b.sent(b.admin)
+	require.Len(t, said, 1, moment)
+	require.Contains(t, said[0], "It was said.", moment)
+	unknown := strings.Contains(said[0], "I cannot tell.")
+	require.True(t, unknown || (lit.Load() == 1 && strings.Contains(said[0], "It is on.")), "%s: lit %d times, and said was %q", moment, lit.Load(), said[0])
+	require.Equal(t, store.TaskCompleted, b.taskByID(plan.ID).State, moment)
+	for _, step := range b.children() {
+		require.Equal(t, store.TaskCompleted, step.State, moment)
+	}
+	return moment
+}
+
+func TestKilledBetweenTheStepsOfAPlanItGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	const most, stride = 200, 4 // the moments of a step are those of a question, which are all tried above
+	var moments []string
+	for at := 1; at <= most; at += stride {
+		moment := killedInAPlan(t, at)
+		if moment == "" {
+			break
+		}
+		moments = append(moments, moment)
+	}
+	t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
+	all := strings.Join(moments, "\n")
+	for _, want := range []string{"update tasks", "update task_steps", "commit"} {
+		require.Contains(t, all, want)
+	}
+	require.Greater(t, len(moments), 10)
+	require.Less(t, len(moments), most/stride)
 }

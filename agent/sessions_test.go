@@ -63,7 +63,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	ctx := context.Background()
 	var to int64
 	n := 0
-	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server, shop := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 7 {
 			return llmtest.Reply{Text: says("Enough.", 0, "")}
 		}
@@ -83,7 +83,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
 	require.Equal(t, store.TaskMonitoring, parent.State, "it is put aside meanwhile")
-	for i := 0; i < maxMessages; i++ {
+	for i := range maxMessages {
 		children := b.children()
 		require.Len(t, children, i+1)
 		require.NoError(t, b.agent.Resume(ctx, children[i].ID, true))
