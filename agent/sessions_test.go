@@ -97,7 +97,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	require.Contains(t, asked[1].Last(), "Asked: @shop what does an upright cost?\nYou answered: 90 euro.\n")
 	require.Contains(t, asked[1].Last(), "question to answer\nand question 1?")
 	require.NotContains(t, asked[1].Last(), "go on", "it sees nothing of the conversation")
-	require.Contains(t, asked[3].Last(), "Asked: and question 1?\nYou answered: 90 euro. [prices.md › Pianos", "a thread is read whole")
+	require.Contains(t, asked[3].Last(), "Asked: and question 1?\nYou answered: 90 euro.", "a thread is read whole")
 	require.Contains(t, asked[3].Last(), "Asked: and question 2?")
 	require.NotContains(t, asked[5].Last(), "Asked: and question", "the first piece of work has a thread of its own")
 	require.Contains(t, read[3].Last(), "shop has nothing to say to that.")
