@@ -201,16 +201,11 @@ func (a *Admin) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var names []string
-	d := store.Doomed{}
-	var senders []id.UserID
+	names, d := labels(chats), store.Doomed{}
 	for _, c := range chats {
-		names, d.Chats = append(names, "**"+esc(label(c))+"**"), append(d.Chats, c.ID)
-		if c.Contact != "" {
-			senders = append(senders, c.Contact)
-		}
+		d.Chats = append(d.Chats, c.ID)
 	}
-	if d.Messages, err = store.SaidElsewhere(ctx, a.Store.DB(), senders, d.Chats); err != nil {
+	if d.Messages, err = store.SaidElsewhere(ctx, a.Store.DB(), d.Chats); err != nil {
 		return answer{}, err
 	}
 	text := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + list(names) + " goes"
@@ -253,10 +248,14 @@ func (q letGo) answer(_ context.Context, a *Admin, r request, c choice) (answer,
 	f := store.Forgetting{Kind: q.Kind, Doomed: q.Doomed, Command: r.message.ID}
 	if q.Kind == store.ForgetErase {
 		return answer{text: "🧹 Erasing. I tell you when it is done.", do: func(ctx context.Context, tx store.Tx) error {
-			for _, chat := range q.Doomed.Chats {
+			for _, chat := range f.Doomed.Chats {
 				if err := store.SetMode(ctx, tx, chat, policy.ModeOff); err != nil {
 					return err
 				}
+			}
+			var err error
+			if f.Doomed.Messages, err = store.SaidElsewhere(ctx, tx, f.Doomed.Chats); err != nil { // also what was said since he was asked
+				return err
 			}
 			return a.forgetting(f)(ctx, tx)
 		}}, true, nil

@@ -350,6 +350,18 @@ func TestATopicIsFoundInAnyCaseAndItsSignsMeanNothingElse(t *testing.T) {
 	require.Contains(t, r.owner(`/forget [a-z]+q`), "I hold nothing about that.")
 }
 
+func TestAPhotoIsForgottenByItsName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	photo := r.says(ana, "@ana:x", "[photo]")
+	r.exec(`update messages set attachment = '{"url": "mxc://x/1", "name": "passport of Zanzibar.jpg"}' where id = $1`, photo.ID)
+	require.Contains(t, r.owner("/forget zanzibar"), "1 message")
+	r.owner("yes")
+	require.Contains(t, r.forgets(), "1 message")
+	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+}
+
 func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -420,17 +432,18 @@ func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 	asked := r.owner("1")
 	require.Contains(t, asked, "Erase Ana?")
 	require.Contains(t, asked, "and 1 message in groups")
+	r.says(family, ana.Contact, "lima is nicer")
 	r.owner("yes")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode, "from the moment it is wanted")
 	r.says(ana, ana.Contact, "what was just on its way")
 	report := r.forgets()
-	require.Contains(t, report, "5 messages")
+	require.Contains(t, report, "6 messages")
 	require.Contains(t, report, "**off**")
 	for _, c := range []store.Chat{ana, other} {
 		require.Equal(t, policy.ModeOff, *r.reload(c).Mode)
 		require.Zero(t, r.count("select count(*) from messages where chat_id = $1", c.ID))
 	}
-	for _, text := range []string{"quito", "bogota", "I like tea", "door code"} {
+	for _, text := range []string{"quito", "lima", "bogota", "I like tea", "door code"} {
 		require.Empty(t, storetest.Anywhere(t, r.st, text), text)
 	}
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))

@@ -192,3 +192,26 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	b.deleted(from)
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
 }
+
+func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	var b *bundle
+	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if !strings.Contains(r.System, "You shorten a conversation") {
+			return llmtest.Reply{Text: says("It is oolong.", 0, "")}
+		}
+		if _, err := b.store.DB().Exec(ctx, "delete from messages where chat_id = $1", b.chat.ID); err != nil { // as /forget all does
+			t.Error(err)
+		}
+		return llmtest.Reply{Text: "He asked for the oolong."}
+	})
+	b = setup(t, model)
+	b.recalling("oolong for me, as always")
+	b.equip()
+	for range 12 {
+		b.ask("what did Ana take as always?")
+	}
+	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID), errMoved)
+	require.Zero(t, b.count("select count(*) from chat_summaries"))
+}

@@ -156,6 +156,13 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64) error {
 	}
 	older := c
 	older.said = c.said[:n]
+	about := older.sources()
+	slices.Sort(about)
+	about = slices.Compact(about)
+	before, err := store.MessagesByID(ctx, a.Store.DB(), about)
+	if err != nil {
+		return err
+	}
 	resp, err := llm.Complete(ctx, a.Model, a.summaryRequest(chat, older))
 	var over *llm.OverBudgetError
 	if errors.Is(err, llm.ErrNoModel) || errors.As(err, &over) {
@@ -168,9 +175,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64) error {
 	if text == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}
-	about := older.sources()
-	slices.Sort(about)
-	s := store.Summary{ChatID: chatID, Body: policy.Redact(text), About: slices.Compact(about), Until: older.said[n-1].At}
+	s := store.Summary{ChatID: chatID, Body: policy.Redact(text), About: about, Until: older.said[n-1].At}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.ShareChat(ctx, tx, chatID); err != nil {
 			return err
@@ -183,7 +188,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64) error {
 		if err != nil {
 			return err
 		}
-		if was.Body != c.stored.Body || !was.Until.Equal(c.stored.Until) || differs(older, held) {
+		if was.Body != c.stored.Body || !was.Until.Equal(c.stored.Until) || len(held) < len(before) || differs(older, held) {
 			return errMoved // it must not say what was deleted or edited meanwhile
 		}
 		return store.PutSummary(ctx, tx, s)

@@ -241,11 +241,18 @@ func (h *Homeserver) encrypted(ctx context.Context, c *session, room id.RoomID) 
 	}
 }
 
-// Retract deletes an event that was sent, for everybody.
+// Retract deletes an event that was sent, for everybody, and what was shown before it in its place.
 func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	_, err := h.as(o.SendAs).now().RedactEvent(ctx, o.RoomID, *o.EventID, mautrix.ReqRedact{TxnID: "retract-" + o.ID.String()})
+	if err := h.redact(ctx, o, *o.EventID, "retract-"); err != nil || o.Replaces == "" {
+		return err
+	}
+	return h.redact(ctx, o, o.Replaces, "retract-shown-")
+}
+
+func (h *Homeserver) redact(ctx context.Context, o store.Out, event id.EventID, txn string) error {
+	_, err := h.as(o.SendAs).now().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isFinal(err) {
 		return jobs.Final(explain("delete a message of ours", err))
 	}

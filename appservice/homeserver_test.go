@@ -110,3 +110,24 @@ func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatWasShownBeforeIsTakenBackWithWhatReplacedIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	o := b.letter(chat, `{}`, []byte("-"))
+	event := id.EventID("$last")
+	o.EventID, o.RoomID, o.Replaces = &event, "!a:x", "$shown"
+	var deleted []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, path, _ := strings.Cut(r.URL.Path, "/redact/")
+		deleted = append(deleted, strings.Replace(path, o.ID.String(), "ID", 1))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"event_id":"$gone"}`)
+	}))
+	t.Cleanup(server.Close)
+	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(t, err)
+	require.NoError(t, hs.Retract(t.Context(), o))
+	require.Equal(t, []string{"$last/retract-ID", "$shown/retract-shown-ID"}, deleted)
+}

@@ -185,7 +185,7 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn}
+	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replace}
 	switch {
 	case l.React != "":
 		o.EventType = "m.reaction"

@@ -15,6 +15,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // paragraphs is a text of n paragraphs of so many characters each.
@@ -108,6 +109,25 @@ func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
 		require.Equal(t, policy.CodePartMissing, b.row(o.ID).Code)
 	}
 	require.Empty(t, b.wire.sent)
+}
+
+func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	file := func() uuid.UUID {
+		l := Notice(b.admin, "as files", false)
+		l.File = &File{Name: "all.zip", MIME: "application/zip", Data: []byte("zip")}
+		return b.mustQueue(l)
+	}
+	failed, dropped := file(), file()
+	b.wire.fail = jobs.Final(fmt.Errorf("it is too large"))
+	require.NoError(t, b.send(failed))
+	require.Equal(t, store.OutFailed, b.row(failed).State)
+	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox_files"), "of the other")
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		return store.DropOut(ctx, tx, dropped, policy.CodeTakenBack, "")
+	})
+	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox_files"))
 }
 
 func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {

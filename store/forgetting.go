@@ -80,7 +80,7 @@ type Held struct {
 }
 
 const (
-	messagesOnSQL = `select m.id from messages m where m.body ~ all (@like) and m.redacted_at is null
+	messagesOnSQL = `select m.id from messages m where concat_ws(' ', m.body, m.attachment->>'name') ~ all (@like) and m.redacted_at is null
 		union select i.id from message_configs c, plainto_tsquery(c.config::regconfig, @text) q, message_index i where c.role = '*' and i.config = c.config and i.tsv @@ q
 		union select message_id from commitments where what || ' ' || who || ' ' || whom ~ all (@like)
 		union select e.message_id from escalations e where e.why ~ all (@like)

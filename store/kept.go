@@ -7,10 +7,10 @@ import (
 )
 
 const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
-	select id, $2::bytea, octet_length($2::bytea), $3 from messages where id = $1 and redacted_at is null for key share
+	select id, $2::bytea, octet_length($2::bytea), $3 from messages where id = $1 and redacted_at is null for share
 	on conflict do nothing`
 
-// KeepFile keeps the file of a message until then, unless the message was deleted.
+// KeepFile keeps the file of a message until then, unless the message was deleted. Who deletes it meanwhile waits, and takes the file along.
 func KeepFile(ctx context.Context, tx Tx, message int64, data []byte, until time.Time) error {
 	return exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
 }

@@ -60,13 +60,15 @@ type Out struct {
 	PartOf *uuid.UUID
 	// RestsOn are the messages whose words may be in the event, quoted or not.
 	RestsOn []int64
+	// Replaces is the message that was shown while it was made; empty for none.
+	Replaces id.EventID
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, state, part_of)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @state, @part)`
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part)`
 
 // InsertOut writes a new outgoing event with the gate's decision.
 func InsertOut(ctx context.Context, tx Tx, o Out) error {
@@ -76,7 +78,7 @@ func InsertOut(ctx context.Context, tx Tx, o Out) error {
 	}
 	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "state": o.State, "part": o.PartOf,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf,
 	})
 }
 
@@ -185,14 +187,18 @@ func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room 
 	return exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
-const dropSQL = "update outbox set state = 'dropped', code = $2, reason = $3 where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held')"
+const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3
+		where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held') returning id)
+	delete from outbox_files where outbox_id in (select id from dropped)`
 
 // DropOut takes a queued event back, or a whole draft by its first row, and stores why.
 func DropOut(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
 	return exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
 }
 
-const failSQL = "update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent')"
+const failSQL = `with failed as (update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent') returning id),
+	files as (delete from outbox_files where outbox_id in (select id from failed))
+	select from failed`
 
 // FailOut notes that an event did not arrive. False: it was settled before.
 func FailOut(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-
-	"maunium.net/go/mautrix/id"
 )
 
 const linkedChatsSQL = `select c.id from chats c join chats p on p.id = $1 where c.id = p.id or c.person = p.person order by c.id`
@@ -48,9 +46,10 @@ func UnmergeChat(ctx context.Context, tx Tx, chat int64) error {
 	return exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
 }
 
-const saidByElsewhereSQL = `select m.id from messages m where m.sender = any ($1) and m.chat_id <> all ($2) and m.redacted_at is null order by m.id`
+const saidElsewhereSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
+	and m.redacted_at is null order by m.id`
 
-// SaidElsewhere lists what people wrote in other chats than these.
-func SaidElsewhere(ctx context.Context, db DB, senders []id.UserID, chats []int64) ([]int64, error) {
-	return scalars[int64](ctx, db, "what was said elsewhere", saidByElsewhereSQL, senders, chats)
+// SaidElsewhere lists what the contacts of chats wrote in others.
+func SaidElsewhere(ctx context.Context, db DB, chats []int64) ([]int64, error) {
+	return scalars[int64](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
 }
