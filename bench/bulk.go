@@ -34,8 +34,8 @@ const bulkSQL = `with d as (
 		insert into chunks (chunk_key, doc_id, ord, role, kind, title, content) select key, id, ord, role, kind, name, content from c returning id, chunk_key
 	)
 	insert into chunk_index (id, doc_id, ord, role, kind, config, n_tok, is_question, tsv)
-	select t.id, c.id, ord, role, kind, @config, n, question, with_levels(tsv) from c join t on chunk_key = key, to_tsvector(@config::regconfig, words) v(tsv),
-		lateral (select sum(cardinality(positions)) as n from unnest(tsv)) s`
+	select t.id, c.id, ord, role, kind, @config, e.n_tok, question, e.tsv
+	from c join t on chunk_key = key, index_entry(@config::regconfig, words) e`
 
 // bulkCountsSQL makes the counts anew from what is indexed.
 var bulkCountsSQL = []string{

@@ -104,7 +104,7 @@ func (db *database) close() {
 // write puts a document with its chunks in place.
 func (db *database) write(ctx context.Context, doc store.Document, chunks []store.Chunk) error {
 	return db.AsOwner(ctx, scopeOf(doc.Role), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+		_, err := store.AddDocument(ctx, tx, doc, chunks)
 		return err
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -25,6 +27,7 @@ const (
 	documentSize  = 50 // passages
 	ftsBatch      = 5000
 	ingested      = 5000 // passages, alone and beside a searching client
+	ingesters     = 2    // as many index jobs run at a time
 	skew          = 1.5  // some chats are much bigger than others
 	leastPerChat  = 25   // passages, on average: a small corpus has fewer chats
 	questionEvery = 5    // of what people say, one in so many is a question
@@ -109,20 +112,19 @@ func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 const sizesSQL = `select pg_database_size(current_database()) / 1000000, pg_total_relation_size('chunks') / 1000000,
 	pg_total_relation_size('chunk_index') / 1000000, pg_total_relation_size('term_stats') / 1000000`
 
-// ingest writes passages as they are in use, document by document, and tells how many a second.
+// ingest writes passages as they are in use, document by document, as many at a time as multis does, and tells how many a second.
 func (co *corpus) ingest(ctx context.Context) (float64, error) {
 	began, before := time.Now(), co.size
-	for co.size < before+ingested {
-		if err := co.writeOne(ctx); err != nil {
-			return 0, err
-		}
+	writing, ctx := errgroup.WithContext(ctx)
+	writing.SetLimit(ingesters)
+	for co.size < before+ingested && ctx.Err() == nil {
+		doc, chunks := co.document()
+		writing.Go(func() error { return co.db.write(ctx, doc, chunks) })
+	}
+	if err := writing.Wait(); err != nil {
+		return 0, err
 	}
 	return round(float64(co.size-before) / time.Since(began).Seconds()), nil
-}
-
-func (co *corpus) writeOne(ctx context.Context) error {
-	doc, chunks := co.document()
-	return co.db.write(ctx, doc, chunks)
 }
 
 // document invents the next one: a public document, or what was said in a chat.

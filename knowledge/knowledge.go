@@ -165,7 +165,7 @@ func (l *Library) write(ctx context.Context, scope policy.Scope, doc store.Docum
 	}
 	report := Report{Name: doc.Name, Role: doc.Role, Chunks: len(chunks)}
 	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		changed, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+		changed, err := store.AddDocument(ctx, tx, doc, chunks)
 		report.Unchanged = !changed
 		if err != nil || !changed {
 			return err

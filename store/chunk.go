@@ -57,9 +57,8 @@ const upsertChunksSQL = `with n as (
 		returning id, chunk_key
 	)
 	insert into chunk_index (id, doc_id, ord, role, kind, config, part, n_tok, author, is_question, tsv)
-	select w.id, @doc, n.ord, @role, @kind, n.config, n.part, t.n, n.author, n.is_question, with_levels(v.tsv)
-	from n join written w on w.chunk_key = n.key, to_tsvector(n.config::regconfig, n.words) v(tsv),
-		lateral (select coalesce(sum(cardinality(positions)), 0) as n from unnest(v.tsv)) t
+	select w.id, @doc, n.ord, @role, @kind, n.config, n.part, e.n_tok, n.author, n.is_question, e.tsv
+	from n join written w on w.chunk_key = n.key, index_entry(n.config::regconfig, n.words) e
 	on conflict (id) do update set config = excluded.config, part = excluded.part, n_tok = excluded.n_tok, author = excluded.author,
 		is_question = excluded.is_question, tsv = excluded.tsv`
 

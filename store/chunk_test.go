@@ -19,17 +19,22 @@ import (
 
 // putDocument writes a document of one chunk a text.
 func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin string, texts ...string) error {
+	return st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
+		doc, chunks := documentOf(role, origin, texts...)
+		_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+		return err
+	})
+}
+
+// documentOf is a document of one chunk a text.
+func documentOf(role policy.Role, origin string, texts ...string) (store.Document, []store.Chunk) {
 	chunks := make([]store.Chunk, len(texts))
 	for i, text := range texts {
 		chunks[i] = store.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
 	}
-	doc := store.Document{
+	return store.Document{
 		Origin: origin, Name: origin, Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
-	}
-	return st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
-		return err
-	})
+	}, chunks
 }
 
 func sqlState(err error) string {
@@ -277,10 +282,25 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 	var group errgroup.Group
 	for writer := range 6 {
 		group.Go(func() error {
-			for i := range 5 {
+			for i := range 12 {
 				role := policy.UserRole(int64(1 + (writer+i)%2))
-				if err := putDocument(t.Context(), st, role, fmt.Sprint("d", writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i)); err != nil {
+				doc, chunks := documentOf(role, fmt.Sprint("d", i, writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i))
+				err := st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
+					write := store.AddDocument
+					if writer == 5 {
+						write = store.ReplaceDocument
+					}
+					_, err := write(t.Context(), tx, doc, chunks)
 					return err
+				})
+				if err != nil {
+					return err
+				}
+				if writer == 4 {
+					err := st.InTx(t.Context(), func(tx store.Tx) error { return store.RemoveDocument(t.Context(), tx, fmt.Sprint("d", i/2, writer%3)) })
+					if err != nil && !errors.Is(err, store.ErrNotFound) {
+						return err
+					}
 				}
 			}
 			return nil
@@ -288,6 +308,28 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	statsMatch(t, st)
+}
+
+func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	for _, c := range []struct {
+		text    string
+		changed bool
+	}{{"apple pie", true}, {"apple pie", false}, {"plum tart", true}} {
+		doc, chunks := documentOf(policy.Public, "a", c.text)
+		var changed bool
+		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) (err error) {
+			changed, err = store.AddDocument(ctx, tx, doc, chunks)
+			return err
+		}))
+		require.Equal(t, c.changed, changed, c.text)
+		statsMatch(t, st)
+	}
+	n, err := underScope(ctx, st, "", "public", "select count(*) from chunks where content = 'plum tart'")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
 }
 
 func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {

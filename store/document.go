@@ -107,13 +107,22 @@ func DocumentGroups(ctx context.Context, db DB, scope policy.Scope) ([]DocumentG
 // Writers of the search tables take turns, because each of them changes the counts of the same common words.
 const lockCorpusSQL = "select from corpus_stats where role = '*' for update"
 
-// Entries of the text index are written to a list, which is sorted into the index here: a document at a time takes half as
-// long as a chunk at a time, and no search ever has to read the list.
-const mergeEntriesSQL = "select gin_clean_pending_list('chunk_index_tsv'), gin_clean_pending_list('chunk_index_tsv_public')"
+// Held by whoever writes a document, so that the others know of it.
+const lockWritingSQL = "select pg_advisory_xact_lock_shared('documents'::regclass::int)"
 
-const upsertDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator)
+// Entries of the text index are written to a list, which Postgres sorts into the index when it is 1 MB, and the last of those
+// who write at the same time here: that takes a third of what an entry at a time would, and hardly a search has to read the list.
+const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_clean_pending_list('chunk_index_tsv_public')
+	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
+		and database = (select oid from pg_database where datname = current_database()))`
+
+const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator)
 	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator)
-	on conflict (origin) do update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
+	on conflict (origin) do `
+
+const insertDocumentSQL = newDocumentSQL + "nothing returning id"
+
+const upsertDocumentSQL = newDocumentSQL + `update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
 		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now()
 	returning id`
 
@@ -141,20 +150,44 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 			}
 		}
 	}
-	err = tx.QueryRow(ctx, upsertDocumentSQL, pgx.NamedArgs{
-		"origin": doc.Origin, "name": doc.Name, "role": doc.Role, "kind": doc.Kind, "element": doc.Element, "size": doc.Size,
-		"hash": doc.Hash, "chunks": len(chunks), "validator": doc.Validator,
-	}).Scan(&doc.ID)
-	if err != nil {
-		return false, fmt.Errorf("write document: %w", err)
-	}
-	if err := replaceChunks(ctx, tx, doc, chunks); err != nil {
-		return false, err
-	}
-	if err := exec(ctx, tx, "merge index entries", mergeEntriesSQL); err != nil {
+	if err := doc.write(ctx, tx, upsertDocumentSQL, chunks); err != nil {
 		return false, err
 	}
 	return true, count(ctx, tx, doc.ID)
+}
+
+// AddDocument is ReplaceDocument for a document that is likely to be new: then others are written at the same time, up to
+// the counting. The transaction must not have written another document before, or two of them would wait for each other.
+func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
+	err := doc.write(ctx, tx, insertDocumentSQL, chunks)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ReplaceDocument(ctx, tx, doc, chunks)
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
+		return false, fmt.Errorf("wait for other writers: %w", err)
+	}
+	return true, count(ctx, tx, doc.ID)
+}
+
+// write writes a document by the given statement, and its chunks. pgx.ErrNoRows, if the statement leaves what is there.
+func (d *Document) write(ctx context.Context, tx Tx, sql string, chunks []Chunk) error {
+	if err := exec(ctx, tx, "note that documents are written", lockWritingSQL); err != nil {
+		return err
+	}
+	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
+		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Element, "size": d.Size,
+		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator,
+	}).Scan(&d.ID)
+	if err != nil {
+		return fmt.Errorf("write document: %w", err)
+	}
+	if err := replaceChunks(ctx, tx, *d, chunks); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "merge index entries", mergeEntriesSQL)
 }
 
 const deleteDocumentSQL = "delete from documents where id = $1"

@@ -78,8 +78,12 @@ func (s *Store) DB() DB { return s.pool }
 // InTx runs fn in a transaction and commits when it returns nil. Texts of documents and notes cannot be read in it: see AsOwner.
 // When two transactions block each other, the one that Postgres ends is run again, so fn may be called more than once.
 func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
+	return s.inTx(ctx, pgx.TxOptions{}, fn)
+}
+
+func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, fn func(tx Tx) error) error {
 	for try := 1; ; try++ {
-		err := pgx.BeginFunc(ctx, s.pool, fn)
+		err := pgx.BeginTxFunc(ctx, s.pool, options, fn)
 		if err == nil || try == maxTries || !hasState(err, "40001", "40P01") {
 			return err
 		}
@@ -109,7 +113,7 @@ func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx
 	return s.scoped(ctx, scope, "set local role "+contactRole, fn)
 }
 
-// AsOwner runs fn in a transaction that can read the texts that scope names. An empty scope is policy.ErrNoScope.
+// AsOwner runs fn in a transaction that can read the texts that scope names, as InTx does. An empty scope is policy.ErrNoScope.
 func (s *Store) AsOwner(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
 	return s.scoped(ctx, scope, "", fn)
 }
@@ -124,7 +128,7 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 	if role != "" {
 		begin += "; " + role
 	}
-	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: begin}, fn)
+	return s.inTx(ctx, pgx.TxOptions{BeginQuery: begin}, fn)
 }
 
 // SetScope lets the rest of a transaction read and write the texts that scope names, and no others. It is for what is changed
