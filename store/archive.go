@@ -76,7 +76,7 @@ func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error
 // The message_index has no text, and its rows cannot be read for a contact: what a hit says of a message is the message's own.
 const archivedColumns = `select m.id, m.chat_id, 0, 'user:' || m.chat_id, 'conv', '', '', 0, 0, 0, 0, m.body, m.ts, 0::float8 from `
 
-const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and 'user:' || m.chat_id = any ((select $1::text[])::text[])
+const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
 	and m.redacted_at is null`
 
 // ArchivedTexts reads messages by id as chunks, those that scope may see, in no particular order. Their document is the chat,

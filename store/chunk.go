@@ -161,8 +161,8 @@ type ChunkText struct {
 const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
 	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end from `
 
-// The roles come through a subquery, so that the planner does not weigh thousands of them to read a few rows by id.
-const chunkTextsByIDSQL = chunkTextSQL + "chunks where role = any ((select $1::text[])::text[]) and id = any ($2)"
+// The owner may name thousands of roles: a hash of them is asked, and the planner does not weigh them to read a few rows by id.
+const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
 func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
