@@ -228,7 +228,7 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 		return err
 	}
 	r := a.newRun(a.byID(task.Agent), ownerRounds)
-	r.task = task
+	r.task, r.run = task, runOf(parent)
 	// What a model wrote may name a chat, and may hold an address: neither is the owner's word.
 	if r.places, err = a.placesOf(ctx, parent.Input); err != nil {
 		return err
@@ -239,6 +239,9 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	}
 	if err := r.bound(ctx, parent); err != nil { // an errand's own limits hold for whom it asks
 		return err
+	}
+	if parent.Tools != nil { // and so do a saved task's
+		r.caller.Within = [][]string{parent.Tools}
 	}
 	r.withoutColleagues(task)
 	if err := r.learn(ctx); err != nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -31,7 +32,7 @@ func (r *run) handOff(ctx context.Context, p *pending) error {
 	}
 	to, known := r.colleague(args.Agent)
 	summary := strings.TrimSpace(args.Summary)
-	_, n := handedBy(r.task)
+	_, n := handedOn(r.task)
 	switch {
 	case !known || summary == "":
 		return answered(tools.Refused(tools.CodeArguments, "Name one of the agents and say what it has to know."+r.colleaguesText()))
@@ -41,33 +42,41 @@ func (r *run) handOff(ctx context.Context, p *pending) error {
 	return answered(tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: clip(summary, maxHandover), Ref: to.ID})
 }
 
-// handedBy is the task that a question was passed on by, and how often it was by then; 0 for none.
-func handedBy(t store.Task) (task int64, times int) {
+func handoffKey(times int, first int64) string { return fmt.Sprintf("handoff:%d:%d", times, first) }
+
+// handedOn is the task with which a question began that was passed on, and how often it was by then; 0 for one that was not.
+func handedOn(t store.Task) (first int64, times int) {
 	rest, is := strings.CutPrefix(t.Key, "handoff:")
 	count, of, _ := strings.Cut(rest, ":")
-	task, err := strconv.ParseInt(of, 10, 64)
+	first, err := strconv.ParseInt(of, 10, 64)
 	times, countErr := strconv.Atoi(count)
 	if !is || err != nil || countErr != nil {
 		return 0, 0
 	}
-	return task, times
+	return first, times
+}
+
+// runOf is under which number a task is paid: a question that is passed on is one.
+func runOf(t store.Task) int64 {
+	first, _ := handedOn(t)
+	return cmp.Or(first, t.ID)
 }
 
 // passOn gives a room to another agent, together with the question that is open in it.
 func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room store.Chat, agent string) error {
 	to := a.byID(agent)
 	model, _ := a.modelOf(to)
-	_, n := handedBy(from)
-	if err := store.SetAgent(ctx, tx, room.ID, to.ID); err != nil {
-		return err
-	}
+	_, n := handedOn(from)
 	from, err := store.TaskByID(ctx, tx, from.ID) // with what its tools read meanwhile
 	if err != nil || from.Forgotten {
 		return err
 	}
+	if err := store.SetAgent(ctx, tx, room.ID, to.ID); err != nil {
+		return err
+	}
 	next, err := store.OpenTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("handoff:%d:%d", n+1, from.ID), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
-		Input: from.Input, Tools: from.Tools,
+		Key: handoffKey(n+1, runOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
+		Input: from.Input, Tools: from.Tools, Target: from.Target,
 	})
 	if err != nil {
 		return err
@@ -82,11 +91,14 @@ func handedText(out outcome) string {
 
 // handedOver is what the agent said that passed the question on, with the messages whose words may be in it.
 func (r *run) handedOver(ctx context.Context) (work string, about []int64, err error) {
-	number, _ := handedBy(r.task)
-	if number == 0 {
+	first, n := handedOn(r.task)
+	if n == 0 {
 		return "", nil, nil
 	}
-	from, err := store.TaskByID(ctx, r.Store.DB(), number)
+	from, err := store.TaskByID(ctx, r.Store.DB(), first)
+	if n > 1 {
+		from, err = store.TaskByKey(ctx, r.Store.DB(), handoffKey(n-1, first))
+	}
 	if err != nil {
 		return "", nil, err
 	}

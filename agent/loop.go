@@ -51,6 +51,7 @@ type run struct {
 	// isolated leaves out what was said in the room before.
 	isolated bool
 	payer    string // whose daily budget pays, when it is not the persona's
+	run      int64  // that it is paid as a part of; 0: one of its own
 	caller   tools.Caller
 	first    llm.Request // what the model is first asked
 	rounds   int
@@ -203,7 +204,7 @@ func (r *run) stream(ctx context.Context, request llm.Request) (llm.Response, er
 		}
 	}
 	said.Text = text.String()
-	return said, nil
+	return storable(said), nil
 }
 
 // nameCalls sees to it that no two calls of a task have one id: some providers count anew in each answer.

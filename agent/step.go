@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,6 +54,59 @@ func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Mess
 	}
 	fmt.Fprintf(&b, "%s end", fence)
 	return llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: b.String(), IsError: res.IsError}
+}
+
+// storable is what a model said without what no database holds: zero bytes, and halves of letters.
+func storable(said llm.Response) llm.Response {
+	said.Text = storableText(said.Text)
+	for i, c := range said.Calls {
+		c.ID, c.Name, c.Malformed = storableText(c.ID), storableText(c.Name), storableText(c.Malformed)
+		c.Args = storableJSON(c.Args)
+		said.Calls[i] = c
+	}
+	return said
+}
+
+func storableText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+// storableJSON is JSON with whole letters in the place of halves, and without zero bytes.
+func storableJSON(args json.RawMessage) json.RawMessage {
+	if !bytes.Contains(args, []byte(`\u`)) {
+		return args
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return args
+	}
+	raw, err := json.Marshal(storableValue(v))
+	if err != nil {
+		return args
+	}
+	return raw
+}
+
+func storableValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return storableText(v)
+	case []any:
+		for i := range v {
+			v[i] = storableValue(v[i])
+		}
+		return v
+	case map[string]any:
+		kept := make(map[string]any, len(v))
+		for key, value := range v {
+			kept[storableText(key)] = storableValue(value)
+		}
+		return kept
+	default:
+		return v
+	}
 }
 
 // cost is what a task has cost so far, with all that it started: its models' calls, and what its tools charged. It is in millionths

@@ -66,14 +66,14 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if first, err = build(ctx); err != nil {
 			return err
 		}
-		first.Request.Agent, first.Request.Run = cmp.Or(r.payer, r.persona.ID), strconv.FormatInt(cmp.Or(deref(task.ParentID), task.ID), 10)
+		first.Request.Agent, first.Request.Run = cmp.Or(r.payer, r.persona.ID), strconv.FormatInt(cmp.Or(r.run, runOf(task)), 10)
 		slices.Sort(first.About)
 		first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
 		raw, err := json.Marshal(redactAsked(first))
 		if err != nil {
 			return fmt.Errorf("write the request of task %d: %w", task.ID, err)
 		}
-		forgotten, err := store.SetTaskRequest(ctx, r.Store.DB(), task, raw, first.About)
+		forgotten, err := store.SetTaskRequest(ctx, r.Store.DB(), task, storableJSON(raw), first.About)
 		if err != nil {
 			return err
 		}
@@ -84,13 +84,6 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 	}
 	r.first, r.passages = first.Request, first.Passages
 	return nil
-}
-
-func deref(id *int64) int64 {
-	if id == nil {
-		return 0
-	}
-	return *id
 }
 
 // redactAsked is what a model is asked, as it is stored.

@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm/llmtest"
+	"multis/policy"
+	"multis/skills"
+	"multis/store"
+	"multis/tools"
+)
+
+func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, reply := range map[string]llmtest.Reply{
+		"in a text":      {Text: `{"sentences": [{"text": "It is\u0000 120 euro.", "source": 0, "quote": ""}]}`},
+		"in plain words": {Text: "It is\x00 120 euro."},
+		"in a call":      {Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "grand\u0000 piano"}`}}},
+		"in a name":      {Calls: []llmtest.Call{{Name: "search\x00docs", Args: `{"query": "piano"}`}}},
+		"in broken JSON": {Calls: []llmtest.Call{{Name: "search_docs", Args: "{\"query\": \"\x00"}}},
+		"half a letter":  {Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "\ud800 piano"}`}}},
+		"in a reason":    {Calls: []llmtest.Call{{Name: "escalate", Args: `{"reason": "She is\u0000 angry"}`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, nil)
+			b.agent.Personas = []Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
+			b.agent.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.equip()
+			m := b.asks("what does a grand piano cost?")
+			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			require.Len(t, b.sent(b.admin), 1)
+			b.agent.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.says("What does a grand piano cost?", policy.ActionAnswer)
+			b.turn()
+			require.Len(t, b.sent(b.chat), 1)
+		})
+	}
+}
+
+func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, server, shop := team(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: says("It cannot.", 0, "")}),
+		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I have none.", 0, "")}))
+	l := &lamp{tier: tools.Read}
+	b.equip(tools.Delegate{}, l)
+	m := b.asks("/run light")
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := b.agent.Begin(ctx, tx, b.admin, m, skills.Saved{Name: "light", Prompt: "light, please", Tools: []string{"delegate"}})
+		return err
+	}))
+	task, _ := b.task()
+	b.resume(task.ID)
+	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
+	b.resume(b.children()[0].ID)
+	require.Empty(t, offered(shop.Requests()[0]))
+	require.Zero(t, l.lit.Load())
+}
+
+func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, _, _ := team(t, nil, nil)
+	pass := calls("handoff", map[string]string{"agent": "shop", "summary": "Yours."})
+	pass.In, pass.Out = 3000, 500
+	again := calls("handoff", map[string]string{"agent": "main", "summary": "Yours again."})
+	again.In, again.Out = 3000, 500
+	last := llmtest.Reply{Text: says("Done.", 0, ""), In: 3000, Out: 500}
+	b.agent.Model = b.banked(t, inTurn(pass, last))
+	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.banked(t, inTurn(again)), Delegates: []string{"*"}}}
+	b.agent.Currency = "EUR"
+	b.equip(tools.Handoff{})
+	m := b.asks("whose is it?")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	for range 2 {
+		task, _ := b.task()
+		b.resume(task.ID)
+	}
+	require.Equal(t, 1, b.count("select count(distinct run) from usage"), "all of it is one run, within budget.per_run")
+	said := b.sent(b.admin)
+	require.Len(t, said, 3)
+	require.True(t, strings.HasPrefix(said[2], "Done."), said[2])
+	task, _ := b.task()
+	require.EqualValues(t, 3*3500, task.Cost)
+}
