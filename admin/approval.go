@@ -80,13 +80,13 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 }
 
 // maxArgument is how much of an argument is shown, in characters.
-const maxArgument = 600
+const maxArgument = 2000
 
 // argumentsText shows a call's arguments, one a line.
 func argumentsText(raw string) string {
 	var args map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &args) != nil || len(args) == 0 {
-		return code(clip(raw, maxArgument))
+		return code(clip(raw, maxArgument)) + unshown(raw)
 	}
 	var lines []string
 	for _, name := range sortedKeys(args) {
@@ -95,7 +95,15 @@ func argumentsText(raw string) string {
 		if json.Unmarshal(args[name], &text) == nil {
 			value = text
 		}
-		lines = append(lines, esc(name)+": "+quote(value, maxArgument))
+		lines = append(lines, esc(name)+": "+quote(value, maxArgument)+unshown(value))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// unshown says how much of an argument is not shown: nobody shall agree to what he does not know of.
+func unshown(value string) string {
+	if more := len([]rune(value)) - maxArgument; more > 0 {
+		return fmt.Sprintf(" ⚠️ **and %d more characters, which are not shown**", more)
+	}
+	return ""
 }

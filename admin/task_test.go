@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,15 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	no := ask("c2")
 	require.Contains(t, r.owner("no"), "Not done")
 	require.False(t, *decided(no))
+
+	long := strings.Repeat("x", 2500)
+	task := r.taskOf("long")
+	hidden, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c9", Tool: "send_file", Arguments: `{"text": "` + long + `"}`, ExpiresAt: r.now.Add(time.Minute)})
+	require.NoError(t, err)
+	require.NoError(t, r.admin.AskApproval(r.ctx, hidden.ID))
+	r.flush()
+	require.Contains(t, r.last().Body, "and 500 more characters, which are not shown")
+	r.owner("no")
 
 	late := ask("c3")
 	r.now = r.now.Add(16 * time.Minute)
