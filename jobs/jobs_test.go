@@ -267,6 +267,34 @@ func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
 	}
 }
 
+func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	st, ctx := storetest.New(t), t.Context()
+	_, err := st.DB().Exec(ctx, `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin')`)
+	require.NoError(t, err)
+	_, err = st.DB().Exec(ctx, `insert into tasks (key, kind, chat_id, message_id, parent_id, state, created_at, finished_at) values
+		('ask:1', 'ask', 1, 1, null, 'monitoring', now() - interval '2 minutes', null),
+		('child:1:a', 'child', 1, null, 1, 'executing', now() - interval '2 minutes', null),
+		('step:1:1', 'step', 1, null, 1, 'pending', now() - interval '2 minutes', null),
+		('ask:2', 'ask', 1, 2, null, 'executing', now() - interval '2 minutes', null),
+		('run:3', 'clock', 1, null, null, 'executing', now() - interval '2 minutes', null),
+		('ask:4', 'ask', 1, 4, null, 'executing', now(), null),
+		('ask:7', 'ask', 1, 7, null, 'executing', now() - interval '2 minutes', null),
+		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
+		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
+	require.NoError(t, err)
+	_, err = st.DB().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'")
+	require.NoError(t, err)
+	enqueue(t, st, AskArgs{Message: 2})
+	enqueue(t, st, RunArgs{Run: 3})
+	for range 2 {
+		require.NoError(t, Sweep(ctx, st))
+		var found []string
+		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || (args->>'task') order by kind) from river.river_job where kind in ('task', 'child')").Scan(&found))
+		require.Equal(t, []string{"child 2", "task 1"}, found)
+	}
+}
+
 func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()

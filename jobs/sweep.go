@@ -36,6 +36,12 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	select 'forget', f.id::text from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
 	union all
+	-- What takes the process along each time is not begun for ever.
+	select case when t.parent_id is null then 'task' else 'child' end, t.id::text from tasks t
+		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step') and t.state <> 'pending' and t.attempt < 20 and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
+		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
+			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and 'run:' || (l.args->>'run') = t.key))
+	union all
 	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
 	union all
@@ -119,6 +125,10 @@ func argsFor(kind, id string) (Args, error) {
 		return ForgetArgs{Forgetting: n}, nil
 	case "run":
 		return RunArgs{Run: n}, nil
+	case "task":
+		return TaskArgs{Task: n}, nil
+	case "child":
+		return ChildArgs{Task: n}, nil
 	default:
 		return nil, fmt.Errorf("nothing is known of waiting work of kind %q", kind)
 	}
