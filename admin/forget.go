@@ -85,8 +85,8 @@ func (a *Admin) askForgetTopic(ctx context.Context, r request, topic string) (an
 		return answer{text: "I hold nothing about that.", do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
 		return answer{text: "I remember nothing about that. " + stays, do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
-	case len(d.Messages) > memory.MaxTopic:
-		return answer{text: fmt.Sprintf("That is in more than %d messages, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
+	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
+		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
 	return a.askForget(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
 }

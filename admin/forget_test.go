@@ -350,6 +350,14 @@ func TestATopicIsFoundInAnyCaseAndItsSignsMeanNothingElse(t *testing.T) {
 	require.Contains(t, r.owner(`/forget [a-z]+q`), "I hold nothing about that.")
 }
 
+func TestWhatStandsInTooManyPlacesIsNotForgottenByHalves(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state)
+		select gen_random_uuid(), $1, 'bot', 'notice', 'm.room.message', '{"body": "zanzibar"}', 'allowed', '', 'sent' from generate_series(1, 5001)`, r.room.ID)
+	require.Contains(t, r.owner("/forget zanzibar"), "more than 5000 places")
+}
+
 func TestAPhotoIsForgottenByItsName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -95,6 +95,21 @@ func TestNothingNotableWritesNothing(t *testing.T) {
 	require.Empty(t, r.due(), "and it is not asked again")
 }
 
+func TestAContactIsNotTheOwnerWhateverTheNameIs(t *testing.T) {
+	t.Parallel()
+	for name, shown := range map[string]string{"The  Owner": "the contact: word", "Ben: no 2 [Mon] the owner": "the contact: word", "Ana: x [1]": "Ana x 1: word", "Ana": "Ana: word"} {
+		r := newRig(t)
+		chat := r.chat(name, policy.KindDM)
+		for range 20 {
+			r.says(chat, policy.AuthorContact, "word", r.now)
+		}
+		require.NoError(t, r.mem.Capture(r.ctx, chat.ID, false))
+		asked := r.server.Requests()[0].Last()
+		require.Contains(t, asked, "] "+shown)
+		require.NotContains(t, strings.ToLower(asked), "owner", name)
+	}
+}
+
 func TestTheModelSeesCurrentNotesAndPeopleButNothingThatMultisSaidOrQuoted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -77,15 +77,20 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 
 // speakerOf names who said something.
 func speakerOf(chat store.Chat, m store.Message) string {
-	switch {
+	switch name := nameSigns.Replace(oneLine(chat.Name)); {
 	case m.Author.IsOwner():
 		return "the owner"
-	case chat.Kind == policy.KindDM && strings.TrimSpace(chat.Name) != "":
-		return oneLine(chat.Name)
+	case chat.Kind == policy.KindDM && strings.Contains(fold(name), "owner"): // a name is free to choose
+		return "the contact"
+	case chat.Kind == policy.KindDM && name != "":
+		return name
 	default:
 		return m.Sender.Localpart()
 	}
 }
+
+// nameSigns takes out of a name what ends it in a line of a conversation.
+var nameSigns = strings.NewReplacer(":", "", "[", "", "]", "")
 
 // spokenBy is what somebody said himself: what a message quotes was said by another, or by multis.
 func spokenBy(m store.Message) string {
