@@ -73,7 +73,9 @@ func (c importCmd) run(ctx context.Context, to importer) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer db.Close()
-	if err := c.conversations(ctx, to, info, db); err != nil {
+	if !info.IsDir() {
+		fmt.Fprintf(to.say, "What it holds of conversations comes with the folder, which has their names: multis import %s\n", filepath.Dir(path))
+	} else if err := c.conversations(ctx, to, info, db); err != nil {
 		return err
 	}
 	if err := to.documents(ctx, db); err != nil {
@@ -115,23 +117,19 @@ func (c importCmd) conversations(ctx context.Context, to importer, info fs.FileI
 }
 
 func (c importCmd) read(ctx context.Context, zone *time.Location, info fs.FileInfo, db *transcript.Database) ([]transcript.Chat, error) {
-	var chats []transcript.Chat
-	var err error
 	if info.IsDir() {
-		chats, err = transcript.Folder(os.DirFS(c.What), zone)
+		chats, err := transcript.Folder(os.DirFS(c.What), zone)
 		if err != nil && (db == nil || !errors.Is(err, transcript.ErrNoFolder)) {
 			return nil, fmt.Errorf("%s: %w", c.What, err)
 		}
-	}
-	if db != nil {
+		if db == nil {
+			return chats, nil
+		}
 		noted, err := db.Remembered(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", firstDocuments, err)
 		}
 		return together(chats, noted), nil
-	}
-	if info.IsDir() {
-		return chats, nil
 	}
 	f, err := os.Open(c.What)
 	if err != nil {
