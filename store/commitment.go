@@ -38,7 +38,7 @@ type Commitment struct {
 const commitmentColumns = "c.id, c.chat_id, c.note_id, c.message_id, c.who, c.whom, c.what, c.due_at, c.state, c.snoozed_to, c.nudged_at, c.created_at"
 
 const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_id, who, whom, what, due_at)
-	values (@chat, @note, @message, @who, @whom, @what, @due) on conflict do nothing`
+	select @chat, @note, m.id, @who, @whom, @what, @due::timestamptz from messages m where m.id = @message for key share on conflict do nothing`
 
 // InsertCommitment enters a promise into the ledger, once.
 func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {

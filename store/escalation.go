@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-const openEscalationSQL = "insert into escalations (chat_id, message_id, why, rests_on) values ($1, $2, $3, $4) on conflict do nothing"
+// The message is held until the end, so that it does not go without what is written here.
+const openEscalationSQL = `insert into escalations (chat_id, message_id, why, rests_on)
+	select $1, m.id, $3, $4 from messages m where m.id = $2 for key share on conflict do nothing`
 
 const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
 
