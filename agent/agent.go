@@ -5,6 +5,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,13 +85,13 @@ const (
 // Turn answers everything that waits in a chat, as one. job tells this attempt from all others.
 func (a *Agent) Turn(ctx context.Context, chat int64, job string, last bool) error {
 	locked, err := store.LockChat(ctx, a.Store.DB(), chat, job)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Later(busyWait)
+	}
 	if err != nil {
 		return err
 	}
-	if !locked {
-		return jobs.Later(busyWait)
-	}
-	err = a.locked(ctx, chat, job, last)
+	err = a.locked(ctx, locked, job, last)
 	if err != nil {
 		// The lease would run out by itself; giving it back lets the next attempt begin at once.
 		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.DB(), chat, job); unlockErr != nil {
@@ -101,30 +102,26 @@ func (a *Agent) Turn(ctx context.Context, chat int64, job string, last bool) err
 }
 
 // locked is the turn of the one job that holds the chat.
-func (a *Agent) locked(ctx context.Context, chatID int64, job string, last bool) error {
-	waiting, err := store.Waiting(ctx, a.Store.DB(), chatID)
+func (a *Agent) locked(ctx context.Context, chat store.Chat, job string, last bool) error {
+	waiting, err := store.Waiting(ctx, a.Store.DB(), chat.ID)
 	if err != nil {
 		return err
 	}
 	if len(waiting) == 0 {
-		_, err := store.UnlockChat(ctx, a.Store.DB(), chatID, job)
-		return err
-	}
-	chat, err := store.ChatByID(ctx, a.Store.DB(), chatID)
-	if err != nil {
+		_, err := store.UnlockChat(ctx, a.Store.DB(), chat.ID, job)
 		return err
 	}
 	if wait := a.wait(chat, waiting); wait > 0 {
 		return jobs.Later(wait)
 	}
-	if wait, err := a.listening(ctx, chatID, waiting); err != nil || wait {
+	if wait, err := a.listening(ctx, chat.ID, waiting); err != nil || wait {
 		return cmp.Or(err, jobs.Later(pollTime))
 	}
-	working, stop := a.renew(ctx, chatID, job)
+	working, stop := a.renew(ctx, chat.ID, job)
 	result, err := a.reply(working, chat, waiting, last)
 	stop()
 	if err != nil && last && ctx.Err() == nil && !jobs.IsLater(err) {
-		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chatID).Msg("A turn failed for good; handing over")
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("A turn failed for good; handing over")
 		result, err = resultOf(err), nil
 	}
 	if err != nil {
@@ -176,7 +173,7 @@ func (a *Agent) renew(ctx context.Context, chat int64, job string) (context.Cont
 			case <-working.Done():
 				return
 			case <-tick.C:
-				if held, err := store.LockChat(working, a.Store.DB(), chat, job); err == nil && !held {
+				if _, err := store.LockChat(working, a.Store.DB(), chat, job); errors.Is(err, store.ErrNotFound) {
 					cancel()
 					return
 				}

@@ -209,20 +209,19 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 	if err != nil {
 		return asked{}, err
 	}
-	var before conversation
-	var notes []store.Note
-	err = r.Store.AsContact(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
-		if before, err = r.conversation(ctx, tx, chat, since, idsOf(waiting)); err != nil {
-			return err
-		}
-		if r.forgetful {
-			return nil
-		}
-		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
-		return err
-	})
+	db, err := r.Store.ContactReader(r.caller.Scope)
 	if err != nil {
 		return asked{}, err
+	}
+	before, err := r.conversation(ctx, db, chat, since, idsOf(waiting))
+	if err != nil {
+		return asked{}, err
+	}
+	var notes []store.Note
+	if !r.forgetful {
+		if notes, err = store.CurrentNotes(ctx, db, r.caller.Scope, notesInPrompt); err != nil {
+			return asked{}, err
+		}
 	}
 	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
 	if err != nil {

@@ -251,15 +251,14 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	var notes []store.Note
-	err = r.Store.AsOwner(ctx, r.caller.Scope, func(tx store.Tx) (err error) {
-		if r.forgetful {
-			return nil
+	if !r.forgetful {
+		db, err := r.Store.OwnerReader(r.caller.Scope)
+		if err != nil {
+			return asked{}, err
 		}
-		notes, err = store.CurrentNotes(ctx, tx, r.caller.Scope, notesInPrompt)
-		return err
-	})
-	if err != nil {
-		return asked{}, err
+		if notes, err = store.CurrentNotes(ctx, db, r.caller.Scope, notesInPrompt); err != nil {
+			return asked{}, err
+		}
 	}
 	work, about, err := r.handedOver(ctx)
 	if err != nil {

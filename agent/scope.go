@@ -22,6 +22,9 @@ type places struct {
 
 // contactScope is what may be read to answer in a chat: what is public, the chat's own, and that of the person's other chats.
 func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope, error) {
+	if chat.Person == nil {
+		return policy.ContactScope(chat.ID), nil
+	}
 	own, err := store.LinkedChats(ctx, a.Store.DB(), chat.ID)
 	return policy.ContactScope(own...), err
 }

@@ -27,20 +27,17 @@ const (
 
 // reply decides what is said to a contact. It changes nothing.
 func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (result, error) {
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Name)
+	look, err := a.Box.Look(ctx, chat)
 	if err != nil {
 		return result{}, err
 	}
-	purpose, handover := policy.PurposeReply, ""
+	name, purpose, handover := look.Name, policy.PurposeReply, ""
 	for _, m := range waiting {
 		if m.Action == policy.ActionHandoff {
 			purpose, handover = policy.PurposeHandover, m.Reason
 		}
 	}
-	decision, err := a.Box.May(ctx, chat, purpose, addressed(name, waiting))
-	if err != nil {
-		return result{}, err
-	}
+	decision := look.May(purpose, addressed(name, waiting))
 	switch {
 	case decision.Allow:
 	case decision.Code.Homeless():

@@ -84,7 +84,7 @@ func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
 	if err != nil {
 		return "", err
 	}
-	o, c, err := l.box.write(ctx, l.box.store.DB(), letter)
+	o, c, err := l.box.write(letter, "")
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,16 +116,17 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	rows, err := b.rows(ctx, tx, chat, l)
+	now, err := b.standing(ctx, tx, chat, uuid.Nil)
+	if err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
+	rows, err := b.rows(chat, l, now.Name)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
 	var decision policy.Decision
 	for _, r := range rows { // all of them go, or none
-		if decision, err = b.ask(ctx, tx, chat, r.out, r.c); err != nil {
-			return uuid.Nil, policy.Decision{}, err
-		}
-		if !decision.Allow {
+		if decision = b.judge(chat, r.out, r.c, now); !decision.Allow {
 			break
 		}
 	}
@@ -178,8 +180,8 @@ func current(ctx context.Context, tx store.Tx, l Letter) (store.Chat, error) {
 	return store.ShareChat(ctx, tx, l.Chat.ID)
 }
 
-// write turns a letter into an outbox row.
-func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, content, error) {
+// write turns a letter into an outbox row. name is what the assistant is called.
+func (b *Box) write(l Letter, name string) (store.Out, content, error) {
 	key, err := uuid.NewV7()
 	if err != nil {
 		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
@@ -204,11 +206,7 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
 		}
 	default:
-		text, err := b.disclosed(ctx, db, l)
-		if err != nil {
-			return store.Out{}, content{}, err
-		}
-		c.MsgType, c.Body, c.Mentions = "m.text", text, &struct{}{}
+		c.MsgType, c.Body, c.Mentions = "m.text", b.disclosed(l, name), &struct{}{}
 	}
 	if l.Replace != "" {
 		o.Content, err = replacing(c, l.Replace)
@@ -222,45 +220,56 @@ func (b *Box) write(ctx context.Context, db store.DB, l Letter) (store.Out, cont
 }
 
 // disclosed marks what the assistant says in the owner's name. What a person wrote or approved is left as it is.
-func (b *Box) disclosed(ctx context.Context, db store.DB, l Letter) (string, error) {
+func (b *Box) disclosed(l Letter, name string) string {
 	text := strings.TrimSpace(l.Text)
 	if text == "" {
-		return "", nil
+		return ""
 	}
-	mark, err := b.mark(ctx, db, l)
-	return mark + text, err
+	return b.mark(l, name) + text
 }
 
 // mark is what stands before each text that the assistant says in the owner's name; empty for what a person wrote.
-func (b *Box) mark(ctx context.Context, db store.DB, l Letter) (string, error) {
+func (b *Box) mark(l Letter, name string) string {
 	switch l.Purpose {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
 		if !b.rules.Disclose(l.Chat.Protocol) {
-			return "", nil
+			return ""
 		}
 		if l.By != nil {
-			return "[" + l.By.Name + "] ", nil
+			name = l.By.Name
 		}
-		name, err := store.AssistantName(ctx, db, b.rules.Name)
-		return "[" + name + "] ", err
+		return "[" + name + "] "
 	default:
-		return "", nil
+		return ""
 	}
+}
+
+// standing is how things stand for a chat now, without what was sent as the row except.
+func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except uuid.UUID) (store.Standing, error) {
+	now := b.now()
+	s, err := store.StandingOf(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), except)
+	s.Name = cmp.Or(s.Name, b.rules.Name)
+	return s, err
 }
 
 // ask puts the row before the gate as things stand now.
 func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
-	now := b.now()
-	mode := chat.ModeIn(b.rules.Defaults)
-	paused, err := store.PausedAll(ctx, db)
+	now, err := b.standing(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
 	}
+	return b.judge(chat, o, c, now), nil
+}
+
+// judge puts the row before the gate.
+func (b *Box) judge(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
+	now := b.now()
+	mode := chat.ModeIn(b.rules.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable() || tombstoned,
-		Tombstoned: tombstoned, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(paused, mode, b.rules.OwnerPause, now),
-		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
+		Tombstoned: tombstoned, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(s.Paused, mode, b.rules.OwnerPause, now),
+		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 		Features: chat.Features, File: c.spec(),
 	}
 	if to := c.RelatesTo; to != nil {
@@ -269,17 +278,29 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 			in.Body, in.Reacts = to.Key, true
 		}
 	}
-	if in.Sent.Minute, in.Sent.Day, err = store.CountOut(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), o.ID); err != nil {
-		return policy.Decision{}, err
-	}
-	return policy.Gate(in), nil
+	return policy.Gate(in)
 }
 
-// May tells what the gate would say to something of a purpose in a chat now, its text aside: what may not be said need not be
-// thought out.
-func (b *Box) May(ctx context.Context, chat store.Chat, purpose policy.Purpose, addressed bool) (policy.Decision, error) {
+// Outlook is how things stand for what could be said in a chat.
+type Outlook struct {
+	// Name is what the assistant is called.
+	Name string
+
+	box  *Box
+	chat store.Chat
+	now  store.Standing
+}
+
+// Look tells how things stand in a chat: what may not be said need not be thought out.
+func (b *Box) Look(ctx context.Context, chat store.Chat) (Outlook, error) {
+	now, err := b.standing(ctx, b.store.DB(), chat, uuid.Nil)
+	return Outlook{Name: now.Name, box: b, chat: chat, now: now}, err
+}
+
+// May tells what the gate would say to something of a purpose, its text aside.
+func (l Outlook) May(purpose policy.Purpose, addressed bool) policy.Decision {
 	o := store.Out{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
-	return b.ask(ctx, b.store.DB(), chat, o, content{MsgType: "m.text", Body: "-"})
+	return l.box.judge(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
 }
 
 // next gives the oldest row that waits in the chat of o a job at once, when it stands behind o: o is settled, so its turn has come.

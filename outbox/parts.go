@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -45,17 +44,14 @@ type row struct {
 
 // rows are the events that a letter takes: one, or for a contact's chat a few parts of a long text, or a file where they would
 // be too many.
-func (b *Box) rows(ctx context.Context, db store.DB, chat store.Chat, l Letter) ([]row, error) {
+func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
 	switch {
 	case l.File != nil:
-		return b.withFile(ctx, db, chat, l)
+		return b.withFile(chat, l, name)
 	case l.Purpose == policy.PurposeNotice, l.React != "":
-		return b.whole(ctx, db, l)
+		return b.whole(l, name)
 	}
-	mark, err := b.mark(ctx, db, l)
-	if err != nil {
-		return nil, err
-	}
+	mark := b.mark(l, name)
 	limit := partLength
 	if chat.Features.MaxText > 0 {
 		limit = min(limit, chat.Features.MaxText)
@@ -67,7 +63,7 @@ func (b *Box) rows(ctx context.Context, db store.DB, chat store.Chat, l Letter) 
 		short := l
 		short.File, short.Text = &file, clip(firstLine(text), min(teaser, limit-len([]rune(mark))))
 		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
-			return b.withFile(ctx, db, chat, short)
+			return b.withFile(chat, short, name)
 		}
 		parts = []string{text} // the gate says why not
 	}
@@ -75,7 +71,7 @@ func (b *Box) rows(ctx context.Context, db store.DB, chat store.Chat, l Letter) 
 	for _, part := range parts {
 		one := l
 		one.Text = part
-		r, err := b.whole(ctx, db, one)
+		r, err := b.whole(one, name)
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +80,14 @@ func (b *Box) rows(ctx context.Context, db store.DB, chat store.Chat, l Letter) 
 	return rows, nil
 }
 
-func (b *Box) whole(ctx context.Context, db store.DB, l Letter) ([]row, error) {
-	o, c, err := b.write(ctx, db, l)
+func (b *Box) whole(l Letter, name string) ([]row, error) {
+	o, c, err := b.write(l, name)
 	return []row{{out: o, c: c}}, err
 }
 
 // withFile sends a file with what is said as its caption, or behind it where the network takes none.
-func (b *Box) withFile(ctx context.Context, db store.DB, chat store.Chat, l Letter) ([]row, error) {
-	o, c, err := b.write(ctx, db, l)
+func (b *Box) withFile(chat store.Chat, l Letter, name string) ([]row, error) {
+	o, c, err := b.write(l, name)
 	if err != nil {
 		return nil, err
 	}

@@ -131,9 +131,11 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	return s.st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		return store.RecordAccess(ctx, tx, scope, ids)
-	})
+	db, err := s.st.OwnerReader(scope)
+	if err != nil {
+		return err
+	}
+	return store.RecordAccess(ctx, db, scope, ids)
 }
 
 // question is a query's text, taken apart.

@@ -54,6 +54,8 @@ type Chat struct {
 	Delivery policy.Delivery
 	// Spaces are the Matrix spaces its room is in, of those that decide who answers.
 	Spaces []id.RoomID
+	// Person is who the chat is with, where the owner merged several; nil: it is merged with none.
+	Person *int64
 }
 
 // ModeIn is the mode in force for the chat.
@@ -69,7 +71,7 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -296,16 +298,12 @@ func ResumeChat(ctx context.Context, tx Tx, chat int64) error {
 // LeaseTime is how long a chat stays with a turn that does not renew: after a crash another may take it.
 const LeaseTime = 30 * time.Second
 
-const lockChatSQL = `update chats set locked_by = $2, locked_until = now() + $3
-	where id = $1 and (locked_by = $2 or locked_until < now())`
+const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
+	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
-// LockChat takes, or renews, the lease on a chat for one turn. It returns false while another holds it.
-func LockChat(ctx context.Context, db DB, chat int64, by string) (bool, error) {
-	tag, err := db.Exec(ctx, lockChatSQL, chat, by, LeaseTime)
-	if err != nil {
-		return false, fmt.Errorf("lock chat: %w", err)
-	}
-	return tag.RowsAffected() == 1, nil
+// LockChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
+func LockChat(ctx context.Context, db DB, chat int64, by string) (Chat, error) {
+	return oneChat(ctx, db, lockChatSQL, chat, by, LeaseTime)
 }
 
 const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"

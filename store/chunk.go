@@ -192,15 +192,12 @@ func RecentChunks(ctx context.Context, db DB, scope policy.Scope, kinds []Kind, 
 }
 
 // Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.
-const recordAccessSQL = `with locked as (select id from chunks where id = any ($2) and role = any ($1) order by id for update),
-	counted as (
-		select id, access_count + 1 as n, coalesce(first_accessed, now()) as first, (now() || recent_accesses)[1:8] as recent
-		from chunks where id in (select id from locked)
-	)
-	update chunks c set access_count = n, first_accessed = first, last_accessed = now(), recent_accesses = recent,
-		activation = activation(n, first, recent) from counted where c.id = counted.id`
+const recordAccessSQL = `with locked as (select id from chunks where id = any ($2) and role = any ($1) order by id for update)
+	update chunks c set access_count = access_count + 1, first_accessed = coalesce(first_accessed, now()), last_accessed = now(),
+		recent_accesses = (now() || recent_accesses)[1:8],
+		activation = activation(access_count + 1, coalesce(first_accessed, now()), (now() || recent_accesses)[1:8]) from locked l where c.id = l.id`
 
 // RecordAccess notes that chunks were used now. Chunks that scope may not see are left alone.
-func RecordAccess(ctx context.Context, tx Tx, scope policy.Scope, ids []int64) error {
-	return exec(ctx, tx, "record access", recordAccessSQL, scope.Roles(), ids)
+func RecordAccess(ctx context.Context, db DB, scope policy.Scope, ids []int64) error {
+	return exec(ctx, db, "record access", recordAccessSQL, scope.Roles(), ids)
 }

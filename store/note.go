@@ -58,8 +58,8 @@ const currentNotesSQL = "select " + noteColumns + ` from notes n where n.role = 
 	order by n.valid_from desc, n.id desc limit $2`
 
 // CurrentNotes returns what holds of the notes that scope may see, the newest first, without what was pruned.
-func CurrentNotes(ctx context.Context, tx Tx, scope policy.Scope, limit int) ([]Note, error) {
-	return collect[Note](ctx, tx, "notes", currentNotesSQL, scope.Roles(), limit)
+func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Note, error) {
+	return collect[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
 }
 
 const notesOfRoleSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`

@@ -216,9 +216,11 @@ func DeliverOut(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
 	return exec(ctx, tx, "mark delivered", deliverSQL, out, at)
 }
 
-const countOutSQL = `select count(distinct coalesce(part_of, id)) filter (where created_at > $2), count(distinct coalesce(part_of, id)) filter (where created_at > $3)
+const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where created_at > $2), count(distinct coalesce(part_of, id)) filter (where created_at > $3)
 	from outbox where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3)
 		and id <> $4 and coalesce(part_of <> (select part_of from outbox where id = $4), true)`
+
+const countOutSQL = "select " + countOutColumns
 
 // CountOut counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
 func CountOut(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {

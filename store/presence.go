@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"multis/policy"
 )
 
@@ -11,6 +13,20 @@ import (
 func PausedAll(ctx context.Context, db DB) (bool, error) {
 	var pause Pause
 	return GetSetting(ctx, db, SettingPause, &pause)
+}
+
+// Standing is what decides, beside a chat's own row, whether something may go out there, and in whose name.
+type Standing struct {
+	Name        string // of the assistant; empty: nobody renamed it
+	Paused      bool   // everything is silent
+	Minute, Day int    // how much was sent to the chat since two instants, the parts of a letter as one
+}
+
+const standingSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), ''), exists (select from settings where key = 'pause'), ` + countOutColumns
+
+// StandingOf reads how things stand for a chat, without what was sent as the row except.
+func StandingOf(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (Standing, error) {
+	return one[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
 }
 
 // Presence tells what keeps the assistant quiet in the chat now: a pause of everything, a pause of the chat, or in a

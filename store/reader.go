@@ -19,9 +19,8 @@ type Reader struct {
 	setting string
 }
 
-// These reads are small and alike, so a plan that is kept serves them better than a new one.
 const (
-	enterOwnerSQL   = "select set_config('multis.scope', $1, true), set_config('plan_cache_mode', 'auto', true)"
+	enterOwnerSQL   = "select set_config('multis.scope', $1, true)"
 	enterContactSQL = enterOwnerSQL + ", set_config('role', '" + contactRole + "', true)"
 )
 

@@ -49,8 +49,6 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
-	// Search plans depend on how common the words are, so a plan made for other words is a bad plan.
-	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, however much the planner fears
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
 	cfg.MaxConns = max(cfg.MaxConns, 24)
@@ -123,8 +121,8 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 	if err != nil {
 		return err
 	}
-	// One round trip begins it all. These reads are small and alike, so a plan that is kept serves them better than a new one.
-	begin := "begin; set local plan_cache_mode = auto; select set_config('multis.scope', '" + strings.ReplaceAll(setting, "'", "''") + "', true)"
+	// One round trip begins it all.
+	begin := "begin; select set_config('multis.scope', '" + strings.ReplaceAll(setting, "'", "''") + "', true)"
 	if role != "" {
 		begin += "; " + role
 	}
