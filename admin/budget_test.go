@@ -18,7 +18,7 @@ func (r *rig) spend(sp store.Spend, amount int64) {
 		if err != nil {
 			return err
 		}
-		_, err = store.SettleCost(r.ctx, tx, res.ID, store.Settlement{Amount: amount})
+		_, _, err = store.SettleCost(r.ctx, tx, res.ID, store.Settlement{Amount: amount})
 		return err
 	}))
 }

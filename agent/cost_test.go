@@ -34,7 +34,7 @@ func (b bank) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error)
 
 func (b bank) Settle(ctx context.Context, id int64, s llm.Settlement) error {
 	return b.st.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.SettleCost(ctx, tx, id, store.Settlement(s))
+		_, _, err := store.SettleCost(ctx, tx, id, store.Settlement(s))
 		return err
 	})
 }

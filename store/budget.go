@@ -160,16 +160,18 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 		cross join lateral (values (1, 'day', ''), (2, 'agent', d.agent), (3, 'chat', nullif(d.chat_id, 0)::text), (4, 'run', d.run)) p (n, cap, subject)
 		join budgets b on b.day = case when p.cap = 'run' then date '-infinity' else d.day end and b.cap = p.cap and b.subject = p.subject
 		where n = 1 or p.subject <> '' order by n for update of b),
-	given_back as (update budgets b set committed = b.committed + $2 - d.reserved from held h, done d where b.day = h.day and b.cap = h.cap and b.subject = h.subject)
-	select day::text from done`
+	given_back as (update budgets b set committed = b.committed + $2 - d.reserved from held h, done d where b.day = h.day and b.cap = h.cap and b.subject = h.subject
+		returning b.cap, b.committed)
+	select d.day::text, coalesce((select committed from given_back where cap = 'day'), 0) from done d`
 
-// SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on. It
-// returns ErrNotFound for a reservation that does not exist or was settled before; nothing changes then.
-func SettleCost(ctx context.Context, tx Tx, reservation int64, st Settlement) (day string, err error) {
-	if err := tx.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day); err != nil {
-		return "", fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
+// SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on with
+// what all calls of that day cost by now, open ones at their worst. It returns ErrNotFound for a reservation that does not exist
+// or was settled before; nothing changes then.
+func SettleCost(ctx context.Context, tx Tx, reservation int64, st Settlement) (day string, spent int64, err error) {
+	if err := tx.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
+		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
 	}
-	return day, nil
+	return day, spent, nil
 }
 
 const markToldSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`

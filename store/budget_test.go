@@ -146,6 +146,13 @@ func TestSettleGivesTheRestBack(t *testing.T) {
 	require.EqualValues(t, 15, spent(t, s, day, 0))
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 	require.Empty(t, reserve(t, s, spend(45)).Refused)
+	res = reserve(t, s, spend(0))
+	require.NoError(t, s.InTx(t.Context(), func(tx store.Tx) error {
+		booked, all, err := store.SettleCost(t.Context(), tx, res.ID, store.Settlement{Amount: 5})
+		require.Equal(t, day, booked)
+		require.EqualValues(t, 15+45+5, all, "what the day costs by now")
+		return err
+	}))
 	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
 }
 
@@ -300,7 +307,7 @@ func reserveCost(ctx context.Context, s *store.Store, sp store.Spend) (res store
 
 func settleCost(ctx context.Context, s *store.Store, id int64, st store.Settlement) error {
 	return s.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.SettleCost(ctx, tx, id, st)
+		_, _, err := store.SettleCost(ctx, tx, id, st)
 		return err
 	})
 }

@@ -117,11 +117,14 @@ var tellAt = []int64{80, 50}
 // Settle books what a call really cost.
 func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
 	return l.st.InTx(ctx, func(tx store.Tx) error {
-		day, err := store.SettleCost(ctx, tx, reservation, store.Settlement(s))
+		day, spent, err := store.SettleCost(ctx, tx, reservation, store.Settlement(s))
 		if err != nil || s.Amount == 0 || l.dayCap == 0 {
 			return err
 		}
 		for _, percent := range tellAt {
+			if spent < l.dayCap*percent/100 {
+				continue
+			}
 			news, err := store.MarkTold(ctx, tx, day, l.dayCap*percent/100, int(percent))
 			if err != nil {
 				return err

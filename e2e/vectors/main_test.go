@@ -158,7 +158,7 @@ func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, erro
 
 func (l ledger) Settle(ctx context.Context, id int64, s llm.Settlement) error {
 	return l.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.SettleCost(ctx, tx, id, store.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
+		_, _, err := store.SettleCost(ctx, tx, id, store.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
 		return err
 	})
 }
