@@ -144,6 +144,8 @@ func TestTheOwnersLinesAreFoundByANameThatIsKnownLater(t *testing.T) {
 	a.say(ana, policy.AuthorOwnerClient, 0, "the trip to Rome is long")
 	a.say(ana, policy.AuthorContact, 60, "the trip to Oslo is long")
 	a.index()
+	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "") })
+	require.Zero(t, a.count("select count(*) from messages where unindexed"), "no name is no change")
 	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "Hannes") })
 	a.index()
 	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0])

@@ -214,11 +214,11 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 }
 
 // The index knows whose line it is, and each line by its place among the others: it is made anew.
-const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and kind <> 'admin' returning id),
+const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
 	unindexed as (delete from message_index where doc_id in (select id from named))
 	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
 
-// NameOwner says what the owner is called in the chats that do not tell.
+// NameOwner says what the owner is called in the chats that do not tell. Without a name nothing changes.
 func NameOwner(ctx context.Context, tx Tx, name string) error {
 	return exec(ctx, tx, "name the owner", nameOwnerSQL, clean(name))
 }
