@@ -50,6 +50,7 @@ const (
 	maxSize      = 10 << 20
 	maxRedirects = 5
 	maxTime      = 20 * time.Second
+	maxValidator = 1000
 )
 
 // Validator is how a server recognises a version of a page: its ETag, or else when it was changed. Empty: it does not.
@@ -143,12 +144,19 @@ func (c *Client) Get(ctx context.Context, address string, known Validator) (Page
 	if len(data) > maxSize {
 		return Page{}, ErrTooBig
 	}
-	page := Page{Address: resp.Request.URL.String(), Type: resp.Header.Get("Content-Type"), Data: data}
-	page.Validator = Validator(resp.Header.Get("ETag"))
-	if page.Validator.header() != "If-None-Match" {
-		page.Validator = Validator(resp.Header.Get("Last-Modified"))
+	return Page{Address: resp.Request.URL.String(), Type: resp.Header.Get("Content-Type"), Data: data, Validator: validator(resp.Header)}, nil
+}
+
+// validator is what a server says of a version of a page, unless it is nothing that can be kept and sent back.
+func validator(header http.Header) Validator {
+	v := Validator(header.Get("ETag"))
+	if v.header() != "If-None-Match" {
+		v = Validator(header.Get("Last-Modified"))
 	}
-	return page, nil
+	if len(v) > maxValidator || strings.ContainsFunc(string(v), func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
+	}
+	return v
 }
 
 // retryAfter reads for how long a server wants to be left alone: seconds, or a date. Zero for anything else.

@@ -81,6 +81,19 @@ func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnchanged)
 }
 
+func TestAVersionIsOnlyRecognisedByWhatCanBeKept(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]Validator{
+		`"one"`: `"one"`, `W/"a b"`: `W/"a b"`, "\"\xff\"": "", "\"é\"": "", `"` + strings.Repeat("x", 1000) + `"`: "",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("ETag", tag) }))
+		t.Cleanup(server.Close)
+		page, err := New(Options{Private: true}).Get(t.Context(), server.URL, "")
+		require.NoError(t, err)
+		require.Equal(t, want, page.Validator, tag)
+	}
+}
+
 func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 	t.Parallel()
 	address := site(t)

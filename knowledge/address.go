@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"multis/fetch"
 	"multis/policy"
@@ -24,7 +26,11 @@ func AddressName(address string) string {
 	if err != nil || u.Host == "" {
 		return address
 	}
-	return strings.TrimPrefix(u.Hostname(), "www.") + strings.TrimSuffix(u.Path, "/")
+	path := u.Path
+	if !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
+		path = u.EscapedPath()
+	}
+	return strings.TrimPrefix(u.Hostname(), "www.") + strings.TrimSuffix(path, "/")
 }
 
 // IndexAddress fetches a page, or a file on a server, and indexes it as Index does. One that its server calls unchanged is

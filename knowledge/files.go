@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -18,6 +19,8 @@ var (
 	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
 	// ErrNoFile: there is something else than a file or folder under the name.
 	ErrNoFile = errors.New("it is not a file")
+	// ErrFileName: nothing can be asked for, kept or told under such a name.
+	ErrFileName = errors.New("the name of a file there is not written in UTF-8, rename it")
 )
 
 const (
@@ -71,6 +74,9 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 		}
 		if entries++; entries > maxEntries {
 			return ErrTooManyFiles
+		}
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%w: %q", ErrFileName, name)
 		}
 		hidden := name != from && strings.HasPrefix(e.Name(), ".")
 		switch {

@@ -43,6 +43,19 @@ func TestFilesAreFoundByNameFolderOrPattern(t *testing.T) {
 	}
 }
 
+func TestAFileNameThatCannotBeKeptIsTold(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"shop/caf\xe9.md", "shop/caf\xe9/a.md"} {
+		folder := t.TempDir()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600))
+		_, err := knowledge.Files(os.DirFS(folder), "shop")
+		require.ErrorIs(t, err, knowledge.ErrFileName)
+		require.ErrorContains(t, err, `"shop/caf\xe9`)
+		require.True(t, knowledge.IsFinal(err))
+	}
+}
+
 func TestAFolderIsNoBiggerThanSomebodyMeans(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{}
@@ -92,6 +105,7 @@ func TestAPageIsCalledByItsAddress(t *testing.T) {
 	t.Parallel()
 	for address, name := range map[string]string{
 		"https://www.example.com/": "example.com", "http://example.com:8080/a/b.html?x=1#y": "example.com/a/b.html", "no address": "no address",
+		"https://example.com/caf%C3%A9": "example.com/café", "https://example.com/caf%E9": "example.com/caf%E9", "https://example.com/a%00%0Ab": "example.com/a%00%0Ab",
 	} {
 		require.Equal(t, name, knowledge.AddressName(address))
 	}

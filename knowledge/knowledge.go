@@ -33,6 +33,7 @@ var (
 	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
 	ErrLicence      = errors.New("unipdf cannot check its licence key (documents.unidoc_key)")
 	ErrRole         = errors.New("no such role")
+	ErrLongName     = errors.New("its name or address is longer than 2,000 characters")
 )
 
 // sentinels are the errors that keep what they are when they cross from the reading process to this one.
@@ -47,7 +48,7 @@ func IsFinal(err error) bool {
 	if errors.Is(err, ErrLicence) {
 		return false // the server that checks it may be back later
 	}
-	final := append(sentinels(), ErrRole, ErrNoFiles, ErrTooManyFiles, ErrNoFile)
+	final := append(sentinels(), ErrRole, ErrLongName, ErrNoFiles, ErrTooManyFiles, ErrNoFile, ErrFileName)
 	return goneForGood(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
@@ -57,8 +58,11 @@ const MaxSize = 10 << 20
 // maxChunks is the most passages of one file. A file of nothing but headings would have a hundred times as many.
 const maxChunks = 20_000
 
+// maxOrigin is how long a name or an address may be, in bytes: the database keeps an index of them, which takes no longer ones.
+const maxOrigin = 2000
+
 // cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const cutVersion = "2"
+const cutVersion = "3"
 
 // File is what is to be indexed.
 type File struct {
@@ -129,6 +133,9 @@ func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if f.Origin == "" {
 		f.Origin = f.Name
+	}
+	if len(f.Origin) > maxOrigin {
+		return Report{}, ErrLongName
 	}
 	scope, err := scopeOf(f.Role)
 	if err != nil {

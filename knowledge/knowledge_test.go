@@ -133,6 +133,14 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
 }
 
+func TestANameThatIsTooLongIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.Public, Data: []byte("text")})
+	require.ErrorIs(t, err, knowledge.ErrLongName)
+	require.True(t, knowledge.IsFinal(err))
+}
+
 func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

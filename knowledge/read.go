@@ -207,7 +207,10 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	case bytes.IndexByte(data, 0) >= 0:
 		return nil, ErrUnknownType
 	case !utf8.Valid(data):
-		encoded, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
+		certain := false
+		if encoded, _, certain = charset.DetermineEncoding(data[:min(len(data), 1024)], contentType); !certain {
+			encoded = guess(data)
+		}
 	}
 	if encoded != nil {
 		decoded, err := encoded.NewDecoder().Bytes(data)

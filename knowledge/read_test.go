@@ -5,6 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 )
 
 func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
@@ -25,6 +31,45 @@ func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
 		doc, err := read(t.Context(), source{Name: test.file, Type: test.mediaType, Data: []byte(test.data)}, quiet{})
 		require.NoError(t, err, test.name)
 		require.Equal(t, document{Element: "txt", Sections: []section{{Text: test.want, Line: 1}}}, doc, test.name)
+	}
+}
+
+func TestWhatATextWasWrittenInIsGuessed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in   encoding.Encoding
+		text string
+	}{
+		{charmap.Windows1251, "Цена багета — 60 рублей. Доставка по городу бесплатно.\n"},
+		{charmap.Windows1251, "Товар;Цена;Наличие\nБагет;60;да\nКруассан;80;нет\n"},
+		{charmap.KOI8R, "Цена багета 60 рублей. Доставка по городу бесплатно.\n"},
+		{charmap.Windows1256, "سعر الخبز الفرنسي خمسة دراهم. التوصيل داخل المدينة مجاني.\n"},
+		{charmap.Windows1253, "Η τιμή της μπαγκέτας είναι δύο ευρώ. Η παράδοση στην πόλη είναι δωρεάν.\n"},
+		{charmap.Windows1250, "Cena bagietki wynosi pięć złotych. Dostawa w mieście jest bezpłatna, święta śniadanie.\n"},
+		{japanese.ShiftJIS, "バゲットの値段は三百円です。配達は市内なら無料です。\n"},
+		{japanese.EUCJP, "バゲットの値段は三百円です。配達は市内なら無料です。\n"},
+		{simplifiedchinese.GBK, "法棍面包的价格是十元。市内送货免费，订单超过一百元。\n"},
+		{traditionalchinese.Big5, "法棍麵包的價格是十元。市內送貨免費，訂單超過一百元。\n"},
+		{korean.EUCKR, "바게트 가격은 삼천 원입니다. 시내 배달은 무료입니다.\n"},
+		{charmap.Windows1252, "Le prix d’une baguette est de 1,10 €. La livraison est gratuite dès 20 € d’achat, même l’été.\n"},
+		{charmap.Windows1252, "Preis;Größe\nBrötchen;groß\nKäse;klein\n"},
+		{charmap.Windows1252, "El niño compró mañana un jamón; ¿cuánto? Según la opinión del señor Núñez, 12 €\n"},
+		{charmap.Windows1252, "Não há pão de manhã. A situação é má, a atenção às mães também.\n"},
+		{charmap.Windows1252, "“Quoted” – it’s … fine • ok\n"},
+		{charmap.Windows1252, "ÖLWECHSEL ÜBERPRÜFEN ÄRGER GRÖSSE\n"},
+		{charmap.Windows1252, "Café: 2 €\n"},
+	} {
+		for _, times := range []int{1, 20} {
+			want := strings.Repeat(test.text, times)
+			data, err := test.in.NewEncoder().String(want)
+			require.NoError(t, err)
+			doc, err := read(t.Context(), source{Name: "a.txt", Data: []byte(data)}, quiet{})
+			require.NoError(t, err, want)
+			require.Equal(t, want, doc.Sections[0].Text)
+			doc, err = read(t.Context(), source{Name: "a.html", Data: []byte("<html><body><p>" + data + "</p></body></html>")}, quiet{})
+			require.NoError(t, err, want)
+			require.Equal(t, strings.Join(strings.Fields(want), " "), strings.Join(strings.Fields(doc.Sections[0].Text), " "))
+		}
 	}
 }
 
