@@ -134,14 +134,15 @@ func (d *Database) Close() error {
 	return errors.Join(err, os.RemoveAll(d.folder))
 }
 
-// text is an expression for the first of these columns that there is: the schema went through changes.
+// text is an expression for the first of these columns that there is and that says something: the schema went through changes.
 func (d *Database) text(columns ...string) string {
+	all := ""
 	for _, c := range columns {
 		if slices.Contains(d.columns, c) {
-			return "coalesce(cast(" + c + " as text), '')"
+			all += "nullif(cast(" + c + " as text), ''), "
 		}
 	}
-	return "''"
+	return "coalesce(" + all + "'', '')"
 }
 
 // remembered is a condition for what came from a conversation: all that belongs to a contact, and of the owner's what says so.

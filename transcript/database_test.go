@@ -107,6 +107,19 @@ func TestWhatWasRememberedOfChatsIsNoDocument(t *testing.T) {
 	}
 }
 
+func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
+	t.Parallel()
+	db := openFirst(t, first(t, scopeSchema, "alter table chunks add column role text",
+		`insert into chunks (chunk_id, file_path, document_type, scope, content, created_at) values ('1', '/h/a.md', 'md', 'kb', 'a', ''), ('2', '', 'md', 'user:7', '- tea', '2026-02-11 14:30:00')`,
+		"insert into chunks (chunk_id, file_path, document_type, role, content) values ('3', '/h/b.md', '', 'public', 'b')"))
+	docs := documentsOf(t, db)
+	require.Len(t, docs, 2)
+	require.True(t, docs[0].Public && docs[1].Public)
+	chats, err := db.Remembered(t.Context())
+	require.NoError(t, err)
+	require.Len(t, chats, 1)
+}
+
 func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
 	t.Parallel()
 	docs := documentsOf(t, openFirst(t, first(t, roleSchema, `insert into chunks (chunk_id, file_path, type, element, role, content) values

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 		if err != nil {
 			return err
 		}
-		pieces := knowledge.Pieces{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: doc.Format, Role: policy.Admin}
+		pieces := knowledge.Pieces{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
 		if doc.Public {
 			pieces.Role = policy.Public
 		}
