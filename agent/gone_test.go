@@ -2,12 +2,14 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/llm"
@@ -214,4 +216,41 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	}
 	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID), errMoved)
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
+}
+
+func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, _ := scripted(t, llmtest.Say(says("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	b := setup(t, model)
+	b.equip()
+	delete := func(chat store.Chat) {
+		t.Helper()
+		out := b.count("select max(seq) from outbox where chat_id = $1", chat.ID)
+		_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent', event_id = '$said' || seq where seq = $1", out)
+		require.NoError(t, err)
+		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+			_, err := store.RedactMessage(ctx, tx, chat.ID, id.EventID(fmt.Sprintf("$said%d", out)), time.Now())
+			return err
+		}))
+		require.Empty(t, storetest.Anywhere(t, b.store, "only 5 euro"))
+	}
+	question := b.says("What does delivery cost?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, storetest.Anywhere(t, b.store, "only 5 euro"), "tasks.answer")
+	delete(b.chat)
+	require.Equal(t, "What does delivery cost?", b.message(question).Body)
+
+	b.ask("what does delivery cost?")
+	first, _ := b.task()
+	said := b.count("select max(seq) from outbox")
+	b.agent.Model, _ = scripted(t, llmtest.Say(says("So it is.", 0, "")))
+	b.ask("really?")
+	second, _ := b.task()
+	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")
+	_, err := b.store.DB().Exec(ctx, "update outbox set seq = default where seq = $1", said)
+	require.NoError(t, err)
+	delete(b.admin)
+	require.True(t, b.taskByID(first.ID).Forgotten)
+	require.True(t, b.taskByID(second.ID).Forgotten)
 }

@@ -66,7 +66,8 @@ type Doomed struct {
 	Questions []int64     `json:"questions,omitempty"` // to the owner
 	Summaries []int64     `json:"summaries,omitempty"` // of conversations, by chat
 	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
-	Chats []int64 `json:"chats,omitempty"`
+	Chats []int64    `json:"chats,omitempty"`
+	event id.EventID // of multis' own, that was deleted
 	// Asked is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
 	Asked int64 `json:"asked,omitempty"`
 }
@@ -174,6 +175,11 @@ type end struct {
 func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	var f Forgotten
 	messages := noNil(d.Messages)
+	answering, err := scalars[int64](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
+	if err != nil {
+		return f, err
+	}
+	d.Tasks = unique(slices.Concat(d.Tasks, answering))
 	scope, err := scopeOfDoomed(ctx, tx, d)
 	if err != nil {
 		return f, err
@@ -253,6 +259,13 @@ func noNil(ids []int64) []int64 {
 	return ids
 }
 
+// What was said in the transaction that ended a task is what it came to; so is what answers its message. Later tasks read that answer with
+// the question.
+const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
+	answering as (select t.id, t.message_id from said o join tasks t on t.chat_id = o.chat_id and t.finished_at = o.created_at
+		union select t.id, t.message_id from said o join messages m on m.chat_id = o.chat_id and m.outbox_id = coalesce(o.part_of, o.id) join tasks t on t.message_id = m.id)
+	select id from answering union select l.id from answering a join tasks l on l.about @> array[a.message_id] and l.id > a.id`
+
 const messageOfEventSQL = "select id from messages where chat_id = $1 and event_id = $2 and redacted_at is null"
 
 // What multis said and was deleted is empty too, and so are edits that wait for a message that will not come.
@@ -265,13 +278,14 @@ func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at 
 	if err := exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
 		return nil, err
 	}
+	d := Doomed{event: event}
 	message, err := scalar[int64](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		d.Messages = []int64{message}
+	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}
-	f, err := forget(ctx, tx, Doomed{Messages: []int64{message}}, end{emptySQL, deletedWhy, at})
+	f, err := forget(ctx, tx, d, end{emptySQL, deletedWhy, at})
 	return f.Retract, err
 }
