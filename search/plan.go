@@ -23,12 +23,10 @@ const (
 	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
 	// A cell with fewer passages than negligible is not worth a set of its own.
 	negligible = 0.05
-	// mostSets of words are looked for: a query of many takes long to evaluate.
-	mostSets = 10
+	// mostSets of words are looked for, and no more once they find enoughWorth of what is wanted: a query of many takes long to evaluate.
+	mostSets, enoughWorth = 14, 0.9
 	// mostWork bounds the index entries that are read, and lookingUp is what looking for one takes, beside reading it.
 	mostWork, lookingUp = 3_000_000, 11
-	// togetherness is how much more often than by chance two words of one question stand together.
-	togetherness = 2
 )
 
 // anyOf is the tsquery that matches every passage with one of the terms. Terms must not be empty.
@@ -120,10 +118,11 @@ func loners(terms []Term, scope, chunks int64, budget float64) (sets []cell, tot
 	return sets, total
 }
 
-// cells lists the cells in which passages are expected, the best first. How often a word stands in a passage is not told apart
-// if it is rare, nor, of many words, for the commoner ones.
+// cells lists the cells in which passages are expected, the best first. Words are taken to stand together by chance: where they
+// do so more often, more is found than is needed, while expecting that would leave good passages out where they do not. How often
+// a word stands in a passage is not told apart if it is rare, nor, of many words, for the commoner ones.
 func cells(terms []Term, scope, chunks int64) []weighed {
-	list := []weighed{{expected: float64(scope) / togetherness}}
+	list := []weighed{{expected: float64(scope)}}
 	for i, t := range terms {
 		n := float64(max(chunks, 1))
 		counts := []int64{max(t.Chunks, 1)}
@@ -154,7 +153,7 @@ func cells(terms []Term, scope, chunks int64) []weighed {
 				if l+1 < len(counts) {
 					exactly -= float64(counts[l+1])
 				}
-				with.expected *= min(exactly/n, 1) * togetherness
+				with.expected *= min(exactly/n, 1)
 				next = append(next, with)
 			}
 		}
@@ -188,13 +187,14 @@ func (t Term) standing(level uint8) int64 {
 	return t.Chunks
 }
 
-// choose picks some of the smallest sets that match wanted, those first that match the most for the work they make; one at
-// least, if there is any.
+// choose picks some of the smallest sets that match wanted, those first that match the most for the work they make, until they
+// match enough; one at least, if there is any.
 func choose(terms []Term, wanted []weighed, most int, allowed int64) (chosen []cell) {
 	smallest := slices.DeleteFunc(slices.Clone(wanted), func(w weighed) bool {
 		return slices.ContainsFunc(wanted, func(o weighed) bool { return o.cell != w.cell && w.within(o.cell) })
 	})
-	for len(chosen) < most {
+	negligibleRest := (1 - enoughWorth) * worthOf(wanted)
+	for len(chosen) < most && (len(chosen) == 0 || worthOf(wanted) > negligibleRest) {
 		var best cell
 		var bestWork int64
 		var bestGain float64
@@ -217,6 +217,13 @@ func choose(terms []Term, wanted []weighed, most int, allowed int64) (chosen []c
 		wanted = slices.DeleteFunc(wanted, func(w weighed) bool { return w.within(best) })
 	}
 	return chosen
+}
+
+func worthOf(list []weighed) (sum float64) {
+	for _, w := range list {
+		sum += w.worth
+	}
+	return sum
 }
 
 // queries are the tsqueries that match a passage where each term stands as often as in c, or more.

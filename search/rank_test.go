@@ -122,7 +122,7 @@ func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 		{"in a small scope every match", counted(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
 		{"a rare word is enough", counted(50, 400_000), million, [][]string{{"'w0'"}}},
 		{"two middling words must stand together", counted(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
-		{"or one of them twice, if that is enough", often(counted(20_000, 20_000), 2000, 100, 5), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
+		{"or one of them twice, if that is enough", often(counted(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
 		{"one common word is all there is", counted(20_000), million, [][]string{{"'w0'"}}},
 		{"where it stands often, if that is known", often(counted(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
 		{"a word that never stands often", often(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
