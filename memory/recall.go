@@ -79,9 +79,14 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 
 // Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
 func (m *Memory) Source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
-	docs := make([]int64, len(hits))
-	for i, h := range hits {
-		docs[i] = h.DocumentID
+	var docs []int64
+	for _, h := range hits {
+		if h.Kind == store.KindConversation {
+			docs = append(docs, h.DocumentID)
+		}
+	}
+	if len(docs) == 0 {
+		return nil
 	}
 	var behind map[int64][]int64
 	err := m.Store.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
