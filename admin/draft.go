@@ -131,8 +131,8 @@ func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if rows[0].Emptied() { // it was forgotten
-			return store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
+		if rows[0].Emptied() {
+			return a.forgottenDraft(ctx, tx, out)
 		}
 		asked, err := store.DraftDialog(ctx, tx, sendDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {
@@ -155,6 +155,25 @@ func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
 			a.notice(ctx, tx, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+short(draftTime)+"."))
 	})
+}
+
+// forgottenDraft drops a draft whose words were forgotten. Somebody whose question stands has no answer then, which is told.
+func (a *Admin) forgottenDraft(ctx context.Context, tx store.Tx, out uuid.UUID) error {
+	if err := store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence()); err != nil {
+		return err
+	}
+	asked, err := store.AnsweredBy(ctx, tx, out)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && asked.RedactedAt != nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	to, err := a.draftTo(ctx, tx, out)
+	if err != nil {
+		return err
+	}
+	return a.notice(ctx, tx, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
 // showDraft shows the rows of a draft, with what it answers and what it rests on.

@@ -12,6 +12,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // show carries out the jobs of drafts, and returns what was said.
@@ -187,6 +188,30 @@ func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from outbox where state = 'held'"))
 	require.Equal(t, "That draft does not wait any more.", r.reacts(shown.Event, "👍"))
 	require.Empty(t, r.to(ana))
+}
+
+func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	before, asked := r.says(ana, "@ana:x", "I am Rumpelstiltskin"), r.says(ana, "@ana:x", "do you deliver?")
+	r.tx(func(tx store.Tx) error {
+		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Letter{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Hold: true, RestsOn: []int64{before.ID, asked.ID}})
+		require.True(t, decision.Allow, decision.Why)
+		if err != nil {
+			return err
+		}
+		_, err = store.Settle(r.ctx, tx, []int64{asked.ID}, &out, policy.CodeAnswer, "")
+		return err
+	})
+	r.show()
+	r.tx(func(tx store.Tx) error {
+		_, err := store.RedactMessage(r.ctx, tx, ana.ID, before.EventID, r.now)
+		return err
+	})
+	require.Empty(t, storetest.Anywhere(t, r.st, "rumpel"))
+	r.now = r.now.Add(5 * time.Hour)
+	require.Contains(t, said(r.show()), "What was asked there has no answer.")
 }
 
 func TestADraftWhoseJobIsLostIsShownAllTheSame(t *testing.T) {

@@ -279,6 +279,7 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 		('run:3', 'clock', 1, null, null, 'executing', now() - interval '2 minutes', null),
 		('ask:4', 'ask', 1, 4, null, 'executing', now(), null),
 		('ask:7', 'ask', 1, 7, null, 'executing', now() - interval '2 minutes', null),
+		('ask:8', 'ask', 1, 8, null, 'executing', now() - interval '2 days', null),
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
 		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
