@@ -169,11 +169,12 @@ func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]
 	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
-// Each role is asked for its newest chunk, and those with the newest of all for more: a scope may have thousands of roles.
+// Each role is asked for its newest chunk of each kind, and those with the newest of all for more: a scope may have thousands of roles.
 const recentChunksSQL = chunkTextSQL + `(
-		select r from unnest($1::text[]) r, lateral (select indexed_at, doc_id from chunks where role = r and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit 1) c
+		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,
+			lateral (select indexed_at, doc_id from chunks where role = r and kind = k order by indexed_at desc, doc_id desc, ord limit 1) c
 		order by indexed_at desc, doc_id desc limit $3
-	) n, lateral (select * from chunks where role = n.r and kind = any ($2) order by indexed_at desc, doc_id desc, ord limit $3) c
+	) n, lateral (select * from chunks where role = n.r and kind = n.k order by indexed_at desc, doc_id desc, ord limit $3) c
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
 // The owner may ask for the newest documents first, which are few; a contact has no right on them. The chunks of a document

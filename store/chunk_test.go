@@ -332,6 +332,41 @@ func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2), policy.Public, policy.UserRole(1)} {
+		doc, chunks := documentOf(role, fmt.Sprint(i), fmt.Sprint(i, "a"), fmt.Sprint(i, "b"))
+		if i%2 == 1 {
+			doc.Kind = store.KindConversation
+		}
+		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
+			_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+			return err
+		}))
+	}
+	for _, c := range []struct {
+		kinds []store.Kind
+		limit int
+		want  []string
+	}{
+		{[]store.Kind{store.KindKnowledge, store.KindConversation}, 5, []string{"4a", "4b", "3a", "3b", "1a"}},
+		{[]store.Kind{store.KindConversation}, 3, []string{"3a", "3b", "1a"}},
+		{[]store.Kind{store.KindKnowledge}, 9, []string{"4a", "4b", "0a", "0b"}},
+	} {
+		require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
+			chunks, err := store.RecentChunks(ctx, tx, policy.ContactScope(1), c.kinds, c.limit)
+			var texts []string
+			for _, chunk := range chunks {
+				texts = append(texts, chunk.Content)
+			}
+			require.Equal(t, c.want, texts, c.kinds)
+			return err
+		}))
+	}
+}
+
 func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
