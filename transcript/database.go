@@ -136,13 +136,13 @@ func (d *Database) Close() error {
 
 // text is an expression for the first of these columns that there is and that says something: the schema went through changes.
 func (d *Database) text(columns ...string) string {
-	all := ""
+	all := []string{"coalesce("}
 	for _, c := range columns {
 		if slices.Contains(d.columns, c) {
-			all += "nullif(cast(" + c + " as text), ''), "
+			all = append(all, "nullif(cast("+c+" as text), ''), ")
 		}
 	}
-	return "coalesce(" + all + "'', '')"
+	return strings.Join(append(all, "'', '')"), "")
 }
 
 // remembered is a condition for what came from a conversation: all that belongs to a contact, and of the owner's what says so.
