@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"multis/jobs"
@@ -140,6 +142,9 @@ func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 		return err
 	}
 	d := compare(found, known, a.Now())
+	if d.gone, err = a.reallyGone(d.gone); err != nil {
+		return err
+	}
 	if len(d.changed)+len(d.gone) == 0 && f.Trouble == "" {
 		return nil
 	}
@@ -154,7 +159,7 @@ func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 		if err := store.NoteTrouble(ctx, tx, f.Path, ""); err != nil {
 			return err
 		}
-		if err := store.NoteWatched(ctx, tx, f.Path, looked, gone); err != nil {
+		if err := store.NoteWatched(ctx, tx, f, looked, gone); err != nil {
 			return err
 		}
 		text := d.sentence(f, told, gone)
@@ -227,6 +232,23 @@ func compare(found []store.WatchedFile, known map[string]store.WatchedFile, now 
 	return d
 }
 
+// reallyGone is those of the files which were not found that are not there. A folder that may not be looked into, or whose
+// disk is away, does not say that of its files.
+func (a *Admin) reallyGone(names []string) (gone []string, err error) {
+	root, err := a.documentsRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, name := range names {
+		info, err := root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.Mode().IsRegular() {
+			gone = append(gone, name)
+		}
+	}
+	return gone, nil
+}
+
 // indexChanged reads what is new or changed, and names what was looked at: a file that cannot be read is looked at again when
 // it has changed.
 func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d difference) (told []outcome, looked []store.WatchedFile, err error) {
@@ -236,6 +258,9 @@ func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d diffe
 	}
 	defer root.Close()
 	for _, file := range d.changed {
+		if as, err := a.isWatched(ctx, f); err != nil || !as {
+			return told, looked, err
+		}
 		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role}
 		var failed error
 		doc.Data, failed = knowledge.ReadFile(root.FS(), file.Path)
@@ -246,6 +271,13 @@ func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d diffe
 		told, looked = append(told, o), append(looked, file)
 	}
 	return told, looked, nil
+}
+
+// isWatched tells whether a folder is still watched for the same people. It may take long to index, and who says that they
+// shall not see it must not wait.
+func (a *Admin) isWatched(ctx context.Context, f store.WatchedFolder) (bool, error) {
+	folders, err := store.WatchedFolders(ctx, a.Store.DB())
+	return slices.ContainsFunc(folders, func(now store.WatchedFolder) bool { return now.Path == f.Path && now.Role == f.Role }), err
 }
 
 // removeGone takes the documents of files that are gone out of the library.

@@ -3,10 +3,12 @@ package admin_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // settle makes all files of the documents folder some time old.
@@ -65,6 +67,25 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 }
 
+func TestAFolderThatIsNoLongerPublicIsNotIndexedAsPublicToItsEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"shop/1.md", "shop/2.md", "shop/3.md"} {
+		r.put(name, "# Margins of "+name+"\n\nThey are secret.\n")
+		r.settle(time.Minute, name)
+	}
+	r.owner("/docs watch shop public")
+	// The owner says so while the first file is indexed.
+	r.exec(`create function changes_his_mind() returns trigger language plpgsql as $$ begin
+		update watched_folders set role = 'admin'; delete from watched_files; return null; end $$`)
+	r.exec("create trigger says_so after insert on documents execute function changes_his_mind()")
+	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.watches())
+	require.Equal(t, 1, r.count("select count(*) from documents"))
+	r.exec("drop trigger says_so on documents")
+	require.Equal(t, "📂 `shop` — 3 new: 3 passages, only you.", r.watches())
+	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
+}
+
 func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -80,6 +101,47 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	require.NoError(t, os.Rename(shop+"-away", shop))
 	require.Empty(t, r.watches())
 	require.NotContains(t, r.owner("/docs"), "⚠️")
+}
+
+func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"shop/prices.md", "shop/deep/terms.md"} {
+		r.put(name, prices)
+		r.settle(time.Minute, name)
+	}
+	r.owner("/docs watch shop public")
+	r.watches()
+	require.Equal(t, 2, r.count("select count(*) from documents"))
+
+	// The files of this thread are no longer root's, whose tests these may be.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, name := range []string{"shop/deep", "shop"} {
+		folder := filepath.Join(r.rules.Documents, name)
+		require.NoError(t, os.Chmod(folder, 0))
+		nobody(t, func() { require.Empty(t, r.watches(), name) })
+		require.NoError(t, os.Chmod(folder, 0o700))
+		require.Equal(t, 2, r.count("select count(*) from documents"), name)
+	}
+}
+
+// nobody runs fn, on the thread that the test holds, without root's right to read every file.
+func nobody(t *testing.T, fn func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		fn()
+		return
+	}
+	const readsAll = 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var has [2]unix.CapUserData
+	require.NoError(t, unix.Capget(&header, &has[0]))
+	less := has
+	less[0].Effective &^= readsAll
+	require.NoError(t, unix.Capset(&header, &less[0]))
+	defer func() { require.NoError(t, unix.Capset(&header, &has[0])) }()
+	fn()
 }
 
 func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {

@@ -91,19 +91,19 @@ func NoteTrouble(ctx context.Context, tx Tx, folder, trouble string) error {
 	return exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
 }
 
-// A folder that is not watched any more has no files.
+// A folder that is not watched any more has no files, and one that others may see meanwhile is looked at anew.
 const putWatchedSQL = `insert into watched_files (folder, path, size, modified)
-	select $1, * from unnest($2::text[], $3::bigint[], $4::timestamptz[]) where exists (select from watched_folders where path = $1)
+	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified`
 
 const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
 
-// NoteWatched notes how files of a folder were when they were looked at, and which are gone.
-func NoteWatched(ctx context.Context, tx Tx, folder string, looked []WatchedFile, gone []string) error {
-	err := exec(ctx, tx, "note watched files", putWatchedSQL, folder, column(looked, func(f WatchedFile) string { return f.Path }),
+// NoteWatched notes how files of a folder were when they were looked at for those who may see them, and which are gone.
+func NoteWatched(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
+	err := exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, column(looked, func(f WatchedFile) string { return f.Path }),
 		column(looked, func(f WatchedFile) int64 { return f.Size }), column(looked, func(f WatchedFile) time.Time { return f.Modified }))
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return exec(ctx, tx, "forget watched files", dropWatchedSQL, folder, gone)
+	return exec(ctx, tx, "forget watched files", dropWatchedSQL, f.Path, gone)
 }
