@@ -61,9 +61,9 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 func toldOf(args jobs.IndexArgs, told []outcome) string {
 	text := told[0].sentence()
 	if len(told) > 1 {
-		text = summary(args.Path, told)
+		text = summary(args.Path, args.Role, told)
 	}
-	if args.Role == policy.Public && slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil }) {
+	if slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil && o.report.Role == policy.Public }) {
 		text += madePublic(args)
 	}
 	return text
@@ -74,7 +74,7 @@ func (a *Admin) indexAll(ctx context.Context, args jobs.IndexArgs, progress *ind
 	switch {
 	case args.Address != "":
 		name := knowledge.AddressName(args.Address)
-		report, failed := a.Library.IndexAddress(ctx, args.Address, args.Role, progress.pages("", name))
+		report, failed := a.Library.IndexAddress(ctx, knowledge.File{Origin: args.Address, Role: args.Role, Said: args.Said, Progress: progress.pages("", name)})
 		return []outcome{{name, report, unnamed(failed)}}, nil, nil
 	case args.Path != "":
 		told, err = a.indexFiles(ctx, args, progress)
@@ -107,7 +107,7 @@ func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *i
 	defer root.Close()
 	var told []outcome
 	for i, name := range files {
-		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role}
+		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role, Said: args.Said}
 		if file.Progress = progress.pages("", file.Name); len(files) > 1 {
 			file.Progress = progress.file(args.Path, file.Name, i+1, len(files))
 		}
@@ -134,7 +134,7 @@ func unnamed(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
 // sentDocument fetches a file that was sent. Its name is known even when it cannot be read.
 func (a *Admin) sentDocument(ctx context.Context, args jobs.IndexArgs) (file knowledge.File, sent *store.Message, err error) {
-	file = knowledge.File{Name: "The file", Role: args.Role}
+	file = knowledge.File{Name: "The file", Role: args.Role, Said: args.Said}
 	m, err := store.MessageByID(ctx, a.Store.DB(), args.Message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
 		err = errGone
@@ -173,6 +173,11 @@ func (o outcome) trouble() string {
 	return "⚠️ **" + esc(o.name) + "** is not indexed: " + esc(fileTrouble(o.err)) + "."
 }
 
+// keeps says that a document was not given the role that was asked for all of them, because another was said of it since.
+func (o outcome) keeps() string {
+	return "**" + esc(o.name) + "** stays " + whose(o.report.Role) + ", as you said later."
+}
+
 // blankPages names the pages that could not be read.
 func blankPages(pages []int) string {
 	if len(pages) == 0 {
@@ -190,10 +195,9 @@ func blankPages(pages []int) string {
 }
 
 // summary tells what became of many documents, and names those that were not read or not wholly.
-func summary(where string, told []outcome) string {
+func summary(where string, asked policy.Role, told []outcome) string {
 	read, unchanged, passages := 0, 0, 0
 	var lines []string
-	role := policy.Role("")
 	for _, o := range told {
 		switch {
 		case o.err != nil:
@@ -207,7 +211,10 @@ func summary(where string, told []outcome) string {
 		if blank := blankPages(o.report.Blank); blank != "" {
 			lines = append(lines, "**"+esc(o.name)+"**:"+blank)
 		}
-		role, passages = o.report.Role, passages+o.report.Chunks
+		if o.report.Role != asked {
+			lines = append(lines, o.keeps())
+		}
+		passages += o.report.Chunks
 	}
 	if len(lines) > pageSize {
 		lines = append(lines[:pageSize], "and "+count(len(lines)-pageSize, "more line"))
@@ -215,7 +222,7 @@ func summary(where string, told []outcome) string {
 	if read+unchanged == 0 {
 		return strings.Join(lines, "\n")
 	}
-	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), count(read+unchanged, "document"), count(passages, "passage"), whose(role))
+	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), count(read+unchanged, "document"), count(passages, "passage"), whose(asked))
 	if unchanged > 0 {
 		first += fmt.Sprintf(" %d %s unchanged.", unchanged, plural(unchanged, "was", "were"))
 	}

@@ -261,7 +261,7 @@ func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d diffe
 		if as, err := a.isWatched(ctx, f); err != nil || !as {
 			return told, looked, err
 		}
-		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role}
+		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role, Said: f.Said}
 		var failed error
 		doc.Data, failed = knowledge.ReadFile(root.FS(), file.Path)
 		o := a.indexOne(ctx, doc, failed)
@@ -309,6 +309,9 @@ func (d difference) sentence(f store.WatchedFolder, told []outcome, gone []strin
 			added++
 		}
 		passages += o.report.Chunks
+		if o.report.Role != f.Role {
+			troubles = append(troubles, o.keeps())
+		}
 		if blank := blankPages(o.report.Blank); blank != "" {
 			troubles = append(troubles, "**"+esc(o.name)+"**:"+blank)
 		}
@@ -358,7 +361,7 @@ func (p pickRole) startWatching(r request, role policy.Role) answer {
 	return answer{
 		text: fmt.Sprintf("📂 %s is watched: what lies there, comes, changes or goes is %s. `/docs unwatch %s` ends it.", code(p.Path), whose(role), p.Path),
 		do: func(ctx context.Context, tx store.Tx) error {
-			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, ChatID: r.room.ID}); err != nil {
+			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
 				return err
 			}
 			return jobs.Enqueue(ctx, tx, jobs.FoldersArgs{})

@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"multis/jobs"
+	"multis/policy"
 )
 
 // settle makes all files of the documents folder some time old.
@@ -101,6 +104,38 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	require.NoError(t, os.Rename(shop+"-away", shop))
 	require.Empty(t, r.watches())
 	require.NotContains(t, r.owner("/docs"), "⚠️")
+}
+
+func TestAFileThatIsMadeTheOwnersAloneStaysSoInAPublicFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/margins.md", "# Margins\n\nForty percent.\n")
+	r.put("shop/prices.md", prices)
+	r.settle(time.Minute, "shop/margins.md", "shop/prices.md")
+	r.owner("/docs watch shop public")
+	r.watches()
+	r.now = r.now.Add(time.Minute)
+	r.owner("/index shop/margins.md admin")
+	r.work()
+	r.put("shop/margins.md", "# Margins\n\nFifty percent.\n")
+	r.settle(10*time.Second, "shop/margins.md")
+	require.Equal(t, text("📂 `shop` — 1 changed: 1 passage, public.", "**margins.md** stays only you, as you said later."), r.watches())
+	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"))
+	require.Contains(t, r.owner("/search margins"), "Fifty")
+	require.NotContains(t, r.eva("/search margins"), "Fifty")
+}
+
+func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("margins.md", "# Margins\n\nForty percent.\n")
+	early := jobs.IndexArgs{Path: "margins.md", Role: policy.Public, Said: r.now, Chat: r.room.ID}
+	r.now = r.now.Add(time.Minute)
+	r.owner("/index margins.md admin")
+	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", said(r.work()))
+	require.NoError(t, r.admin.Index(r.ctx, early, false))
+	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", said(r.flush()))
+	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
 func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {

@@ -17,6 +17,8 @@ type IndexArgs struct {
 	Path    string      `json:"path,omitempty"`
 	Address string      `json:"address,omitempty"`
 	Role    policy.Role `json:"role"`
+	// Said is when the owner said who may see them: what he says later holds, whichever job is done first.
+	Said time.Time `json:"said"`
 	// Chat is where the outcome is told.
 	Chat int64 `json:"chat"`
 }

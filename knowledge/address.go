@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"multis/fetch"
-	"multis/policy"
 	"multis/store"
 )
 
@@ -33,35 +32,36 @@ func AddressName(address string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.") + strings.TrimSuffix(path, "/")
 }
 
-// IndexAddress fetches a page, or a file on a server, and indexes it as Index does. One that its server calls unchanged is
-// no work.
-func (l *Library) IndexAddress(ctx context.Context, address string, role policy.Role, progress func(done, all int)) (Report, error) {
-	report, err := l.indexAddress(ctx, address, role, progress)
+// IndexAddress fetches the page, or the file on a server, that is f.Origin, and indexes it as Index does. One that its server calls
+// unchanged is no work. Of f it takes what the page does not say itself.
+func (l *Library) IndexAddress(ctx context.Context, f File) (Report, error) {
+	report, err := l.indexAddress(ctx, f)
 	if err != nil {
-		return Report{}, fmt.Errorf("index %s: %w", AddressName(address), err)
+		return Report{}, fmt.Errorf("index %s: %w", AddressName(f.Origin), err)
 	}
 	return report, nil
 }
 
-func (l *Library) indexAddress(ctx context.Context, address string, role policy.Role, progress func(done, all int)) (Report, error) {
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), address)
+func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
+	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Report{}, err
 	}
 	known := fetch.Validator("")
-	if version, validator, found := strings.Cut(old.Validator, " "); found && version == cutVersion && old.Role == role {
+	stays := old.Role == f.Role || old.RoleSaid.After(f.Said)
+	if version, validator, found := strings.Cut(old.Validator, " "); found && version == cutVersion && stays {
 		known = fetch.Validator(validator)
 	}
-	page, err := l.options.Fetch.Get(ctx, address, known)
+	page, err := l.options.Fetch.Get(ctx, f.Origin, known)
 	if errors.Is(err, fetch.ErrUnchanged) {
-		return Report{Name: old.Name, Role: role, Chunks: old.Chunks, Unchanged: true}, nil
+		old.RoleSaid = f.Said
+		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), old)
 	}
 	if err != nil {
 		return Report{}, err
 	}
-	return l.index(ctx, File{
-		Name: AddressName(page.Address), Origin: address, Type: page.Type, Data: page.Data, Role: role, Progress: progress, validator: page.Validator,
-	})
+	f.Name, f.Type, f.Data, f.validator = AddressName(page.Address), page.Type, page.Data, page.Validator
+	return l.index(ctx, f)
 }
 
 // Lines gives the text of a page line by line, as it would be indexed.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"multis/fetch"
 	"multis/jobs"
@@ -71,6 +72,8 @@ type File struct {
 	Type   string // the media type, as the server says that sent it; empty if nobody did
 	Data   []byte
 	Role   policy.Role
+	// Said is when somebody said that it has this role. A document of which another role was said later keeps that one.
+	Said time.Time
 	// Progress, unless nil, is told how many pages of a file are read.
 	Progress func(done, all int)
 
@@ -121,7 +124,7 @@ func Open(st *store.Store, o Options) *Library {
 }
 
 // Index reads a file, cuts it into passages and puts them in place of what was there from the same origin, all or nothing.
-// A file that was there in another role moves to the new one.
+// A file that was there in another role moves to the new one, unless that role was said later; the report names its role.
 func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 	report, err := l.index(ctx, f)
 	if err != nil {
@@ -137,6 +140,13 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if len(f.Origin) > maxOrigin {
 		return Report{}, ErrLongName
 	}
+	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return Report{}, err
+	}
+	if old.RoleSaid.After(f.Said) {
+		f.Role, f.Said = old.Role, old.RoleSaid
+	}
 	scope, err := scopeOf(f.Role)
 	if err != nil {
 		return Report{}, err
@@ -144,13 +154,10 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	doc := store.Document{
 		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
 		Validator: versioned(f.validator), Hash: digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data)),
+		RoleSaid: f.Said,
 	}
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
-	switch {
-	case err == nil && old.Role == doc.Role && old.Hash == doc.Hash:
-		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, nil
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return Report{}, err
+	if old.Role == doc.Role && old.Hash == doc.Hash {
+		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), doc)
 	}
 	content, err := l.read(ctx, f)
 	if err != nil {
@@ -158,6 +165,9 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	}
 	doc.Element = content.Element
 	report, err := l.write(ctx, scope, doc, chunksOf(f, content.Sections))
+	if errors.Is(err, store.ErrRoleSaid) {
+		return l.index(ctx, f) // while it was read
+	}
 	report.Pages, report.Blank = content.Pages, content.Blank
 	return report, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,6 +99,26 @@ func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 	d.index(t, "prices.md", policy.UserRole(3), priceList)
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
 	require.NotEmpty(t, d.found(t, policy.ContactScope(3), "baguette"))
+}
+
+func TestAFileStaysInTheRoleThatWasSaidLast(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	say := func(role policy.Role, text string, said time.Time) knowledge.Report {
+		report, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: role, Data: []byte(text), Said: said})
+		require.NoError(t, err)
+		return report
+	}
+	say(policy.Public, priceList, noon)
+	require.Equal(t, policy.Admin, say(policy.Admin, priceList, noon.Add(time.Minute)).Role)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Admin, Chunks: 3, Unchanged: true}, say(policy.Public, priceList, noon))
+	require.True(t, say(policy.Admin, priceList, noon.Add(time.Hour)).Unchanged)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Admin, Chunks: 1}, say(policy.Public, "Delivery costs 5 €.\n", noon.Add(2*time.Minute)))
+	require.Empty(t, d.found(t, policy.ContactScope(1), "delivery"))
+	require.Equal(t, "Delivery costs 5 €.", d.found(t, policy.OwnerScope(), "delivery")[0].Text)
+	require.Equal(t, policy.Public, say(policy.Public, priceList, noon.Add(2*time.Hour)).Role)
+	require.NotEmpty(t, d.found(t, policy.ContactScope(1), "delivery"))
 }
 
 func TestARemovedFileIsGone(t *testing.T) {

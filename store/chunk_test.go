@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
@@ -364,6 +365,36 @@ func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
 			require.Equal(t, c.want, texts, c.kinds)
 			return err
 		}))
+	}
+}
+
+func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		role policy.Role
+		text string
+		said time.Time
+		err  error
+	}{
+		{policy.Public, "apple pie", noon, nil},
+		{policy.Admin, "apple pie", noon.Add(time.Minute), nil},
+		{policy.Public, "plum tart", noon, store.ErrRoleSaid},
+		{policy.Admin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
+		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleSaid},
+		{policy.Admin, "plum tart", noon, nil}, // new words, nothing said
+		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleSaid},
+		{policy.Public, "plum tart", noon.Add(2 * time.Hour), nil},
+	} {
+		doc, chunks := documentOf(c.role, "a", c.text)
+		doc.RoleSaid = c.said
+		require.ErrorIs(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
+			_, err := store.AddDocument(ctx, tx, doc, chunks)
+			return err
+		}), c.err)
+		statsMatch(t, st)
 	}
 }
 

@@ -34,9 +34,11 @@ type Document struct {
 	Indexed time.Time
 	// Validator is how the server of a page recognises the version that was indexed; empty if it does not, and for files.
 	Validator string
+	// RoleSaid is when somebody said that it has this role. Of two who say it, the later one is right.
+	RoleSaid time.Time
 }
 
-const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator"
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_said_at"
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
@@ -116,19 +118,30 @@ const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_c
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
 
-const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator)
-	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator)
+const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_said_at)
+	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said)
 	on conflict (origin) do `
 
 const insertDocumentSQL = newDocumentSQL + "nothing returning id"
 
 const upsertDocumentSQL = newDocumentSQL + `update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
-		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now()
+		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(),
+		role_said_at = greatest(documents.role_said_at, excluded.role_said_at)
 	returning id`
 
+// ErrRoleSaid is returned for a document of which another role was said later.
+var ErrRoleSaid = errors.New("somebody said another role of this document since")
+
+const sayRoleSQL = "update documents set role_said_at = $2 where origin = $1 and role = $3 and role_said_at < $2"
+
+// SayRole notes that somebody said of a document that it has the role which it has.
+func SayRole(ctx context.Context, db DB, doc Document) error {
+	return exec(ctx, db, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSaid, doc.Role)
+}
+
 // ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
-// does nothing, when role and hash are what they were. A document that was there in another role is gone from that role.
-// The transaction's scope must hold the document's role.
+// changes nothing, when role and hash are what they were. A document that was there in another role is gone from that role,
+// unless that role was said later: ErrRoleSaid. The transaction's scope must hold the document's role.
 func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
 	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
 		return false, fmt.Errorf("wait for other writers: %w", err)
@@ -138,8 +151,10 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 	case errors.Is(err, ErrNotFound):
 	case err != nil:
 		return false, err
+	case old.Role != doc.Role && old.RoleSaid.After(doc.RoleSaid):
+		return false, ErrRoleSaid
 	case old.Role == doc.Role && old.Hash == doc.Hash:
-		return false, nil
+		return false, SayRole(ctx, tx, doc)
 	default:
 		if err := uncount(ctx, tx, old.ID); err != nil {
 			return false, err
@@ -179,7 +194,7 @@ func (d *Document) write(ctx context.Context, tx Tx, sql string, chunks []Chunk)
 	}
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
 		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Element, "size": d.Size,
-		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator,
+		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSaid,
 	}).Scan(&d.ID)
 	if err != nil {
 		return fmt.Errorf("write document: %w", err)

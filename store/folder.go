@@ -14,8 +14,9 @@ import (
 type WatchedFolder struct {
 	Path    string // below the documents folder
 	Role    policy.Role
-	ChatID  int64  // where what is done is told
-	Trouble string // why it could not be looked at, as it was told
+	Said    time.Time // when somebody said who may see its files
+	ChatID  int64     // where what is done is told
+	Trouble string    // why it could not be looked at, as it was told
 }
 
 // WatchedFile is a file of such a folder as it was when it was last looked at.
@@ -25,15 +26,15 @@ type WatchedFile struct {
 	Modified time.Time
 }
 
-const watchFolderSQL = `insert into watched_folders (path, role, chat_id) values ($1, $2, $3)
-	on conflict (path) do update set role = excluded.role, chat_id = excluded.chat_id, trouble = ''`
+const watchFolderSQL = `insert into watched_folders (path, role, said_at, chat_id) values ($1, $2, $3, $4)
+	on conflict (path) do update set role = excluded.role, said_at = excluded.said_at, chat_id = excluded.chat_id, trouble = ''`
 
 // The files of a folder are looked at again when who may see them changes.
 const forgetFilesSQL = "delete from watched_files where folder = $1"
 
 // WatchFolder begins to watch a folder, or changes who may see its files.
 func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
-	if err := exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.ChatID); err != nil {
+	if err := exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.Said, f.ChatID); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "forget files of folder", forgetFilesSQL, f.Path)
@@ -50,7 +51,7 @@ func UnwatchFolder(ctx context.Context, tx Tx, path string) (bool, error) {
 	return tag.RowsAffected() > 0, nil
 }
 
-const watchedFoldersSQL = "select path, role, chat_id, trouble from watched_folders order by path"
+const watchedFoldersSQL = "select path, role, said_at, chat_id, trouble from watched_folders order by path"
 
 // WatchedFolders lists them by name.
 func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {

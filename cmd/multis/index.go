@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/term"
@@ -153,7 +154,7 @@ func (w wanted) name() string {
 
 func (w wanted) index(ctx context.Context, library *knowledge.Library, role policy.Role, page func(done, all int)) (knowledge.Report, error) {
 	if w.folder == "" {
-		report, err := library.IndexAddress(ctx, w.origin, role, page)
+		report, err := library.IndexAddress(ctx, knowledge.File{Origin: w.origin, Role: role, Said: time.Now(), Progress: page})
 		return report, unnamed(err)
 	}
 	root, err := os.OpenRoot(w.folder)
@@ -165,7 +166,7 @@ func (w wanted) index(ctx context.Context, library *knowledge.Library, role poli
 	if err != nil {
 		return knowledge.Report{}, plainPathError(err)
 	}
-	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Progress: page})
+	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Said: time.Now(), Progress: page})
 	return report, unnamed(err)
 }
 
