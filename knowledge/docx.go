@@ -68,9 +68,12 @@ func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 	return err
 }
 
+// maxNested is how deep elements may stand in others. The decoder keeps them all in memory.
+const maxNested = 10_000
+
 // tokens calls begin and end for each element of d until its end.
 func tokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name string), text func([]byte) error) error {
-	for {
+	for nested := 0; ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -78,8 +81,12 @@ func tokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name st
 		if err == nil {
 			switch t := token.(type) {
 			case xml.StartElement:
+				if nested++; nested > maxNested {
+					return ErrBomb
+				}
 				err = begin(t)
 			case xml.EndElement:
+				nested--
 				end(t.Name.Local)
 			case xml.CharData:
 				err = text(t)

@@ -247,13 +247,17 @@ func tidy(doc document) (document, error) {
 	return doc, nil
 }
 
-// printableText is a section's text without control characters. Nothing moves: each makes room for a blank.
+// printableText is a section's text without control characters. Nothing moves: each makes room for a blank of its length.
 func printableText(s section) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && r < 0x80 && unicode.IsControl(r) {
+		switch {
+		case r == '\n' || r == '\t' || !unicode.IsControl(r):
+			return r
+		case r < utf8.RuneSelf:
 			return ' '
+		default:
+			return '\u00a0'
 		}
-		return r
 	}, strings.ToValidUTF8(s.Text, "?"))
 }
 

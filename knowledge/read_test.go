@@ -24,6 +24,7 @@ func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
 		{"UTF-16 little end first", "a.txt", "", "\xff\xfeB\x00r\x00\xf6\x00", "Brö"},
 		{"UTF-16 big end first", "a.txt", "", "\xfe\xff\x00B\x00r\x00\xf6", "Brö"},
 		{"control characters leave room", "a.txt", "", "a\x1bb", "a b"},
+		{"so do those that some terminals obey", "a.txt", "", "a\u009b2Jb", "a\u00a02Jb"},
 		{"line ends", "a.log", "", "a\r\nb\rc\n", "a\nb\nc\n"},
 		{"an ending that nobody knows", "a.conf", "", "a = b", "a = b"},
 		{"letters that pictures begin with", "a.txt", "", "BM Motors, prices", "BM Motors, prices"},
