@@ -207,7 +207,7 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	case bytes.IndexByte(data, 0) >= 0:
 		return nil, ErrUnknownType
 	case !utf8.Valid(data):
-		certain := false
+		var certain bool
 		if encoded, _, certain = charset.DetermineEncoding(data[:min(len(data), 1024)], contentType); !certain {
 			encoded = guess(data)
 		}
