@@ -224,7 +224,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	model, _ := scripted(t, llmtest.Say(says("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
 	b.equip()
-	delete := func(chat store.Chat) {
+	takeBack := func(chat store.Chat) {
 		t.Helper()
 		out := b.count("select max(seq) from outbox where chat_id = $1", chat.ID)
 		_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent', event_id = '$said' || seq where seq = $1", out)
@@ -238,7 +238,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	question := b.says("What does delivery cost?", policy.ActionAnswer)
 	b.turn()
 	require.Contains(t, storetest.Anywhere(t, b.store, "only 5 euro"), "tasks.answer")
-	delete(b.chat)
+	takeBack(b.chat)
 	require.Equal(t, "What does delivery cost?", b.message(question).Body)
 
 	b.ask("what does delivery cost?")
@@ -250,7 +250,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")
 	_, err := b.store.DB().Exec(ctx, "update outbox set seq = default where seq = $1", said)
 	require.NoError(t, err)
-	delete(b.admin)
+	takeBack(b.admin)
 	require.True(t, b.taskByID(first.ID).Forgotten)
 	require.True(t, b.taskByID(second.ID).Forgotten)
 }
