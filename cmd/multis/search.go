@@ -51,6 +51,9 @@ func printFound(w io.Writer, found search.Result) error {
 		}
 		b.WriteString("\n")
 	}
+	if len(found.Hits) > 0 && len(found.Terms) == 0 {
+		b.WriteString("There is no word to look for; these are the newest passages.\n\n")
+	}
 	for i, h := range found.Hits {
 		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, place(h), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(h.Text))
 		if h.Why != nil {

@@ -28,6 +28,12 @@ func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
 	}
 	require.NotContains(t, b.String(), "used lately", "what adds nothing is not listed")
 
+	require.NotContains(t, b.String(), "newest")
+
+	b.Reset()
+	require.NoError(t, printFound(&b, search.Result{Hits: []search.Hit{{Title: "menu.pdf", Role: "public"}}}))
+	require.Contains(t, b.String(), "no word to look for; these are the newest passages.\n\n1. menu.pdf", "of stop words")
+
 	b.Reset()
 	require.NoError(t, printFound(&b, search.Result{}))
 	require.Equal(t, "Nothing found.\n", b.String())
