@@ -239,15 +239,15 @@ func (d *Describer) Survey(ctx context.Context) error {
 	if err != nil {
 		return explain("list the owner's rooms", err)
 	}
-	profile, err := d.hs.owner.now().GetOwnDisplayName(ctx)
-	if errors.Is(err, mautrix.MNotFound) {
-		profile, err = &mautrix.RespUserDisplayName{}, nil
-	}
-	if err != nil {
-		return explain("read the owner's profile", err)
+	name := ""
+	switch profile, err := d.hs.owner.now().GetOwnDisplayName(ctx); {
+	case err == nil:
+		name = profile.DisplayName
+	case !errors.Is(err, mautrix.MNotFound): // no reason not to start: each chat that is described again gets the name as well
+		zerolog.Ctx(ctx).Warn().Err(explain("read the owner's profile", err)).Msg("The owner's name in the chats stays as it is")
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NameOwner(ctx, tx, profile.DisplayName); err != nil {
+		if err := store.NameOwner(ctx, tx, name); err != nil {
 			return err
 		}
 		known, err := store.ChatsByRoom(ctx, tx, joined.JoinedRooms)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
@@ -71,6 +72,9 @@ func openHomeserver(t *testing.T) *homeserver {
 		reply(w, map[string]id.UserID{"user_id": userOf(r)})
 	})
 	mux.HandleFunc("PUT "+v3+"/devices/{device}", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	mux.HandleFunc("GET "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, mautrix.RespUserDisplayName{DisplayName: "Hannes"})
+	})
 	mux.HandleFunc("PUT "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
 	mux.HandleFunc("POST /_matrix/client/v1/appservice/{id}/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]int{"duration_ms": 1}) })
 	for _, keys := range []string{"POST " + v3 + "/keys/", "PUT " + v3 + "/sendToDevice/", "PUT " + v3 + "/user/"} {
