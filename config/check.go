@@ -50,6 +50,12 @@ func (c *Config) checkMCP(r *reader) {
 			r.complain("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, such as github")
 		case (len(m.Command) > 0) == (m.URL != ""):
 			r.complain("mcp."+name, "needs either a command that starts it or its url")
+		case m.Login && m.URL == "":
+			r.complain("mcp."+name+".login", "is for a server at a url")
+		case m.Login && m.Token != "":
+			r.complain("mcp."+name+".login", "is in place of a token; leave one of them out")
+		case !m.Login && (m.ClientID != "" || m.ClientSecret != ""):
+			r.complain("mcp."+name+".client_id", "is for a server with login: true")
 		}
 	}
 	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < shortestToken {

@@ -231,10 +231,15 @@ type MCP struct {
 	PassEnv []string // variables of our environment that it gets
 	URL     string
 	Token   Secret // opens URL
-	Timeout time.Duration
-	Allow   []string // patterns of its tools that are taken; empty: all
-	Read    []string // of those that run without asking
-	Pin     []string // of those that need the PIN
+	// Login says that the server at URL wants the owner to log in (multis mcp login). ClientID and ClientSecret are how it knows multis,
+	// where it does not let programs make themselves known.
+	Login        bool
+	ClientID     string
+	ClientSecret Secret
+	Timeout      time.Duration
+	Allow        []string // patterns of its tools that are taken; empty: all
+	Read         []string // of those that run without asking
+	Pin          []string // of those that need the PIN
 }
 
 // MCPServer says where other programs may search, as the owner may.

@@ -123,7 +123,7 @@ agents:
 skills: {folder: /srv/skills}
 tasks: {folder: /srv/tasks}
 shortcuts: ["stop (all|everything) => /pause all"]
-mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp"}}
+mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp", login: true, client_id: us, client_secret: our-secret}}
 mcp_server: {hostname: 0.0.0.0, port: 8082, token: twenty-four-characters-or-more}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
 heartbeat: {enabled: true, every: 2h, active_from: 9, active_until: 18, checklist: [angry customers], checks_per_day: 2, tasks: true, drafts: true, per_day: 0.10}
@@ -195,7 +195,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Command: []string{"gh", "stdio"}, Folder: "/var/lib/multis/gh", PassEnv: []string{"TOKEN"}, Token: "gh-token", Timeout: 5 * time.Second,
 				Allow: []string{"a"}, Read: []string{"b"}, Pin: []string{"c"},
 			},
-			"far": {URL: "http://far/mcp", Folder: "/var/lib/multis"},
+			"far": {URL: "http://far/mcp", Folder: "/var/lib/multis", Login: true, ClientID: "us", ClientSecret: "our-secret"},
 		},
 		MCPServer: MCPServer{Hostname: "0.0.0.0", Port: 8082, Token: "twenty-four-characters-or-more"},
 		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"}, ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000},

@@ -258,12 +258,16 @@ func (n *Network) fields(section string) []field {
 // fields lists the keys of one MCP server.
 func (m *MCP) fields(section, dir string) []field {
 	key := secret(section+".token", &m.Token, dir, optional(token))
+	client := secret(section+".client_secret", &m.ClientSecret, dir, optional(token))
 	return []field{
 		list(section+".command", &m.Command, lineOf(1, 1000)),
 		value(section+".folder", &m.Folder, filePath),
 		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
 		value(section+".url", &m.URL, webAddress("http://localhost:8000/mcp")),
 		key[0], key[1],
+		value(section+".login", &m.Login, boolean),
+		value(section+".client_id", &m.ClientID, lineOf(1, 500)),
+		client[0], client[1],
 		value(section+".timeout", &m.Timeout, positive),
 		list(section+".allow", &m.Allow, lineOf(1, 64)),
 		list(section+".read", &m.Read, lineOf(1, 64)),

@@ -39,8 +39,11 @@ type Server struct {
 	Folder  string
 	PassEnv []string
 	URL     string
-	// Token opens URL.
-	Token string
+	// Token opens URL; or Logins hold what the owner's login there gave, where the server wants one: see Login. ClientID and
+	// ClientSecret are how such a server knows multis; empty: it is told at the login.
+	Token                  string
+	Logins                 *Logins
+	ClientID, ClientSecret string
 	// Timeout bounds one call. Defaults to a minute, which is also the most.
 	Timeout time.Duration
 	// Allow are patterns of its tools that are taken, by its own names; none: all. Read run without asking, Pin need the PIN, the rest is
@@ -132,14 +135,11 @@ func (c *connection) keep(ctx context.Context) {
 // serve connects and stays until the server is gone.
 func (c *connection) serve(ctx context.Context) error {
 	changed := make(chan struct{}, 1)
-	client := mcp.NewClient(&mcp.Implementation{Name: "multis", Version: "1"}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{}, // nothing of ours is for servers to use: no files, no model, no questions
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		},
+	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
 	})
 	transport, end := c.transport(ctx)
 	defer end()
@@ -177,6 +177,13 @@ func (c *connection) serve(ctx context.Context) error {
 		case <-look.C:
 		}
 	}
+}
+
+// newClient is how multis calls itself. Nothing of ours is for servers to use: no files, no model, no questions.
+func newClient(changed func(context.Context, *mcp.ToolListChangedRequest)) *mcp.Client {
+	return mcp.NewClient(&mcp.Implementation{Name: "multis", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, ToolListChangedHandler: changed,
+	})
 }
 
 // errGone: the server ended, or ended the connection.

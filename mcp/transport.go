@@ -25,9 +25,12 @@ const endTime = 2 * time.Second
 // transport is the way to a server. end, which may be called twice, leaves nothing of it behind.
 func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func()) {
 	if c.URL != "" {
-		plain := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
-		client := &http.Client{Transport: bearer{token: c.Token, next: plain}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, plain.CloseIdleConnections
+		client := plainClient(c.Token)
+		way := &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}
+		if c.Logins != nil {
+			way.OAuthHandler = &door{server: c.Server, client: client}
+		}
+		return way, client.CloseIdleConnections
 	}
 	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end sees to it
 	cmd.Dir = c.Folder
@@ -53,11 +56,23 @@ func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func
 	}
 }
 
+// plainClient asks servers and follows nobody elsewhere. It shows the token, if there is one.
+func plainClient(token string) *http.Client {
+	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	return &http.Client{
+		Transport:     bearer{token: token, next: next},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 // bearer shows a token, and bounds what comes back.
 type bearer struct {
 	token string
-	next  http.RoundTripper
+	next  *http.Transport
 }
+
+// CloseIdleConnections is what http.Client asks its transport for.
+func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.token != "" {

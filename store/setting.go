@@ -26,6 +26,7 @@ const (
 	SettingPause        Setting = "pause"         // Pause: everything is silent
 	SettingWelcomed     Setting = "welcomed"      // bool: the first message was shown
 	SettingName         Setting = "name"          // string: what the assistant is called, instead of what config.yaml says
+	SettingLogin        Setting = "login:"        // string, with the name of an MCP server behind it: what it gave at a login, sealed
 )
 
 // Pause says since when nothing is sent to anybody.

@@ -37,6 +37,7 @@ type cli struct {
 	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
 	Import  importCmd  `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
 	Replay  replayCmd  `cmd:"" help:"Go through a task again from what is stored of it: nothing is done, and it says whether it comes to the same."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`

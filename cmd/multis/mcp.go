@@ -1,36 +1,145 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"multis/admin"
 	"multis/config"
 	"multis/mcp"
+	"multis/store"
 	"multis/tools"
 )
 
 // openMCP finds the servers whose tools go into a registry.
-func openMCP(cfg *config.Config, registry *tools.Registry) (*mcp.Source, error) {
+func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry) (*mcp.Source, error) {
 	var servers []mcp.Server
 	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
-		m := cfg.MCP[name]
-		if len(m.Command) > 0 {
+		if m := cfg.MCP[name]; len(m.Command) > 0 {
 			if err := os.MkdirAll(m.Folder, 0o700); err != nil {
 				return nil, fmt.Errorf("mcp.%s.folder: %w", name, err)
 			}
 		}
-		servers = append(servers, mcp.Server{
-			Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL, Token: m.Token.Value(), Timeout: m.Timeout,
-			Allow: m.Allow, Read: m.Read, Pin: m.Pin,
-		})
+		servers = append(servers, mcpServer(cfg, st, name))
 	}
 	return mcp.NewSource(registry, servers), nil
+}
+
+func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
+	m := cfg.MCP[name]
+	server := mcp.Server{
+		Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL, Token: m.Token.Value(), Timeout: m.Timeout,
+		Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
+	}
+	if m.Login {
+		server.Logins = &mcp.Logins{Shelf: loginShelf{st}, Secret: cfg.Appservice.ASToken.Value()}
+	}
+	return server
+}
+
+// loginShelf keeps logins among the settings.
+type loginShelf struct{ st *store.Store }
+
+func (s loginShelf) Kept(ctx context.Context, server string) (text string, err error) {
+	_, err = store.GetSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), &text)
+	return text, err
+}
+
+func (s loginShelf) Keep(ctx context.Context, server, text string) error {
+	return store.PutSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), text)
+}
+
+type mcpCmd struct {
+	Login  mcpLoginCmd  `cmd:"" help:"Log in to an MCP server that wants it (mcp.<name>.login). What it gives is kept encrypted."`
+	Logout mcpLogoutCmd `cmd:"" help:"Forget the login to an MCP server."`
+}
+
+type mcpLoginCmd struct {
+	Name string `arg:"" help:"What config.yaml calls the server."`
+}
+
+// loginTime is how long somebody may take to log in.
+const loginTime = 10 * time.Minute
+
+// Run asks for the login and keeps it. A running multis takes it within a minute.
+func (c mcpLoginCmd) Run(ctx context.Context, all *cli) error {
+	cfg, st, closeDB, err := open(ctx, all.Config)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	if err := wantsLogin(cfg, c.Name); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, loginTime)
+	defer cancel()
+	n, err := mcp.Login(ctx, mcpServer(cfg, st, c.Name), askLogin)
+	if errors.Is(err, mcp.ErrNoLogin) {
+		return fmt.Errorf("%s: %w; take mcp.%[1]s.login out of config.yaml", c.Name, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	fmt.Printf("Logged in to %s, which has %s. A running multis takes them within a minute; /tools shows them.\n", c.Name, count(n, "tool"))
+	return nil
+}
+
+// askLogin has the owner open an address, and reads where that ended.
+func askLogin(ctx context.Context, address string) (string, error) {
+	fmt.Printf("Open this in your browser and log in:\n\n  %s\n\nThe browser ends at an address that begins with http://127.0.0.1 and cannot be opened, which is as it should be.\nPaste that address here: ", address)
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(os.Stdin).ReadString('\n') // what is missing is seen in the address
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		return text, nil
+	case <-ctx.Done():
+		return "", fmt.Errorf("nobody logged in: %w", ctx.Err())
+	}
+}
+
+type mcpLogoutCmd struct {
+	Name string `arg:"" help:"What config.yaml calls the server."`
+}
+
+// Run forgets the login. The server is not told: it lists its logins itself.
+func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
+	cfg, st, closeDB, err := open(ctx, all.Config)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	if err := wantsLogin(cfg, c.Name); err != nil {
+		return err
+	}
+	if err := store.DropSetting(ctx, st.DB(), store.SettingLogin+store.Setting(c.Name)); err != nil {
+		return err
+	}
+	fmt.Printf("Forgot the login to %s. End it there as well, in the settings of your account.\n", c.Name)
+	return nil
+}
+
+// wantsLogin refuses a server that nobody logs in to.
+func wantsLogin(cfg *config.Config, name string) error {
+	m, is := cfg.MCP[name]
+	switch {
+	case !is:
+		return fmt.Errorf("there is no mcp.%s in config.yaml", name)
+	case !m.Login:
+		return fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
+	default:
+		return nil
+	}
 }
 
 // sourceList is how the servers are, as the admin room shows it.

@@ -149,7 +149,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	registry := newTools(st, searcher, library, mem, box)
-	source, err := openMCP(cfg, registry)
+	source, err := openMCP(cfg, st, registry)
 	if err != nil {
 		return nil, err
 	}

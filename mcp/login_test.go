@@ -1,0 +1,235 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/stretchr/testify/require"
+
+	"multis/tools"
+)
+
+// memoryShelf is a shelf that is gone with the test.
+type memoryShelf struct {
+	mu    sync.Mutex
+	texts map[string]string
+}
+
+func (s *memoryShelf) Kept(_ context.Context, server string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.texts[server], nil
+}
+
+func (s *memoryShelf) Keep(_ context.Context, server, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts[server] = text
+	return nil
+}
+
+// guarded is an MCP server behind OAuth, and the authorization server beside it, as RFC 6749, 7636, 7591, 8414 and 9728 have them. A
+// token is good for lifetime, and a refresh token once.
+type guarded struct {
+	*httptest.Server
+
+	lifetime int // seconds
+
+	mu         sync.Mutex
+	challenges map[string]string // by code
+	token      string            // the one that is good
+	refresh    string
+	issued     int
+	revoked    bool
+}
+
+func newGuarded(t *testing.T, lifetime int) *guarded {
+	t.Helper()
+	g := &guarded{lifetime: lifetime, challenges: map[string]string{}}
+	mux := http.NewServeMux()
+	g.Server = httptest.NewServer(mux)
+	t.Cleanup(g.Close)
+	answer := func(w http.ResponseWriter, status int, body any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+	inner := testServer(nil, nil)
+	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if token != g.token || g.revoked {
+			return nil, auth.ErrInvalidToken
+		}
+		return &auth.TokenInfo{Expiration: time.Now().Add(time.Hour)}, nil
+	}
+	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: g.URL + "/resource"})(
+		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return inner }, nil)))
+	mux.Handle("/resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{Resource: g.URL + "/mcp", AuthorizationServers: []string{g.URL}}))
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]any{
+			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
+		})
+	})
+	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
+		var asked map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		asked["client_id"] = "made-known"
+		answer(w, http.StatusCreated, asked)
+	})
+	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		code := fmt.Sprint("code-", len(g.challenges))
+		g.challenges[code] = q.Get("code_challenge")
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
+	})
+	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+		byCode := r.FormValue("grant_type") == "authorization_code" && g.challenges[r.FormValue("code")] == base64.RawURLEncoding.EncodeToString(sum[:])
+		byRefresh := r.FormValue("grant_type") == "refresh_token" && r.FormValue("refresh_token") == g.refresh && !g.revoked
+		if r.FormValue("client_id") != "made-known" || !byCode && !byRefresh {
+			answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+			return
+		}
+		g.issued++
+		g.token, g.refresh = fmt.Sprint("secret-token-", g.issued), fmt.Sprint("secret-refresh-", g.issued)
+		answer(w, http.StatusOK, map[string]any{"access_token": g.token, "token_type": "Bearer", "expires_in": g.lifetime, "refresh_token": g.refresh})
+	})
+	return g
+}
+
+// browse opens an address as a browser does in which somebody is logged in, and tells where that ends.
+func browse(ctx context.Context, address string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	return resp.Header.Get("Location") + "\n", nil
+}
+
+// problemOf connects once and says why that failed; empty if it did not, after a tool was called.
+func problemOf(t *testing.T, s Server) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	registry := tools.NewRegistry(tools.Tiers{})
+	source := NewSource(registry, []Server{s})
+	done := make(chan struct{})
+	go func() { defer close(done); _ = source.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	var state State
+	require.Eventually(t, func() bool {
+		state = source.States()[0]
+		return state.Problem != "it was not tried yet"
+	}, 20*time.Second, 5*time.Millisecond)
+	if state.Problem == "" {
+		require.Positive(t, state.Tools)
+	}
+	return state.Problem
+}
+
+func TestALoginOpensAServer(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 3600)
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+
+	require.Contains(t, problemOf(t, server), "it wants a login: run multis mcp login guarded")
+
+	n, err := Login(t.Context(), server, browse)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Empty(t, problemOf(t, server))
+	require.Equal(t, 1, g.issued, "a token that is good is not made new")
+
+	kept := shelf.texts["guarded"]
+	plain, err := base64.StdEncoding.DecodeString(kept)
+	require.NoError(t, err)
+	require.NotContains(t, kept+string(plain), "secret-")
+
+	other := server
+	other.Logins = &Logins{Shelf: shelf, Secret: "another"}
+	require.Contains(t, problemOf(t, other), "cannot be read with this as_token: run multis mcp login guarded")
+	shelf.texts["other"] = kept
+	other = server
+	other.Name = "other"
+	require.Contains(t, problemOf(t, other), "cannot be read", "one server's login is not another's")
+	moved := server
+	moved.URL = g.URL + "/elsewhere"
+	require.Contains(t, problemOf(t, moved), "it wants a login", "a token goes to no other address")
+
+	g.mu.Lock()
+	g.revoked = true
+	g.mu.Unlock()
+	require.Contains(t, problemOf(t, server), "it refused the login (401): run multis mcp login guarded")
+}
+
+func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 1) // a token is over ten seconds before its time
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	_, err := Login(t.Context(), server, browse)
+	require.NoError(t, err)
+	require.Empty(t, problemOf(t, server))
+	require.Greater(t, g.issued, 1)
+	require.Empty(t, problemOf(t, server), "the newest refresh token was kept: an older one opens nothing")
+
+	g.mu.Lock()
+	g.revoked = true
+	g.mu.Unlock()
+	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
+}
+
+func TestALoginThatCannotBe(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 3600)
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	for ended, want := range map[string]string{
+		"":         "paste the whole address",
+		"http://[": "that is no address",
+		"code=1":   "paste the whole address",
+		"http://127.0.0.1:8931/login?error=access_denied&error_description=not+you": "the login was refused: access_denied not you",
+		"http://127.0.0.1:8931/login?code=code-0&state=somebody-else's":             "state",
+	} {
+		times := 0
+		_, err := Login(t.Context(), server, func(context.Context, string) (string, error) { times++; return ended, nil })
+		require.ErrorContains(t, err, want, ended)
+		require.Equal(t, 1, times, "nobody is asked twice")
+	}
+	gone := errors.New("gone")
+	_, err := Login(t.Context(), server, func(context.Context, string) (string, error) { return "", gone })
+	require.ErrorIs(t, err, gone)
+	require.Empty(t, shelf.texts)
+
+	open := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(nil, nil) }, nil))
+	defer open.Close()
+	server.URL = open.URL
+	_, err = Login(t.Context(), server, browse)
+	require.ErrorIs(t, err, ErrNoLogin)
+}
