@@ -42,9 +42,9 @@ type Logins struct {
 
 // login is what a server gave, and how it is made new.
 type login struct {
-	URL    string // of the server: what has another address is another server
-	Config oauth2.Config
-	Token  *oauth2.Token
+	URL    string        `json:"url"` // of the server: what has another address is another server
+	Client oauth2.Config `json:"client"`
+	Token  *oauth2.Token `json:"token"`
 }
 
 var (
@@ -135,7 +135,7 @@ func (d *door) token(ctx context.Context) (*oauth2.Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := known.Config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, d.client), known.Token).Token()
+	token, err := known.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, d.client), known.Token).Token()
 	if _, refused := errors.AsType[*oauth2.RetrieveError](err); refused || err != nil && known.Token.RefreshToken == "" {
 		return nil, d.ask(errors.New("its login is over"))
 	}
@@ -192,7 +192,7 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 			kept = true
 			d := &door{server: s, client: client}
-			return tokens(func() (*oauth2.Token, error) { return d.token(ctx) }), s.Logins.keep(ctx, s, login{URL: s.URL, Config: *c, Token: token})
+			return tokens(func() (*oauth2.Token, error) { return d.token(ctx) }), s.Logins.keep(ctx, s, login{URL: s.URL, Client: *c, Token: token})
 		},
 	}
 	if s.ClientID == "" {
