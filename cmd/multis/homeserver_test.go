@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
@@ -72,8 +71,9 @@ func openHomeserver(t *testing.T) *homeserver {
 		reply(w, map[string]id.UserID{"user_id": userOf(r)})
 	})
 	mux.HandleFunc("PUT "+v3+"/devices/{device}", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
+	// One that keeps profiles to itself: multis starts all the same.
 	mux.HandleFunc("GET "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, mautrix.RespUserDisplayName{DisplayName: "Hannes"})
+		http.Error(w, `{"errcode": "M_FORBIDDEN", "error": "not yours"}`, http.StatusForbidden)
 	})
 	mux.HandleFunc("PUT "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
 	mux.HandleFunc("POST /_matrix/client/v1/appservice/{id}/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]int{"duration_ms": 1}) })
