@@ -43,14 +43,3 @@ func CloseEscalation(ctx context.Context, tx Tx, chat int64, at time.Time) (bool
 	}
 	return tag.RowsAffected() == 1, nil
 }
-
-const countEscalationsSQL = "select count(*) from escalations where closed_at is null"
-
-// CountEscalations counts the chats that wait for a person.
-func CountEscalations(ctx context.Context, db DB) (int, error) {
-	var n int
-	if err := db.QueryRow(ctx, countEscalationsSQL).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count escalations: %w", err)
-	}
-	return n, nil
-}

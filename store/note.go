@@ -69,12 +69,6 @@ func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Not
 	return collect[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
 }
 
-const noteByIDSQL = "select " + noteColumns + " from notes n where n.id = $1"
-
-// NoteByID returns a note that the transaction's scope may see, or ErrNotFound.
-func NoteByID(ctx context.Context, tx Tx, note int64) (Note, error) {
-	return one[Note](ctx, tx, "note", noteByIDSQL, note)
-}
 
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
