@@ -69,7 +69,6 @@ func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Not
 	return collect[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
 }
 
-
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
 // ChatOfSection is the chat that a capture was of, or ErrNotFound.
