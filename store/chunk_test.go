@@ -311,6 +311,75 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 	statsMatch(t, st)
 }
 
+func TestARoleThatGrowsBigWhileSeveralWriteIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var group errgroup.Group
+	for writer := range 4 {
+		group.Go(func() error {
+			for i := range 20 {
+				texts := make([]string, 40)
+				for j := range texts {
+					texts[j] = fmt.Sprint("cherry plum", i*j, " pear", writer)
+				}
+				doc, chunks := documentOf(policy.UserRole(int64(1+i%2)), fmt.Sprint("d", writer, i), texts...)
+				err := st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
+					_, err := store.AddDocument(t.Context(), tx, doc, chunks)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	for i := 0; ; i++ { // until nothing waits, so that all is compared
+		var waiting bool
+		require.NoError(t, st.DB().QueryRow(t.Context(), "select exists (select from uncounted)").Scan(&waiting))
+		if !waiting {
+			break
+		}
+		require.Less(t, i, 10)
+		require.NoError(t, putDocument(t.Context(), st, policy.UserRole(1), fmt.Sprint("last", i), make([]string, 100)...))
+	}
+	statsMatch(t, st)
+}
+
+func TestDocumentsAreAddedWhileSomebodyCountsWords(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	add := func(origin string) error {
+		return st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
+			doc, chunks := documentOf(policy.Public, origin, "apple "+origin, "zebra "+origin)
+			_, err := store.AddDocument(ctx, tx, doc, chunks)
+			return err
+		})
+	}
+	waiting := func() (n int) {
+		require.NoError(t, st.DB().QueryRow(ctx, "select count(*) from uncounted").Scan(&n))
+		return n
+	}
+	require.NoError(t, add("a"))
+	require.Zero(t, waiting(), "counted at once, when there is nothing else")
+	require.NoError(t, st.InTx(ctx, func(counting store.Tx) error {
+		if _, err := counting.Exec(ctx, "select pg_advisory_xact_lock('term_stats'::regclass::int)"); err != nil {
+			return err
+		}
+		if err := add("b"); err != nil {
+			return err
+		}
+		return add("c")
+	}))
+	require.Equal(t, 2, waiting())
+	statsMatch(t, st)
+	require.NoError(t, add("d"))
+	require.Zero(t, waiting(), "the next one counts all")
+	statsMatch(t, st)
+}
+
 func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -29,15 +29,28 @@ const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <
 
 const putOffSQL = "insert into uncounted (doc_id) values ($1)"
 
-// count adds a document as it stands to the sizes. Its words follow with those of others.
+// count adds a document as it stands to the sizes, and to what waits to be counted. When much waits, all of it is counted
+// first, while others go on writing.
 func count(ctx context.Context, tx Tx, docID int64) error {
-	if err := size(ctx, tx, []int64{docID}, 1); err != nil {
-		return err
-	}
 	if err := exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
 		return err
 	}
-	return countAll(ctx, tx)
+	much, err := scalar[bool](ctx, tx, "what is not counted", muchWaitsSQL)
+	if err != nil {
+		return err
+	}
+	if much {
+		if err := countAll(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if err := lockCorpus(ctx, tx); err != nil {
+		return err
+	}
+	if err := size(ctx, tx, []int64{docID}, 1); err != nil || !much {
+		return err
+	}
+	return exec(ctx, tx, "count bigger roles", countBiggerSQL)
 }
 
 const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
@@ -66,8 +79,9 @@ func size(ctx context.Context, tx Tx, docs []int64, sign int) error {
 	return exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
-// A twentieth of the corpus may wait, and no more than 2,000 chunks.
-const muchWaitsSQL = `select coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
+// A twentieth of the corpus may wait, and no more than 2,000 chunks. One counts at a time.
+const muchWaitsSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
+		then pg_try_advisory_xact_lock('term_stats'::regclass::int) else false end
 	from uncounted join documents d on d.id = doc_id`
 
 const takeUncountedSQL = "delete from uncounted returning doc_id"
@@ -82,23 +96,18 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most.
+// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most. What was written
+// while others were counted is counted with the next ones.
 const countBiggerSQL = `with bigger as (update corpus_stats set counted = true where not counted and chunks > 1000 returning role)
 	insert into term_stats (role, word, ndoc)
-		select role, w, count(*) from bigger join chunk_index i using (role), unnest(tsvector_to_array(i.tsv)) w group by 1, 2`
+		select role, w, count(*) from bigger join chunk_index i using (role), unnest(tsvector_to_array(i.tsv)) w
+		where not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
 
-// countAll counts what waits to be counted, when that is much.
+// countAll counts what waits to be counted. The transaction must hold the lock of the counts.
 func countAll(ctx context.Context, tx Tx) error {
-	much, err := scalar[bool](ctx, tx, "what is not counted", muchWaitsSQL)
-	if err != nil || !much {
-		return err
-	}
 	docs, err := scalars[int64](ctx, tx, "what is not counted", takeUncountedSQL)
 	if err != nil {
 		return err
 	}
-	if err := exec(ctx, tx, "count words", countAllSQL, docs); err != nil {
-		return err
-	}
-	return exec(ctx, tx, "count bigger roles", countBiggerSQL)
+	return exec(ctx, tx, "count words", countAllSQL, docs)
 }

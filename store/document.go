@@ -106,8 +106,24 @@ func DocumentGroups(ctx context.Context, db DB, scope policy.Scope) ([]DocumentG
 	return groups, nil
 }
 
-// Writers of the search tables take turns, because each of them changes the counts of the same common words.
-const lockCorpusSQL = "select from corpus_stats where role = '*' for update"
+// Writers of the search tables take turns at the sizes, which each of them changes. Who changes the counts of words holds
+// another lock before, and longer: those who only add documents need not wait for it.
+const (
+	lockCorpusSQL = "select from corpus_stats where role = '*' for update"
+	lockCountsSQL = "select pg_advisory_xact_lock('term_stats'::regclass::int)"
+)
+
+func lockCorpus(ctx context.Context, tx Tx) error {
+	return exec(ctx, tx, "wait for other writers", lockCorpusSQL)
+}
+
+// lockAll is for who takes words out of the counts.
+func lockAll(ctx context.Context, tx Tx) error {
+	if err := exec(ctx, tx, "wait for who counts words", lockCountsSQL); err != nil {
+		return err
+	}
+	return lockCorpus(ctx, tx)
+}
 
 // Held by whoever writes a document, so that the others know of it.
 const lockWritingSQL = "select pg_advisory_xact_lock_shared('documents'::regclass::int)"
@@ -143,8 +159,8 @@ func SayRole(ctx context.Context, db DB, doc Document) error {
 // changes nothing, when role and hash are what they were. A document that was there in another role is gone from that role,
 // unless that role was said later: ErrRoleSaid. The transaction's scope must hold the document's role.
 func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
-	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
-		return false, fmt.Errorf("wait for other writers: %w", err)
+	if err := lockAll(ctx, tx); err != nil {
+		return false, err
 	}
 	old, err := DocumentByOrigin(ctx, tx, doc.Origin)
 	switch {
@@ -172,7 +188,7 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 }
 
 // AddDocument is ReplaceDocument for a document that is likely to be new: then others are written at the same time, up to
-// the counting. The transaction must not have written another document before, or two of them would wait for each other.
+// the sizes. The transaction must not have written another document before, or two of them would wait for each other.
 func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
 	err := doc.write(ctx, tx, insertDocumentSQL, chunks)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -180,9 +196,6 @@ func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool
 	}
 	if err != nil {
 		return false, err
-	}
-	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
-		return false, fmt.Errorf("wait for other writers: %w", err)
 	}
 	return true, count(ctx, tx, doc.ID)
 }
@@ -222,8 +235,8 @@ const deleteDocumentsSQL = "delete from documents where id = any ($1)"
 
 // removeDocuments is RemoveDocument for many of them. It returns how many chunks there were, and how many documents.
 func removeDocuments(ctx context.Context, tx Tx, origins []string) (chunks, found int, err error) {
-	if _, err := tx.Exec(ctx, lockCorpusSQL); err != nil {
-		return 0, 0, fmt.Errorf("wait for other writers: %w", err)
+	if err := lockAll(ctx, tx); err != nil {
+		return 0, 0, err
 	}
 	type doc struct {
 		ID     int64
