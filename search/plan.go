@@ -27,6 +27,8 @@ const (
 	mostSets, enoughWorth = 14, 0.9
 	// mostWork bounds the index entries that are read, and lookingUp is what looking for one takes, beside reading it.
 	mostWork, lookingUp = 3_000_000, 11
+	// From so many index entries on, two connections share the sets of a search that runs alone. The server works a tenth more for it.
+	worthSharing = 300_000
 )
 
 // anyOf is the tsquery that matches every passage with one of the terms. Terms must not be empty.
@@ -68,13 +70,19 @@ type weighed struct {
 	worth           float64 // of finding them: less, the more there are that score higher
 }
 
-// plan is sets of tsqueries that match most of the passages that can rank high and few others: about budget. Terms are in order of
+// A set is tsqueries that a passage must match all of, and the work to find those that do.
+type set struct {
+	queries []string
+	work    int64
+}
+
+// plan is sets that match most of the passages that can rank high and few others: about budget. Terms are in order of
 // rarity; scope is the number of passages searched, chunks the number that the terms' counts refer to. The cells are taken
 // in order of their score, so that what is taken is what scores more than some bound; of sets that hold one another the
 // smallest are asked for.
-func plan(terms []Term, scope, chunks int64, budget float64) [][]string {
+func plan(terms []Term, scope, chunks int64, budget float64) []set {
 	if scope < smallScope {
-		return [][]string{{anyOf(terms)}}
+		return []set{{queries: []string{anyOf(terms)}}}
 	}
 	limit := shortPlan
 	if len(terms) > shortQuery {
@@ -97,11 +105,35 @@ func plan(terms []Term, scope, chunks int64, budget float64) [][]string {
 		}
 	}
 	taken = append(taken, choose(terms, wanted, mostSets-len(taken), mostWork*chunks/scope)...)
-	sets := make([][]string, len(taken))
+	sets := make([]set, len(taken))
 	for i, c := range taken {
-		sets[i] = c.queries(terms)
+		sets[i] = set{c.queries(terms), work(terms, c)}
 	}
 	return sets
+}
+
+// shared is sets in two parts that take about as long to find, the longer one first, if that is worth it; otherwise in one.
+func shared(sets []set) [][]set {
+	var whole int64
+	for _, s := range sets {
+		whole += s.work
+	}
+	if whole < worthSharing || len(sets) < 2 {
+		return [][]set{sets}
+	}
+	var parts [2][]set
+	var sum [2]int64
+	for _, s := range slices.SortedStableFunc(slices.Values(sets), func(a, b set) int { return cmp.Compare(b.work, a.work) }) {
+		lighter := 0
+		if sum[1] < sum[0] {
+			lighter = 1
+		}
+		parts[lighter], sum[lighter] = append(parts[lighter], s), sum[lighter]+s.work
+	}
+	if sum[1] > sum[0] {
+		parts[0], parts[1] = parts[1], parts[0]
+	}
+	return parts[:]
 }
 
 // loners are the terms that are so rare that all passages with one of them can be looked at.

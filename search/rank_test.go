@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,14 @@ func often(terms []Term, counts ...int64) []Term {
 	return terms
 }
 
+func queries(sets []set) [][]string {
+	list := make([][]string, len(sets))
+	for i, s := range sets {
+		list[i] = s.queries
+	}
+	return list
+}
+
 func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
@@ -128,7 +137,7 @@ func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 		{"a word that never stands often", often(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
 		{"few rare ones are all taken", counted(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {
-		require.Equal(t, c.want, plan(c.terms, c.scope, million, candidateBudget), c.name)
+		require.Equal(t, c.want, queries(plan(c.terms, c.scope, million, candidateBudget)), c.name)
 	}
 }
 
@@ -148,11 +157,42 @@ func TestAPlanIsBounded(t *testing.T) {
 	}
 }
 
+func TestTwoShareMuchWorkInHalves(t *testing.T) {
+	t.Parallel()
+	const million = 1_000_000
+	terms := often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
+	much := plan(terms, million, million, candidateBudget)
+	parts := shared(much)
+	require.Len(t, parts, 2)
+	require.ElementsMatch(t, much, slices.Concat(parts...))
+	var work [2]int64
+	var biggest int64
+	for i, part := range parts {
+		for _, s := range part {
+			work[i] += s.work
+			biggest = max(biggest, s.work)
+		}
+	}
+	require.GreaterOrEqual(t, work[0], work[1])
+	require.LessOrEqual(t, work[0]-work[1], biggest)
+
+	for _, sets := range [][]set{{{work: 10 * worthSharing}}, {{work: worthSharing / 3}, {work: worthSharing / 3}}} {
+		require.Equal(t, [][]set{sets}, shared(sets), "one set, and little work, are left to one")
+	}
+
+	corpus := store.Corpus{PlannedChunks: million, StatsChunks: million, StatsWords: 50 * million}
+	require.Len(t, passageQueries(terms, corpus, Query{}, candidateBudget, false), 1, "who does not search alone has one connection")
+	halves := passageQueries(terms, corpus, Query{}, candidateBudget, true)
+	require.Len(t, halves, 2)
+	require.Empty(t, halves[0].Any, "the caller's own passages are looked through once")
+	require.NotEmpty(t, halves[1].Any)
+}
+
 func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	require.NotContains(t, plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget), []string{"'w6'"})
-	require.Contains(t, plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget), []string{"'w8'"})
+	require.NotContains(t, queries(plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
+	require.Contains(t, queries(plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
 }
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {

@@ -6,8 +6,12 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"multis/language"
 	"multis/policy"
@@ -97,6 +101,7 @@ type Searcher struct {
 	st      *store.Store
 	shelf   *shelf
 	meaning *meaning
+	asking  atomic.Int32 // searches that the database works for just now
 }
 
 // New returns a Searcher on st that goes by words alone.
@@ -176,7 +181,7 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 	}
 	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
-		m, err = match(ctx, db, q, asked)
+		m, err = s.match(ctx, db, q, asked)
 		s.shelf.measured(scope, q, searched(scope, m.corpus))
 	}
 	if err != nil {
@@ -220,7 +225,7 @@ func found(m matches, asked question, q Query, limit int, read reader) (Result, 
 }
 
 // match asks the database for the passages that can rank high.
-func match(ctx context.Context, db store.DB, q Query, asked question) (matches, error) {
+func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked question) (matches, error) {
 	found, corpus, err := store.SearchTerms(ctx, db, q.Source, asked.words, asked.of)
 	if err != nil {
 		return matches{}, err
@@ -230,15 +235,37 @@ func match(ctx context.Context, db store.DB, q Query, asked question) (matches, 
 	if len(searched) == 0 {
 		return m, nil
 	}
-	request := passageQuery(searched, corpus, q, candidateBudget)
-	m.passages, err = store.SearchPassages(ctx, db, request)
+	alone := s.asking.Add(1) == 1
+	defer s.asking.Add(-1)
+	requests := passageQueries(searched, corpus, q, candidateBudget, alone)
+	m.passages, err = candidates(ctx, db, requests)
 	if err != nil || !fewMatch(m.passages) {
 		return m, err
 	}
-	if wider := passageQuery(searched, corpus, q, secondBudget*candidateBudget); !slices.EqualFunc(wider.Planned, request.Planned, slices.Equal) {
-		m.passages, err = store.SearchPassages(ctx, db, wider)
+	if wider := passageQueries(searched, corpus, q, secondBudget*candidateBudget, alone); !reflect.DeepEqual(wider, requests) {
+		m.passages, err = candidates(ctx, db, wider)
 	}
 	return m, err
+}
+
+// candidates asks all requests at the same time, and joins what they find.
+func candidates(ctx context.Context, db store.Reader, requests []store.PassageQuery) ([]store.Passage, error) {
+	found := make([][]store.Passage, len(requests))
+	asking, ctx := errgroup.WithContext(ctx)
+	for i, r := range requests {
+		asking.Go(func() (err error) {
+			found[i], err = store.SearchPassages(ctx, db, r)
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	all := slices.SortedFunc(slices.Values(slices.Concat(found...)), func(a, b store.Passage) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b store.Passage) bool { return a.ID == b.ID }), nil
 }
 
 // fewMatch tells whether passages are so few that there may be better ones which a plan left out.
@@ -317,18 +344,32 @@ func known(terms []Term) []Term {
 	return terms[:n]
 }
 
-func passageQuery(terms []Term, corpus store.Corpus, q Query, budget float64) store.PassageQuery {
-	p := store.PassageQuery{Source: q.Source, Any: anyOf(terms), Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
-	if q.Exhaustive {
-		p.Planned, p.Most = [][]string{{p.Any}}, math.MaxInt32
-	} else {
-		p.Planned = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
-	}
+// passageQueries are what to ask the database for, at the same time: in two parts, if that is worth it and the search runs alone.
+func passageQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alone bool) []store.PassageQuery {
+	whole := store.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
 	for _, t := range terms {
-		p.Terms = append(p.Terms, t.query(1))
-		p.Weights = append(p.Weights, t.rankWeight())
+		whole.Terms = append(whole.Terms, t.query(1))
+		whole.Weights = append(whole.Weights, t.rankWeight())
 	}
-	return p
+	sets := []set{{queries: []string{anyOf(terms)}}}
+	if q.Exhaustive {
+		whole.Most = math.MaxInt32
+	} else {
+		sets = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
+	}
+	parts := [][]set{sets}
+	if alone {
+		parts = shared(sets)
+	}
+	requests := make([]store.PassageQuery, len(parts))
+	for i, part := range parts {
+		requests[i] = whole
+		for _, s := range part {
+			requests[i].Planned = append(requests[i].Planned, s.queries)
+		}
+	}
+	requests[len(requests)-1].Any = anyOf(terms) // the last one has the least to do
+	return requests
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.

@@ -197,6 +197,28 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	}))
 }
 
+func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	for _, d := range []struct {
+		role   policy.Role
+		origin string
+	}{{policy.Public, "everybody's"}, {policy.UserRole(1), "own"}, {policy.UserRole(2), "another's"}} {
+		require.NoError(t, putDocument(ctx, st, d.role, d.origin, "apple"))
+	}
+	reader, err := st.ContactReader(policy.ContactScope(1))
+	require.NoError(t, err)
+	kinds := []store.Kind{store.KindKnowledge, store.KindConversation}
+	for any, want := range map[string]int{"appl": 2, "": 1} {
+		passages, err := store.SearchPassages(ctx, reader, store.PassageQuery{
+			Planned: [][]string{{"appl"}}, Any: any, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, Most: 100,
+		})
+		require.NoError(t, err)
+		require.Len(t, passages, want, "any %q", any)
+	}
+}
+
 // statsMatch compares what is counted, and the counts that are kept, with counts made from scratch.
 func statsMatch(t *testing.T, st *store.Store) {
 	t.Helper()

@@ -74,7 +74,7 @@ func SearchTerms(ctx context.Context, db DB, in Source, words []string, of langu
 type PassageQuery struct {
 	Source  Source
 	Planned [][]string // sets of tsqueries: a chunk that matches all of one set is a candidate among public chunks (for the owner: among all)
-	Any     string     // tsquery that finds candidates among the caller's own chunks
+	Any     string     // tsquery that finds candidates among the caller's own chunks, except the owner's; empty leaves them out
 	Terms   []string   // 1 to 32 tsqueries of one lexeme each
 	Weights []float64  // what a saturated match of each term is worth
 	Average float64    // words in an average chunk
@@ -98,7 +98,7 @@ type Passage struct {
 
 const (
 	passageColumns     = "select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies"
-	passageArguments   = "($1::text[]::tsquery[], $2, $3::text::tsquery, $4::text[]::tsquery[], $5, $6, $7, $8)"
+	passageArguments   = "($1::text[]::tsquery[], $2, nullif($3::text, '')::tsquery, $4::text[]::tsquery[], $5, $6, $7, $8)"
 	searchPassagesSQL  = passageColumns + " from search_passages" + passageArguments
 	archivePassagesSQL = passageColumns + " from archive_passages" + passageArguments
 )
