@@ -71,6 +71,17 @@ func (c cues) raise(score float64, text string) float64 {
 	return score
 }
 
+// most is what raise can make of a score.
+func (c cues) most(score float64) float64 {
+	if c.when {
+		score *= whenFactor
+	}
+	for _, p := range c.pairs {
+		score += pairShare * (p[0].IDF + p[1].IDF)
+	}
+	return score
+}
+
 // before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
 // this runs over the texts of all good passages.
 func (t Term) before(next Term, text string) bool {

@@ -20,7 +20,7 @@ type TermShare struct {
 }
 
 // explain takes the score of each ranked passage apart, by its id.
-func explain(ranked []scored, terms []Term, words []string, corpus store.Corpus) map[int64]*Explanation {
+func explain(ranked []*scored, terms []Term, words []string, corpus store.Corpus) map[int64]*Explanation {
 	list := make(map[int64]*Explanation, len(ranked))
 	for _, r := range ranked {
 		p := r.near[neighbourReach]

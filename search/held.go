@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"multis/language"
 	"multis/policy"
@@ -19,9 +18,8 @@ const (
 	heldRoles, heldPassages = 8, 3000
 	// mostHeld is how many passages are held in all, and mostStems how many stems.
 	mostHeld, mostStems = 20_000, 50_000
-	// mostLanguages of a scope are looked into, and guessedFrom is the length of a word that may be mistyped: the same as in
-	// the database.
-	mostLanguages, guessedFrom = 4, 5
+	// mostLanguages of a scope are looked into, as in the database.
+	mostLanguages = 4
 )
 
 // shelf holds the index entries of small scopes that are searched again and again: all that was written at one version of a
@@ -60,6 +58,8 @@ type heldRole struct {
 	full     bool
 	passages []store.Passage // in order of document and place
 	stands   map[string][]posting
+
+	vocabulary func() *vocabulary // of stands, made when it is asked for
 }
 
 // posting says how often a word stands in a passage of heldRole.
@@ -72,31 +72,33 @@ func newShelf() *shelf {
 	return &shelf{roles: map[shelfKey]*heldRole{}, scopes: map[scopeKey][]store.RoleSize{}, big: map[scopeKey]bool{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
 }
 
-// recall is match without a question to the database, from what was held last, whose sizes it gives: whoever uses it checks
-// that they are still the same. False: something is not known.
-func (s *shelf) recall(scope policy.Scope, q Query, asked question) (matches, []store.RoleSize, bool) {
+// recall is match from what was held last, whose sizes it gives: whoever uses it checks that they are still the same. Only stems
+// that are not known are asked for. False: something is not held.
+func (s *shelf) recall(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, []store.RoleSize, bool, error) {
 	if q.Exhaustive {
-		return matches{}, nil, false
+		return matches{}, nil, false, nil
 	}
 	s.mu.Lock()
 	sizes, known := s.scopes[scopeKey{q.Source, scope.String()}]
 	s.mu.Unlock()
 	if !known {
-		return matches{}, nil, false
+		return matches{}, nil, false, nil
 	}
 	roles, ok := s.full(q.Source, sizes)
+	if !ok {
+		return matches{}, nil, false, nil
+	}
 	corpus, languages := sum(sizes)
-	if !ok || len(s.unknownStems(append(languages, orNone(asked.of)...), asked.words).words) > 0 {
-		return matches{}, nil, false
+	if err := s.askStems(ctx, db, languages, asked); err != nil {
+		return matches{}, nil, false, err
 	}
-	found := s.terms(roles, languages, asked)
-	if len(nowhere(found)) > 0 {
-		return matches{}, nil, false
-	}
-	return matched(roles, found, asked, corpus, q), sizes, true
+	return s.matched(roles, languages, asked, corpus, q), sizes, true, nil
 }
 
-func matched(roles []*heldRole, found []store.Term, asked question, corpus store.Corpus, q Query) matches {
+// matched is all that a query speaks for in roles that are held.
+func (s *shelf) matched(roles []*heldRole, languages []language.Language, asked question, corpus store.Corpus, q Query) matches {
+	found := s.terms(roles, languages, asked)
+	found = append(found, guesses(roles, found)...)
 	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
 	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
 	return m
@@ -130,17 +132,10 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 		return matches{}, false, err
 	}
 	s.expect(q.Source, scope, languages, sizes)
-	if unknown = s.unknownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words); len(unknown.words) > 0 {
-		if lexemes, err = store.Lexemes(ctx, db, unknown.languages, unknown.words); err != nil {
-			return matches{}, false, err
-		}
-		s.learn(unknown, lexemes)
-	}
-	found := s.terms(roles, languages, asked)
-	if found, err = guessed(ctx, db, q.Source, asked, found); err != nil {
+	if err := s.askStems(ctx, db, languages, asked); err != nil {
 		return matches{}, false, err
 	}
-	return matched(roles, found, asked, corpus, q), true, nil
+	return s.matched(roles, languages, asked, corpus, q), true, nil
 }
 
 // tooBig tells whether a scope need not be looked at, because there was too much in it.
@@ -275,6 +270,7 @@ func (s *shelf) load(ctx context.Context, db store.Reader, in store.Source, role
 	for role, r := range read {
 		s.drop(shelfKey{in, role})
 		r.used = s.clock
+		r.vocabulary = sync.OnceValue(func() *vocabulary { return newVocabulary(slices.Collect(maps.Keys(r.stands))) })
 		s.roles[shelfKey{in, role}] = r
 		s.loaded += len(r.passages)
 	}
@@ -334,6 +330,19 @@ func (s *shelf) unknownStems(languages []language.Language, words []string) (lis
 	return list
 }
 
+// askStems learns the stems of the question's words in languages and its own that are not known yet.
+func (s *shelf) askStems(ctx context.Context, db store.Reader, languages []language.Language, asked question) error {
+	unknown := s.unknownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
+	if len(unknown.words) == 0 {
+		return nil
+	}
+	lexemes, err := store.Lexemes(ctx, db, unknown.languages, unknown.words)
+	if err == nil {
+		s.learn(unknown, lexemes)
+	}
+	return err
+}
+
 func (s *shelf) learn(list wordsIn, lexemes [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -361,41 +370,18 @@ func (s *shelf) terms(roles []*heldRole, languages []language.Language, asked qu
 		}
 		slices.Sort(lexemes)
 		for _, lexeme := range slices.Compact(lexemes) {
-			t := store.Term{Word: w, Lexeme: lexeme}
-			for _, r := range roles {
-				t.Chunks += int64(len(r.stands[lexeme]))
-			}
-			found = append(found, t)
+			found = append(found, store.Term{Word: w, Lexeme: lexeme, Chunks: standing(roles, lexeme)})
 		}
 	}
 	return found
 }
 
-// nowhere are the words that may be mistyped, because they stand in no passage.
-func nowhere(found []store.Term) []string {
-	var list []string
-	for _, t := range found {
-		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
-		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom && !slices.Contains(list, t.Word) {
-			list = append(list, t.Word)
-		}
+// standing is in how many passages of roles a lexeme stands.
+func standing(roles []*heldRole, lexeme string) (n int64) {
+	for _, r := range roles {
+		n += int64(len(r.stands[lexeme]))
 	}
-	return list
-}
-
-// guessed adds the words that look like those which stand nowhere.
-func guessed(ctx context.Context, db store.Reader, in store.Source, asked question, found []store.Term) ([]store.Term, error) {
-	mistyped := nowhere(found)
-	if len(mistyped) == 0 {
-		return found, nil
-	}
-	terms, _, err := store.SearchTerms(ctx, db, in, mistyped, asked.of)
-	for _, t := range terms {
-		if t.Guess {
-			found = append(found, t)
-		}
-	}
-	return found, err
+	return n
 }
 
 // passagesOf are the passages that one of terms stands in, with the two before and after each, in order.

@@ -52,14 +52,14 @@ type neighbourhood [2*neighbourReach + 1]*store.Passage
 
 // rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
 // the others stand nowhere.
-func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []scored {
+func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []*scored {
 	slices.SortFunc(passages, func(a, b store.Passage) int { return cmp.Or(cmp.Compare(a.DocID, b.DocID), cmp.Compare(a.Ord, b.Ord)) })
 	weights := make([]float64, len(terms))
 	for t := range terms {
 		weights[t] = terms[t].rankWeight()
 	}
 	average := averageWords(corpus)
-	ranked := make([]scored, 0, len(passages))
+	ranked := make([]*scored, 0, len(passages))
 	for i := range passages {
 		p := &passages[i]
 		near := around(passages, i)
@@ -73,7 +73,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		if score == 0 {
 			continue
 		}
-		s := scored{id: p.ID, score: score * authorShare(words, p), language: p.Language, near: near}
+		s := &scored{id: p.ID, score: score * authorShare(words, p), language: p.Language, near: near}
 		if p.Kind == store.KindConversation {
 			s.company = conversation{p.DocID, p.Part}
 		}
@@ -105,7 +105,7 @@ func around(passages []store.Passage, i int) (near neighbourhood) {
 }
 
 // cover finds out how much of the question stands in each of the ranked.
-func cover(ranked []scored, terms []Term, corpus store.Corpus) {
+func cover(ranked []*scored, terms []Term, corpus store.Corpus) {
 	for i := range ranked {
 		frequencies := ranked[i].near[neighbourReach].Frequencies
 		ranked[i].coverage = coverage(terms, corpus.StatsChunks, func(t int) bool { return t < len(frequencies) && frequencies[t] > 0 })
@@ -113,7 +113,7 @@ func cover(ranked []scored, terms []Term, corpus store.Corpus) {
 }
 
 // addCompany raises what was said in a conversation by what else was said there. ranked is in order of score.
-func addCompany(ranked []scored) {
+func addCompany(ranked []*scored) {
 	said := map[conversation][]float64{}
 	for _, s := range ranked {
 		if s.company != (conversation{}) && len(said[s.company]) <= companySize {
@@ -149,7 +149,7 @@ func authorShare(words []string, p *store.Passage) float64 {
 	return 1
 }
 
-func byScore(a, b scored) int {
+func byScore(a, b *scored) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 }
 
@@ -236,6 +236,9 @@ func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
 		return false
 	}
 }
+
+// mostActivation is what withActivation multiplies with at the most.
+const mostActivation = 1 + activationShare*activationWeight
 
 // withActivation raises the score of a passage that was used lately.
 func withActivation(score, activation float64) float64 {

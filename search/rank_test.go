@@ -16,7 +16,7 @@ func turn(ord int, frequencies ...int16) store.Passage {
 	return store.Passage{ID: int64(ord), DocID: 1, Ord: ord, Kind: store.KindConversation, Words: 10, Frequencies: frequencies}
 }
 
-func order(ranked []scored) []int64 {
+func order(ranked []*scored) []int64 {
 	var ids []int64
 	for _, r := range ranked {
 		ids = append(ids, r.id)

@@ -169,7 +169,11 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
 	asked := newQuestion(q.Text)
-	if m, before, ok := s.shelf.recall(scope, q, asked); ok && len(m.passages) > 0 {
+	m, before, held, err := s.shelf.recall(ctx, db, scope, q, asked)
+	if err != nil {
+		return Result{}, err
+	}
+	if held && len(m.passages) > 0 {
 		var sizes []store.RoleSize
 		r, err := found(m, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
 			texts, sizes, err = store.TextsAndSizes(ctx, db, q.Source, scope, ids)
@@ -179,7 +183,7 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 			return r, err
 		}
 	}
-	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
+	m, held, err = s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = s.match(ctx, db, q, asked)
 		s.shelf.measured(scope, q, searched(scope, m.corpus))
@@ -191,7 +195,7 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 		r := Result{words: asked.words, chunks: m.corpus.StatsChunks}
 		texts, err := newest(ctx, db, scope, q, limit)
 		for _, t := range texts {
-			r.Hits = append(r.Hits, hit(t, scored{}))
+			r.Hits = append(r.Hits, hit(t, &scored{}))
 		}
 		return r, err
 	}
@@ -210,7 +214,8 @@ type reader func(ids []int64) ([]store.ChunkText, error)
 func found(m matches, asked question, q Query, limit int, read reader) (Result, error) {
 	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
 	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
-	ranked = ranked[:min(len(ranked), limit+spare)]
+	c := newCues(r.Terms, asked.words)
+	ranked = withinReach(ranked[:min(len(ranked), limit+spare)], limit, c)
 	if len(ranked) == 0 {
 		return r, nil
 	}
@@ -219,9 +224,18 @@ func found(m matches, asked question, q Query, limit int, read reader) (Result, 
 	if q.Explain {
 		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
-	hits, err := readHits(read, ranked, newCues(r.Terms, asked.words), why)
+	hits, err := readHits(read, ranked, c, why)
 	r.Hits = hits[:min(len(hits), limit)]
 	return r, err
+}
+
+// withinReach leaves out what cannot come among the first, limit of them, whatever its text and use add.
+func withinReach(ranked []*scored, limit int, c cues) []*scored {
+	n := len(ranked)
+	for n > limit && c.most(ranked[n-1].score)*mostActivation < ranked[limit-1].score {
+		n--
+	}
+	return ranked[:n]
 }
 
 // match asks the database for the passages that can rank high.
@@ -373,8 +387,8 @@ func passageQueries(terms []Term, corpus store.Corpus, q Query, budget float64, 
 }
 
 // readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(read reader, ranked []scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
-	byID := make(map[int64]scored, len(ranked))
+func readHits(read reader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+	byID := make(map[int64]*scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
 		byID[r.id], ids[i] = r, r.id
@@ -391,8 +405,8 @@ func readHits(read reader, ranked []scored, c cues, why map[int64]*Explanation) 
 		if e := why[t.ID]; e != nil {
 			e.Cues, e.Activation = raised-s.score, final-raised
 		}
-		s.score = final
 		h := hit(t, s)
+		h.Score = final
 		h.Why = why[t.ID]
 		hits = append(hits, h)
 	}
@@ -402,7 +416,7 @@ func readHits(read reader, ranked []scored, c cues, why map[int64]*Explanation) 
 	return hits, nil
 }
 
-func hit(t store.ChunkText, s scored) Hit {
+func hit(t store.ChunkText, s *scored) Hit {
 	return Hit{
 		ChunkID: t.ID, DocumentID: t.DocID, Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
 		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,

@@ -131,7 +131,7 @@ func withNear(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, 
 		return nil, err
 	}
 	for _, t := range texts {
-		h := hit(t, scored{})
+		h := hit(t, &scored{})
 		h.Similarity = near[slices.IndexFunc(near, func(n store.Near) bool { return n.ID == t.ID })].Similarity
 		hits = append(hits, h)
 	}

@@ -117,7 +117,7 @@ const longVowel = 'ー'
 // fold takes accents off letters and makes one of the many forms of a letter. Marks that are letters of their script stay;
 // of the Cyrillic ones only the two dots of ё go, which are often not written.
 func fold(text string) string {
-	if isASCII(text) {
+	if isPlain(text) {
 		return text
 	}
 	var base rune
@@ -135,9 +135,10 @@ func fold(text string) string {
 	return norm.NFC.String(bare)
 }
 
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= 0x80 {
+// isPlain tells whether there is nothing to fold in a text. Most texts in Latin letters have a few quotation marks and dashes besides.
+func isPlain(text string) bool {
+	for _, r := range text {
+		if r >= 0x80 && (r < '‒' || r > '―') && (r < '‘' || r > '‟') {
 			return false
 		}
 	}

@@ -1,0 +1,106 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/store"
+)
+
+const (
+	// A word of guessedFrom letters or more that stands nowhere may be mistyped. Up to mostGuesses words are taken for it whose
+	// length is no further off than guessedWithin, if two fifths of the trigrams of both are common to both: all as in the database.
+	guessedFrom, guessedWithin, mostGuesses = 5, 2, 2
+	leastCommon, ofTrigrams                 = 2, 5
+)
+
+// trigram is three letters in a row, as pg_trgm counts them.
+type trigram [3]rune
+
+// trigrams are those of the parts of a word that are letters and digits, each with two spaces before it and one after.
+func trigrams(word string) []trigram {
+	var list []trigram
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		last := trigram{' ', ' ', ' '}
+		for _, r := range part + " " {
+			last = trigram{last[1], last[2], r}
+			list = append(list, last)
+		}
+	}
+	slices.SortFunc(list, func(a, b trigram) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(list)
+}
+
+// vocabulary finds words that look alike.
+type vocabulary struct {
+	words []string
+	sizes []int               // how many trigrams each has
+	with  map[trigram][]int32 // the words with each
+}
+
+func newVocabulary(words []string) *vocabulary {
+	v := &vocabulary{words: words, sizes: make([]int, len(words)), with: map[trigram][]int32{}}
+	for i, word := range words {
+		list := trigrams(word)
+		v.sizes[i] = len(list)
+		for _, t := range list {
+			v.with[t] = append(v.with[t], int32(i)) //nolint:gosec // words of heldPassages at most
+		}
+	}
+	return v
+}
+
+// alike is a word, and how much it looks like another: by the share of the trigrams of both that are common to both.
+type alike struct {
+	word  string
+	share float64
+}
+
+// like are the words that word may have been meant to be, in no order.
+func (v *vocabulary) like(word string) (list []alike) {
+	asked, length := trigrams(word), utf8.RuneCountInString(word)
+	common := map[int32]int{}
+	for _, t := range asked {
+		for _, i := range v.with[t] {
+			common[i]++
+		}
+	}
+	for i, n := range common {
+		all := len(asked) + v.sizes[i] - n
+		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= guessedWithin && n*ofTrigrams >= all*leastCommon {
+			list = append(list, alike{v.words[i], float64(n) / float64(all)})
+		}
+	}
+	return list
+}
+
+// nowhere are the words that may be mistyped, because they stand in no passage.
+func nowhere(found []store.Term) []string {
+	var list []string
+	for _, t := range found {
+		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
+		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom && !slices.Contains(list, t.Word) {
+			list = append(list, t.Word)
+		}
+	}
+	return list
+}
+
+// guesses are the words of roles that look the most like those of found which stand nowhere.
+func guesses(roles []*heldRole, found []store.Term) (terms []store.Term) {
+	for _, word := range nowhere(found) {
+		var list []alike
+		for _, r := range roles {
+			list = append(list, r.vocabulary().like(word)...)
+		}
+		slices.SortFunc(list, func(a, b alike) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
+		list = slices.Compact(list)
+		for _, a := range list[:min(len(list), mostGuesses)] {
+			terms = append(terms, store.Term{Word: word, Lexeme: a.word, Chunks: standing(roles, a.word), Guess: true})
+		}
+	}
+	return terms
+}

@@ -1,0 +1,62 @@
+package search
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store/storetest"
+)
+
+func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	words := []string{"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024", "wi-fi-router"}
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, word := range slices.Clone(words) {
+		letters := []rune(word)
+		i, j := r.IntN(len(letters)), r.IntN(len(letters))
+		letters[i], letters[j] = letters[j], letters[i]
+		words = append(words, string(letters), string(letters[1:]))
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	v := newVocabulary(words)
+	near := 0
+	for _, asked := range words {
+		rows, err := st.DB().Query(t.Context(), "select w, similarity(w, $1)::float8 from unnest($2::text[]) w where similarity(w, $1) >= 0.4 and abs(length(w) - length($1)) <= 2 order by w", asked, words)
+		require.NoError(t, err)
+		var want []alike
+		for rows.Next() {
+			var a alike
+			require.NoError(t, rows.Scan(&a.word, &a.share))
+			want = append(want, a)
+		}
+		require.NoError(t, rows.Err())
+		got := v.like(asked)
+		slices.SortFunc(got, func(a, b alike) int { return cmp.Compare(a.word, b.word) })
+		require.Len(t, got, len(want), asked)
+		for i := range got {
+			require.Equal(t, want[i].word, got[i].word, asked)
+			require.InDelta(t, want[i].share, got[i].share, 1e-6, "%s and %s", asked, got[i].word)
+		}
+		near += len(want) - 1
+	}
+	require.Greater(t, near, 20)
+
+	// A database may know no letters but those of English.
+	require.Equal(t, []alike{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).like("завтрак"))
+}
+
+func TestATextIsReadIfWhatItSaysCanBringItAmongTheFirst(t *testing.T) {
+	t.Parallel()
+	ranked := []*scored{{score: 12}, {score: 10}, {score: 9}, {score: 8.4}, {score: 8.3}, {score: 1}}
+	require.Len(t, withinReach(ranked, 2, cues{}), 4, "its use may raise it by a fifth")
+	require.Len(t, withinReach(ranked, 2, cues{pairs: [][2]Term{{{IDF: 5}, {IDF: 5}}}}), 5, "two words that stand together, too")
+	require.Len(t, withinReach(ranked, 2, cues{when: true}), 5)
+	require.Len(t, withinReach(ranked, 6, cues{}), 6)
+	require.Empty(t, withinReach(nil, 2, cues{}))
+}
