@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,6 +42,9 @@ func (a *Admin) toolNames(ctx context.Context) ([]string, error) {
 	}
 	return names, nil
 }
+
+// mostTools is how many are ever offered to a model.
+const mostTools = 128
 
 // ToolSource is where further tools come from, as the room shows it.
 type ToolSource struct {
@@ -188,6 +192,9 @@ func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, err
 			entry += " (I ask you first)"
 		}
 		lines = append(lines, entry)
+	}
+	if len(all) >= mostTools {
+		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `mcp.….allow` and `agents.….tools.allow` in config.yaml.", mostTools))
 	}
 	if a.Sources != nil {
 		for _, s := range a.Sources() {

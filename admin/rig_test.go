@@ -144,22 +144,23 @@ func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (s
 
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
-	t      *testing.T
-	ctx    context.Context
-	st     *store.Store
-	box    *outbox.Box
-	hs     *homeserver
-	asker  *asker
-	rules  admin.Rules
-	now    time.Time
-	admin  *admin.Admin
-	room   store.Chat
-	events int
-	fetch  *fetch.Client
-	upkeep []admin.Upkeep
-	beats  []admin.Heartbeat
-	tools  []admin.Tool
-	saved  []admin.Saved
+	t       *testing.T
+	ctx     context.Context
+	st      *store.Store
+	box     *outbox.Box
+	hs      *homeserver
+	asker   *asker
+	rules   admin.Rules
+	now     time.Time
+	admin   *admin.Admin
+	room    store.Chat
+	events  int
+	fetch   *fetch.Client
+	upkeep  []admin.Upkeep
+	beats   []admin.Heartbeat
+	tools   []admin.Tool
+	sources []admin.ToolSource
+	saved   []admin.Saved
 }
 
 func newRig(t *testing.T) *rig {
@@ -190,10 +191,11 @@ func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil },
-		Saved:  func() []admin.Saved { return r.saved },
-		Replay: func(context.Context, int64, string) (string, error) { return "it said zanzibar", nil },
-		Memory: memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
-		Now:    func() time.Time { return r.now },
+		Sources: func() []admin.ToolSource { return r.sources },
+		Saved:   func() []admin.Saved { return r.saved },
+		Replay:  func(context.Context, int64, string) (string, error) { return "it said zanzibar", nil },
+		Memory:  memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
+		Now:     func() time.Time { return r.now },
 	})
 }
 

@@ -301,10 +301,7 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 	}
 	if p.known != nil && p.known.Effect {
 		p.settled = true
-		p.result = tools.Result{
-			ForLLM:  "This call was begun before a crash. Nobody knows whether it was carried out. Do not repeat it; say so.",
-			ForUser: "⚠️ " + p.call.Name + " was begun before a crash: whether it was done I don't know", IsError: true, Code: tools.CodeUnknown,
-		}
+		p.result = tools.Unknown(p.call.Name, "This call was begun before a crash.")
 		return r.endTool(ctx, *p)
 	}
 	spec, verdict, err := r.Tools.Judge(ctx, r.toolCall(p.call))

@@ -38,8 +38,8 @@ func (c *Config) checkAgents(r *reader) {
 	}
 }
 
-// mcpName is what can stand before the names of tools.
-var mcpName = regexp.MustCompile(`^[a-z0-9-]{1,20}$`)
+// mcpName is what can stand before the names of tools, which some providers want to begin with a letter.
+var mcpName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
 
 // checkMCP refuses servers that nobody could reach, or that would be open to everybody.
 func (c *Config) checkMCP(r *reader) {
@@ -47,7 +47,7 @@ func (c *Config) checkMCP(r *reader) {
 		m := c.MCP[name]
 		switch {
 		case !mcpName.MatchString(name):
-			r.complain("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, such as github")
+			r.complain("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github")
 		case (len(m.Command) > 0) == (m.URL != ""):
 			r.complain("mcp."+name, "needs either a command that starts it or its url")
 		case m.Login && m.URL == "":

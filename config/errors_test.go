@@ -34,6 +34,34 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "chats:\n  network:\n    whatsapp: {mode: off}\n",
 			want: `config.yaml:11: chats.network: unknown key; did you mean "networks"?`,
 		},
+		"an agent that has nobody work for it": {
+			add:  "agents: {sales: {delegates: [sales]}}\n",
+			want: `config.yaml:10: agents.sales.delegates: names sales, which is no other agent; write names of agents, or "*" for all`,
+		},
+		"a server of tools whose name begins no tool's": {
+			add:  "mcp: {1st: {url: \"https://tools.example.com/mcp\"}}\n",
+			want: `config.yaml:10: mcp.1st: is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github`,
+		},
+		"a server of tools that is nowhere": {
+			add:  "mcp: {desk: {timeout: 5s}}\n",
+			want: `config.yaml:10: mcp.desk: needs either a command that starts it or its url`,
+		},
+		"a login to a program": {
+			add:  "mcp: {desk: {command: [desk], login: true}}\n",
+			want: `config.yaml:10: mcp.desk.login: is for a server at a url`,
+		},
+		"a login and a token": {
+			add:  "mcp: {desk: {url: \"https://tools.example.com/mcp\", login: true, token: t}}\n",
+			want: `config.yaml:10: mcp.desk.login: is in place of a token; leave one of them out`,
+		},
+		"a client of no login": {
+			add:  "mcp: {desk: {url: \"https://tools.example.com/mcp\", client_id: us}}\n",
+			want: `config.yaml:10: mcp.desk.client_id: is for a server with login: true`,
+		},
+		"a door for other programs that is open": {
+			add:  "mcp_server: {port: 8082, token: short}\n",
+			want: `config.yaml:10: mcp_server.token: is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)`,
+		},
 		"a heartbeat at odd times": {
 			add:  "heartbeat: {every: 45m}\n",
 			want: `config.yaml:10: heartbeat.every: is no distance that fits; write one of 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 12h`,

@@ -48,7 +48,9 @@ type login struct {
 }
 
 var (
-	errNone = errors.New("it wants a login")
+	// errLogin is what stands in the way of a server that wants one; nothing was sent to it.
+	errLogin = errors.New("a login is needed")
+	errNone  = errors.New("it wants a login")
 	// errSealed: the secret is another one than when it was sealed, or somebody changed it.
 	errSealed = errors.New("its login cannot be read with this as_token")
 )

@@ -196,6 +196,7 @@ func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	var found []tools.Tool
+	size := 0
 	state := State{Name: c.Name}
 	for t, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -205,10 +206,13 @@ func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error
 		switch {
 		case why != "":
 			state.Skipped = append(state.Skipped, why)
-		case tool != nil && len(found) < maxTools:
-			found = append(found, tool)
-		case tool != nil:
+		case tool == nil:
+		case len(found) == maxTools:
 			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d tools", t.Name, maxTools))
+		case size+tool.size() > maxAll:
+			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d bytes said of all tools", t.Name, maxAll))
+		default:
+			found, size = append(found, tool), size+tool.size()
 		}
 		if len(state.Skipped) > maxTools {
 			return fmt.Errorf("it has more than %d tools", 2*maxTools)

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -144,13 +148,80 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.Equal(t, "no such thing", failed.ForLLM)
 	require.Contains(t, call(t, registry, "desk__long", `{}`, false).ForLLM, "[cut here:")
 	require.Contains(t, call(t, registry, "desk__picture", `{}`, false).ForLLM, "not shown")
-	require.Equal(t, tools.CodeTimeout, call(t, registry, "desk__slow", `{}`, false).Code)
+	slow := call(t, registry, "desk__slow", `{}`, false)
+	require.Equal(t, tools.CodeTimeout, slow.Code)
+	require.True(t, slow.Retriable)
 	contact := tools.Caller{Scope: policy.ContactScope(7)}
 	res, err := registry.Do(context.Background(), tools.Call{Name: "desk__echo", Caller: contact}, true)
 	require.NoError(t, err)
 	require.Equal(t, tools.CodeNotAllowed, res.Code, "never for a contact")
 	narrow := tools.Caller{Owner: true, Deny: []string{"desk__*"}}
 	require.False(t, narrow.May("desk__echo"), "and not for an agent that has it not")
+}
+
+func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	var wiped atomic.Int32
+	release := make(chan struct{})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped, release) }, nil)
+	var status atomic.Int32 // that calls are answered with; 0: their connection is cut
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		switch code := int(status.Load()); {
+		case !bytes.Contains(body, []byte(`"tools/call"`)) || bytes.Contains(body, []byte(`"slow"`)):
+			handler.ServeHTTP(w, r)
+		case code != 0:
+			wiped.Add(1)
+			w.WriteHeader(code)
+		default:
+			wiped.Add(1)
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
+	registry := tools.NewRegistry(tools.Tiers{})
+	s := source(t, registry, Server{Name: "desk", URL: web.URL, Timeout: time.Second, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
+	for i, code := range []int{0, http.StatusBadGateway, http.StatusInternalServerError} {
+		there(t, s, 3)
+		status.Store(int32(code))
+		res := call(t, registry, "desk__wipe", `{}`, true)
+		require.EqualValues(t, i+1, wiped.Load(), "it was done")
+		require.Equal(t, tools.CodeUnknown, res.Code, code)
+		require.Contains(t, res.ForLLM, "Do not repeat it", code)
+		require.Equal(t, "⚠️ desk__wipe: whether it was done I don't know", res.ForUser)
+		require.False(t, res.Retriable)
+	}
+	there(t, s, 3)
+	require.Equal(t, tools.CodeUnknown, call(t, registry, "desk__slow", `{}`, true).Code)
+	res := call(t, registry, "desk__echo", `{}`, false)
+	require.Equal(t, tools.CodeFailed, res.Code)
+	require.True(t, res.Retriable, "what only reads can be asked again")
+}
+
+func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, errLogin} {
+		require.True(t, undone(fmt.Errorf("calling: %w", err)), err)
+	}
+	for _, err := range []error{&jsonrpc.Error{Code: rejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
+		require.False(t, undone(fmt.Errorf("calling: %w", err)), err)
+	}
+}
+
+func TestAServerThatSaysTooMuchIsCutShort(t *testing.T) {
+	t.Parallel()
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	schema := json.RawMessage(fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", 15_000)))
+	for i := range 10 {
+		s.AddTool(&mcp.Tool{Name: fmt.Sprint("tool", i), InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, io.EOF })
+	}
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	wordy := source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "wordy", URL: web.URL})
+	there(t, wordy, 6)
+	require.Len(t, wordy.States()[0].Skipped, 4)
+	require.Contains(t, wordy.States()[0].Skipped[0], "tool6: more than 100000 bytes said of all tools")
 }
 
 func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {

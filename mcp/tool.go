@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"multis/tools"
@@ -20,8 +22,8 @@ import (
 const (
 	maxTools       = 64
 	maxDescription = 2000
-	maxSchema      = 16_000
-	maxText        = 64_000 // of one result; the registry cuts it further
+	maxAll         = 100_000 // of all descriptions and schemas: they stand in every prompt
+	maxText        = 64_000  // of one result; the registry cuts it further
 )
 
 // toolName is what providers take as a name.
@@ -35,7 +37,7 @@ type tool struct {
 }
 
 // take makes a tool of what a server says of one. nil without a reason: it is not wanted.
-func (c *connection) take(t *mcp.Tool) (tools.Tool, string) {
+func (c *connection) take(t *mcp.Tool) (*tool, string) {
 	if len(c.Allow) > 0 && !on(c.Allow, t.Name) {
 		return nil, ""
 	}
@@ -43,15 +45,9 @@ func (c *connection) take(t *mcp.Tool) (tools.Tool, string) {
 	if !toolName.MatchString(name) {
 		return nil, fmt.Sprintf("%.60q: its name is too long, or has signs in it", t.Name)
 	}
-	schema, err := json.Marshal(t.InputSchema)
-	var top struct {
-		Type string `json:"type"`
-	}
-	switch {
-	case err != nil, json.Unmarshal(schema, &top) != nil, top.Type != "object":
-		return nil, t.Name + ": its arguments are no object"
-	case len(schema) > maxSchema:
-		return nil, fmt.Sprintf("%s: its schema has more than %d bytes", t.Name, maxSchema)
+	schema, err := schemaOf(t.InputSchema)
+	if err != nil {
+		return nil, t.Name + ": " + err.Error()
 	}
 	tier := tools.Confirm
 	switch {
@@ -65,6 +61,8 @@ func (c *connection) take(t *mcp.Tool) (tools.Tool, string) {
 		Foreign: true,
 	}}, ""
 }
+
+func (t *tool) size() int { return len(t.spec.Description) + len(t.spec.Schema) }
 
 // Spec describes it.
 func (t *tool) Spec() tools.Spec { return t.spec }
@@ -86,7 +84,9 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
 	case err != nil && errors.Is(context.Cause(calling), errSlow):
-		return tools.Result{ForLLM: "The server took too long. Whether it was done is not known.", IsError: true, Code: tools.CodeTimeout}, nil
+		return t.unanswered("The server took too long.", tools.CodeTimeout), nil
+	case err != nil && !undone(err):
+		return t.unanswered("The server was lost before it answered: "+problem(err)+".", tools.CodeFailed), nil
 	case err != nil:
 		return tools.Failed("The server did not do it: "+problem(err), false), nil
 	}
@@ -95,6 +95,24 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 		return tools.Failed(text, false), nil
 	}
 	return tools.Result{ForLLM: text, ForUser: "used " + t.spec.Name}, nil
+}
+
+// unanswered is the result of a call that was sent and not answered. What only reads can be tried again.
+func (t *tool) unanswered(why string, code tools.Code) tools.Result {
+	if t.spec.Effect {
+		return tools.Unknown(t.spec.Name, why)
+	}
+	return tools.Result{ForLLM: why, IsError: true, Code: code, Retriable: true}
+}
+
+// rejected is the SDK's own code for what it could not send, or had no answer of this protocol to. It does not tell which.
+const rejected = -32005
+
+// undone tells whether a call was certainly not done: the server says so, or never heard of it.
+func undone(err error) bool {
+	var said *jsonrpc.Error
+	var network *net.OpError
+	return errors.As(err, &said) && said.Code != rejected || errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errLogin)
 }
 
 var errSlow = errors.New("the call took too long")

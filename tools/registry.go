@@ -21,6 +21,8 @@ const (
 	maxForLLM = 16_000
 	// maxForUser is the longest line about a result, in bytes.
 	maxForUser = 500
+	// MaxOffered is how many tools a model is offered: some providers refuse everything that is asked with more.
+	MaxOffered = 128
 )
 
 // Registry holds the tools. It is safe for concurrent use.
@@ -63,7 +65,8 @@ func (r *Registry) Replace(prefix string, all ...Tool) {
 	}
 }
 
-// Offered lists what a caller may call, by name. What the policy denies anyway is not offered.
+// Offered lists what a caller may call, multis' own tools before those of others, each by name. What the policy denies anyway is not
+// offered, nor what is more than MaxOffered.
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
@@ -78,7 +81,17 @@ func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 			offered = append(offered, s)
 		}
 	}
-	return offered, nil
+	slices.SortStableFunc(offered, func(a, b Spec) int {
+		switch {
+		case a.Foreign == b.Foreign:
+			return 0
+		case b.Foreign:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return offered[:min(len(offered), MaxOffered)], nil
 }
 
 // All lists every tool by name, whoever may call it.
@@ -175,10 +188,16 @@ func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
 		if broken := recover(); broken != nil {
 			zerolog.Ctx(ctx).Error().Str("tool", c.Name).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("A tool broke down")
 			res, err = Failed("The tool broke down.", false), nil
+			if t.Spec().Effect {
+				res = Unknown(c.Name, res.ForLLM)
+			}
 		}
 	}()
 	res, err = t.Run(working, c)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(working), errSlow) {
+		if t.Spec().Effect {
+			return Unknown(c.Name, "It took longer than a minute, so nobody waited any more."), nil
+		}
 		return Result{ForLLM: "It took longer than a minute, so it was stopped.", IsError: true, Code: CodeTimeout, Retriable: true}, nil
 	}
 	return res, err

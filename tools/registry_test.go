@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,12 @@ func (p probe) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 
 func named(name string, tier tools.Tier) probe {
 	return probe{spec: tools.Spec{Name: name, Schema: tools.Schema[struct{}](), Tier: tier}}
+}
+
+// changing is a probe whose calls change something.
+func changing(name string, p probe) probe {
+	p.spec.Name, p.spec.Effect = name, true
+	return p
 }
 
 func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Result {
@@ -120,12 +127,19 @@ func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
 		}
 		lost := errors.New("the database is gone")
 		broken.run = func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, lost }
-		r := tools.NewRegistry(tools.Tiers{}, bad, slow, broken)
+		r := tools.NewRegistry(tools.Tiers{}, bad, slow, broken, changing("bad_change", bad), changing("slow_change", slow))
 		owner := tools.Caller{Owner: true}
 		require.Equal(t, tools.CodeFailed, do(t, r, tools.Call{Name: "bad", Caller: owner}, false).Code)
 		res := do(t, r, tools.Call{Name: "slow", Caller: owner}, false)
 		require.Equal(t, tools.CodeTimeout, res.Code)
 		require.True(t, res.Retriable)
+		for _, name := range []string{"bad_change", "slow_change"} {
+			res := do(t, r, tools.Call{Name: name, Caller: owner}, false)
+			require.Equal(t, tools.CodeUnknown, res.Code, name)
+			require.False(t, res.Retriable, name)
+			require.Contains(t, res.ForLLM, "Do not repeat it")
+			require.Equal(t, "⚠️ "+name+": whether it was done I don't know", res.ForUser)
+		}
 		_, err := r.Do(context.Background(), tools.Call{Name: "broken", Caller: owner}, false)
 		require.ErrorIs(t, err, lost, "what is broken on our side ends the turn")
 	})
@@ -170,4 +184,19 @@ func TestAToolOfASourceCanBeTakenOutAgain(t *testing.T) {
 	r := tools.NewRegistry(tools.Tiers{}, named("gh_issue", tools.Read), named("read", tools.Read))
 	r.Drop("gh_")
 	require.Equal(t, []string{"read"}, names(r.All()))
+}
+
+func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.Tiers{}, named("search_docs", tools.Read), named("zoom", tools.Read))
+	for i := range 200 {
+		foreign := named(fmt.Sprintf("desk__%03d", i), tools.Read)
+		foreign.spec.Foreign = true
+		r.Add(foreign)
+	}
+	offered, err := r.Offered(context.Background(), tools.Caller{Owner: true})
+	require.NoError(t, err)
+	require.Len(t, offered, tools.MaxOffered)
+	require.Equal(t, []string{"search_docs", "zoom", "desk__000"}, names(offered[:3]))
+	require.Equal(t, "desk__125", offered[tools.MaxOffered-1].Name)
 }

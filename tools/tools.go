@@ -96,7 +96,7 @@ const (
 	CodeExpired    Code = "expired" // no person said anything in time
 	CodeTimeout    Code = "timeout"
 	CodeFailed     Code = "failed"
-	CodeUnknown    Code = "unknown_outcome" // it was begun before a crash, and nobody knows whether it was done
+	CodeUnknown    Code = "unknown_outcome" // it was begun, and nobody knows whether it was done
 )
 
 // Result is what a call came to. An error of the work itself is a result too: the model reads it and goes on.
@@ -136,6 +136,15 @@ func Refused(code Code, why string) Result {
 // Failed is a result for work that did not succeed.
 func Failed(why string, retriable bool) Result {
 	return Result{ForLLM: why, IsError: true, Code: CodeFailed, Retriable: retriable}
+}
+
+// Unknown is the result of a call that changes something and was begun, when nobody knows whether it was done: that is told, and never
+// found out by another call.
+func Unknown(name, why string) Result {
+	return Result{
+		ForLLM: why + " Nobody knows whether it was carried out. Do not repeat it; say so.", ForUser: "⚠️ " + name + ": whether it was done I don't know",
+		IsError: true, Code: CodeUnknown,
+	}
 }
 
 // Decode reads a call's arguments. An error is for the model to read: return it as Bad.

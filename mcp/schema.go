@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// maxSchema is the longest schema of a tool's arguments, in bytes.
+const maxSchema = 16_000
+
+// argumentName is what providers take as the name of an argument.
+var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// schemaOf is what a server says of a tool's arguments, in a form that every provider takes: one that it does not would make it refuse
+// whatever is asked while the tool is offered. The server sees to the rest of its rules itself.
+func schemaOf(said any) (json.RawMessage, error) {
+	raw, err := json.Marshal(said)
+	if err != nil {
+		return nil, errors.New("its schema cannot be read")
+	}
+	if len(raw) > maxSchema {
+		return nil, fmt.Errorf("its schema has more than %d bytes", maxSchema)
+	}
+	var read jsonschema.Schema
+	var schema map[string]json.RawMessage
+	if json.Unmarshal(raw, &read) != nil || json.Unmarshal(raw, &schema) != nil {
+		return nil, errors.New("its schema cannot be read")
+	}
+	if read.Type != "object" {
+		return nil, errors.New("its arguments are no object")
+	}
+	properties := map[string]json.RawMessage{}
+	for _, rule := range []string{"allOf", "anyOf", "oneOf", "not", "enum"} { // none of them may stand at the top
+		var choices []struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		_ = json.Unmarshal(schema[rule], &choices) // those that name arguments are what counts
+		for _, choice := range choices {
+			maps.Copy(properties, choice.Properties)
+		}
+		delete(schema, rule)
+	}
+	_ = json.Unmarshal(schema["properties"], &properties) // it was read above, and there may be none
+	for name := range properties {
+		if !argumentName.MatchString(name) {
+			return nil, fmt.Errorf("its argument %.60q is too long, or has signs in it", name)
+		}
+	}
+	if schema["properties"], err = json.Marshal(properties); err != nil {
+		return nil, errors.New("its schema cannot be read")
+	}
+	return json.Marshal(schema)
+}
