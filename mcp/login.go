@@ -11,11 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,6 +30,8 @@ type Shelf interface {
 	Kept(ctx context.Context, server string) (string, error)
 	// Keep puts a server's text in place of what was there.
 	Keep(ctx context.Context, server, text string) error
+	// Replace does so only if the one that was there is still there; false: it is not.
+	Replace(ctx context.Context, server, was, text string) (bool, error)
 }
 
 // Logins are what servers gave when the owner logged in to them (OAuth), sealed with a secret that the shelf does not know.
@@ -48,22 +48,24 @@ type login struct {
 }
 
 var (
-	// errLogin is what stands in the way of a server that wants one; nothing was sent to it.
-	errLogin = errors.New("a login is needed")
-	errNone  = errors.New("it wants a login")
+	errNone = errors.New("it wants a login")
 	// errSealed: the secret is another one than when it was sealed, or somebody changed it.
 	errSealed = errors.New("its login cannot be read with this as_token")
 )
 
-// of opens the login to a server: errNone, errSealed, or what the shelf says.
-func (l Logins) of(ctx context.Context, s Server) (login, error) {
-	text, err := l.Shelf.Kept(ctx, s.Name)
-	if err != nil {
-		return login{}, err
+// of opens the login to a server, and returns it as it is kept as well: errNone, errSealed, or what the shelf says.
+func (l Logins) of(ctx context.Context, s Server) (text string, known login, err error) {
+	if text, err = l.Shelf.Kept(ctx, s.Name); err != nil {
+		return "", login{}, err
 	}
 	if text == "" {
-		return login{}, errNone
+		return "", login{}, errNone
 	}
+	known, err = l.open(s, text)
+	return text, known, err
+}
+
+func (l Logins) open(s Server, text string) (login, error) {
 	box, err := l.box()
 	if err != nil {
 		return login{}, err
@@ -86,18 +88,36 @@ func (l Logins) of(ctx context.Context, s Server) (login, error) {
 	return known, nil
 }
 
+// keep keeps a login, whatever was there.
 func (l Logins) keep(ctx context.Context, s Server, known login) error {
-	box, err := l.box()
+	text, err := l.seal(s, known)
 	if err != nil {
 		return err
 	}
+	return l.Shelf.Keep(ctx, s.Name, text)
+}
+
+// renew keeps a login in place of the one that was read. False: that is no longer there.
+func (l Logins) renew(ctx context.Context, s Server, was string, known login) (bool, error) {
+	text, err := l.seal(s, known)
+	if err != nil {
+		return false, err
+	}
+	return l.Shelf.Replace(ctx, s.Name, was, text)
+}
+
+func (l Logins) seal(s Server, known login) (string, error) {
+	box, err := l.box()
+	if err != nil {
+		return "", err
+	}
 	plain, err := json.Marshal(known)
 	if err != nil {
-		return fmt.Errorf("keep the login: %w", err)
+		return "", fmt.Errorf("keep the login: %w", err)
 	}
 	nonce := make([]byte, box.NonceSize())
 	rand.Read(nonce)
-	return l.Shelf.Keep(ctx, s.Name, base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, plain, []byte(s.Name))))
+	return base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, plain, []byte(s.Name))), nil
 }
 
 func (l Logins) box() (cipher.AEAD, error) {
@@ -112,121 +132,55 @@ func (l Logins) box() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// door shows a server the token of the owner's login, and has it made new when its time is over. It never asks for a login by
-// itself: that takes the owner.
-type door struct {
-	server Server
-	client *http.Client
-	mu     sync.Mutex // one at a time makes a token new: some servers take back the older ones
-}
-
-// TokenSource is asked before each request, so that a login is seen as soon as it was kept.
-func (d *door) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
-	token, err := d.token(ctx)
-	return oauth2.StaticTokenSource(token), err
-}
-
-// token is one that is good now. A new one is kept before it is used: the older ones may open nothing any more.
-func (d *door) token(ctx context.Context) (*oauth2.Token, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	known, err := d.server.Logins.of(ctx, d.server)
-	if errors.Is(err, errNone) || errors.Is(err, errSealed) {
-		return nil, d.ask(err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	token, err := known.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, d.client), known.Token).Token()
-	if _, refused := errors.AsType[*oauth2.RetrieveError](err); refused || err != nil && known.Token.RefreshToken == "" {
-		return nil, d.ask(errors.New("its login is over"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("renew the login: %w", err)
-	}
-	if token.AccessToken != known.Token.AccessToken {
-		known.Token = token
-		if err := d.server.Logins.keep(ctx, d.server, known); err != nil {
-			return nil, err
-		}
-	}
-	return token, nil
-}
-
-// tokens is a source of what a function gives.
-type tokens func() (*oauth2.Token, error)
-
-// Token is that of oauth2.TokenSource.
-func (t tokens) Token() (*oauth2.Token, error) { return t() }
-
-// Authorize is asked when the server refused the token.
-func (d *door) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
-	defer resp.Body.Close()
-	return d.ask(fmt.Errorf("it refused the login (%d)", resp.StatusCode))
-}
-
-func (d *door) ask(why error) error {
-	return fmt.Errorf("%w: run multis mcp login %s where multis runs", why, d.server.Name)
-}
-
 // ErrNoLogin is returned by Login for a server that opens without one.
 var ErrNoLogin = errors.New("it opens without a login")
 
 // Login logs in to a server and keeps what it gave. show has the owner open an address in his browser, and returns the one where
 // that ended. It returns how many tools the server has.
 func Login(ctx context.Context, s Server, show func(ctx context.Context, address string) (ended string, err error)) (int, error) {
-	client := plainClient("")
+	client := plainClient(s.URL, "")
+	client.Timeout = connectTime // of each request; the owner may take his time
+	defer client.CloseIdleConnections()
 	kept := false
-	var asked *auth.AuthorizationResult // once, however often the server is tried
 	var failed error
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: loginAddress, RequestRefreshToken: true, Client: client,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			if asked == nil && failed == nil {
-				var ended string
-				if ended, failed = show(ctx, args.URL); failed == nil {
-					asked, failed = readEnded(ended)
-				}
+			ended, err := show(ctx, printable(args.URL))
+			if err != nil {
+				failed = err
+				return nil, err
 			}
-			return asked, failed
+			result, err := readEnded(ended)
+			failed = err
+			return result, err
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 			kept = true
-			d := &door{server: s, client: client}
-			return tokens(func() (*oauth2.Token, error) { return d.token(ctx) }), s.Logins.keep(ctx, s, login{URL: s.URL, Client: *c, Token: token})
+			return oauth2.StaticTokenSource(token), s.Logins.keep(ctx, s, login{URL: s.URL, Client: *c, Token: token})
 		},
 	}
-	if s.ClientID == "" {
-		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "multis", RedirectURIs: []string{loginAddress}, GrantTypes: []string{"authorization_code", "refresh_token"},
-			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
-		}}
-	} else {
-		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: s.ClientID}
-		if s.ClientSecret != "" {
-			config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: s.ClientSecret}
-		}
-	}
+	register(config, s)
 	handler, err := auth.NewAuthorizationCodeHandler(config)
 	if err != nil {
 		return 0, fmt.Errorf("prepare the login: %w", err)
 	}
-	defer client.CloseIdleConnections()
 	session, err := newClient(nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.URL, HTTPClient: client, OAuthHandler: handler, MaxRetries: -1, MaxEventSize: maxBody, DisableStandaloneSSE: true,
+		Endpoint: s.URL, HTTPClient: client, OAuthHandler: &once{OAuthHandler: handler}, MaxRetries: -1, MaxEventSize: maxBody, DisableStandaloneSSE: true,
 	}, nil)
 	if failed != nil {
 		return 0, failed
 	}
 	if err != nil {
-		return 0, err
+		return 0, errors.New(problem(err))
 	}
 	defer session.Close()
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
 	n := 0
 	for _, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			return 0, fmt.Errorf("ask what it has: %w", err)
+			return 0, errors.New(problem(fmt.Errorf("ask what it has: %w", err)))
 		}
 		n++
 	}
@@ -234,6 +188,54 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 		return n, ErrNoLogin
 	}
 	return n, nil
+}
+
+// once logs in at most once, however often the server is tried: nobody is asked again, and what went wrong is not covered up.
+type once struct {
+	auth.OAuthHandler
+
+	tried bool
+	err   error
+}
+
+func (o *once) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+	if !o.tried {
+		o.tried, o.err = true, o.OAuthHandler.Authorize(ctx, r, resp)
+		return o.err
+	}
+	_ = resp.Body.Close()
+	if o.err != nil {
+		return o.err
+	}
+	return fmt.Errorf("it refused the login that it just gave (%d)", resp.StatusCode)
+}
+
+// register says how a server knows multis: as the owner registered it there, else as it makes itself known.
+func register(config *auth.AuthorizationCodeHandlerConfig, s Server) {
+	if s.ClientID == "" {
+		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "multis", RedirectURIs: []string{loginAddress}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
+		}}
+		return
+	}
+	config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: s.ClientID}
+	if s.ClientSecret != "" {
+		config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: s.ClientSecret}
+	}
+}
+
+// printable is an address as it can be shown in a terminal: the server wrote it, and a terminal obeys some signs.
+func printable(address string) string {
+	var b strings.Builder
+	for i := range len(address) {
+		if c := address[i]; c <= ' ' || c > '~' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // readEnded reads the address that a browser ended at.
@@ -245,7 +247,7 @@ func readEnded(text string) (*auth.AuthorizationResult, error) {
 	q := address.Query()
 	switch {
 	case q.Get("error") != "":
-		return nil, fmt.Errorf("the login was refused: %s", strings.TrimSpace(q.Get("error")+" "+q.Get("error_description")))
+		return nil, fmt.Errorf("the login was refused: %s", clean(strings.TrimSpace(q.Get("error")+" "+q.Get("error_description"))))
 	case q.Get("code") == "" || q.Get("state") == "":
 		return nil, fmt.Errorf("that is not where the login ended; paste the whole address, which begins with %s?", loginAddress)
 	}

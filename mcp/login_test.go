@@ -10,14 +10,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"multis/tools"
 )
@@ -41,12 +45,25 @@ func (s *memoryShelf) Keep(_ context.Context, server, text string) error {
 	return nil
 }
 
+func (s *memoryShelf) Replace(_ context.Context, server, was, text string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts[server] != was {
+		return false, nil
+	}
+	s.texts[server] = text
+	return true, nil
+}
+
 // guarded is an MCP server behind OAuth, and the authorization server beside it, as RFC 6749, 7636, 7591, 8414 and 9728 have them. A
 // token is good for lifetime, and a refresh token once.
 type guarded struct {
 	*httptest.Server
 
 	lifetime int // seconds
+
+	// refreshing is called before a token is made new; what it returns is the answer, 0 for a new token.
+	refreshing func() int
 
 	mu         sync.Mutex
 	challenges map[string]string // by code
@@ -100,6 +117,12 @@ func newGuarded(t *testing.T, lifetime int) *guarded {
 		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("grant_type") == "refresh_token" && g.refreshing != nil {
+			if status := g.refreshing(); status != 0 {
+				answer(w, status, map[string]string{"error_description": "\x1b[31msecret-" + strings.Repeat("x", 1000)})
+				return
+			}
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
@@ -183,9 +206,161 @@ func TestALoginOpensAServer(t *testing.T) {
 	require.Contains(t, problemOf(t, moved), "it wants a login", "a token goes to no other address")
 
 	g.mu.Lock()
+	g.token = "taken back"
+	g.mu.Unlock()
+	require.Empty(t, problemOf(t, server), "what is taken no more is made new")
+	require.Equal(t, 2, g.issued)
+	g.mu.Lock()
 	g.revoked = true
 	g.mu.Unlock()
-	require.Contains(t, problemOf(t, server), "it refused the login (401): run multis mcp login guarded")
+	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
+}
+
+func TestALoginThatNobodyMakesNewIsOver(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 3600)
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	kept := login{URL: server.URL, Token: &oauth2.Token{AccessToken: "old"}}
+	require.NoError(t, server.Logins.keep(t.Context(), server, kept))
+	require.Equal(t, "it refused the login (401): run multis mcp login guarded where multis runs", problemOf(t, server))
+	kept.Token.Expiry = time.Now()
+	require.NoError(t, server.Logins.keep(t.Context(), server, kept))
+	require.Equal(t, "its login is over: run multis mcp login guarded where multis runs", problemOf(t, server))
+}
+
+func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 1)
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	_, err := Login(t.Context(), server, browse)
+	require.NoError(t, err)
+	g.refreshing = func() int {
+		g.refreshing = nil
+		require.NoError(t, shelf.Keep(t.Context(), "guarded", ""))
+		return 0
+	}
+	require.Contains(t, problemOf(t, server), "it wants a login", "a logout holds")
+	require.Empty(t, shelf.texts["guarded"])
+
+	_, err = Login(t.Context(), server, browse)
+	require.NoError(t, err)
+	for _, status := range []int{0, http.StatusBadRequest} {
+		g.refreshing = func() int {
+			g.refreshing = nil
+			newer := login{URL: server.URL, Token: &oauth2.Token{AccessToken: g.token}}
+			require.NoError(t, server.Logins.keep(t.Context(), server, newer))
+			return status
+		}
+		before := g.issued
+		problem := problemOf(t, server)
+		if status != 0 {
+			require.Empty(t, problem)
+			require.Equal(t, before, g.issued, "the newer login is taken as it is")
+		}
+		_, known, err := server.Logins.of(t.Context(), server)
+		require.NoError(t, err)
+		require.Empty(t, known.Token.RefreshToken, "and not overwritten")
+		_, err = Login(t.Context(), server, browse)
+		require.NoError(t, err)
+	}
+}
+
+func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 1)
+	shelf := &memoryShelf{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Timeout: time.Second, Read: []string{"*"}, Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	_, err := Login(t.Context(), server, browse)
+	require.NoError(t, err)
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests} {
+		g.refreshing = func() int { return status }
+		said := problemOf(t, server)
+		require.Contains(t, said, fmt.Sprint("renew the login: it answers with ", status), "which is no reason to log in again")
+		require.NotContains(t, said, "secret")
+	}
+	g.refreshing = nil
+	require.Empty(t, problemOf(t, server))
+
+	registry := tools.NewRegistry(tools.Tiers{})
+	var slow atomic.Bool
+	stuck := make(chan struct{})
+	g.refreshing = func() int {
+		if !slow.Load() {
+			return 0
+		}
+		<-stuck
+		return http.StatusServiceUnavailable
+	}
+	s := source(t, registry, server)
+	there(t, s, 8)
+	slow.Store(true)
+	t.Cleanup(func() { slow.Store(false); close(stuck) })
+	for range 2 {
+		require.Equal(t, tools.CodeTimeout, call(t, registry, "guarded__echo", `{}`, false).Code, "a call ends in its time")
+	}
+}
+
+func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
+	t.Parallel()
+	here := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(here.Close)
+	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true, "https://tools.example.com/mcp": false, "https://203.0.113.7/mcp": false} {
+		client := plainClient(address, "")
+		for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
+			resp, err := client.Get(strings.Replace(here.URL, "127.0.0.1", host, 1))
+			if !reached {
+				require.ErrorIs(t, err, errHere, address+" "+host)
+				continue
+			}
+			require.NoError(t, err, address+" "+host)
+			require.NoError(t, resp.Body.Close())
+		}
+		client.CloseIdleConnections()
+	}
+}
+
+func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, 3600)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/.well-known/oauth-authorization-server"):
+			w.Header().Set("Content-Type", "application/json")
+			base := "http://" + r.Host
+			_ = json.NewEncoder(w).Encode(map[string]any{
+				"issuer": base, "authorization_endpoint": g.URL + "/authorize?x=\u009b31m\u202e", "token_endpoint": base + "/token", "registration_endpoint": g.URL + "/register",
+				"code_challenge_methods_supported": []string{"S256"},
+			})
+		case r.URL.Path == "/token":
+			http.Error(w, "\x1b]0;owned\a\u202e"+strings.Repeat("endless ", 1000), http.StatusBadRequest)
+		default:
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(evil.Close)
+	server := Server{Name: "evil", URL: evil.URL + "/mcp", Logins: &Logins{Shelf: &memoryShelf{texts: map[string]string{}}, Secret: "as-token"}}
+	var shown string
+	_, err := Login(t.Context(), server, func(ctx context.Context, address string) (string, error) {
+		shown = address
+		return "http://127.0.0.1:8931/login?code=1&state=" + stateOf(t, address), nil
+	})
+	require.ErrorContains(t, err, "token exchange failed")
+	require.LessOrEqual(t, len([]rune(err.Error())), maxProblem+1)
+	require.Contains(t, shown, "/authorize?x=%C2%9B31m%E2%80%AE&")
+	for _, r := range shown + err.Error() {
+		require.True(t, unicode.IsPrint(r), "%q", r)
+	}
+	_, err = readEnded("http://127.0.0.1:8931/login?error=denied&error_description=%1b%5d0%3bowned%07")
+	require.EqualError(t, err, "the login was refused: denied  ]0;owned ")
+}
+
+func stateOf(t *testing.T, address string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	require.NoError(t, err)
+	return at.Query().Get("state")
 }
 
 func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
@@ -123,7 +125,7 @@ func (c *connection) keep(ctx context.Context) {
 		if time.Since(begin) > goodTime {
 			wait = firstWait
 		}
-		log.Warn().Err(err).Stringer("again_in", wait).Msg("An MCP server is not there")
+		log.Warn().Str("error", problem(err)).Stringer("again_in", wait).Msg("An MCP server is not there")
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
@@ -243,11 +245,25 @@ func problem(err error) string {
 	if err == nil {
 		return "it is gone"
 	}
-	text := []rune(err.Error())
+	var closed *askError
+	if errors.As(err, &closed) {
+		return clean(closed.Error())
+	}
+	return clean(err.Error())
+}
+
+// clean is a text of somebody else's as it can be shown anywhere, terminals and logs among them: short, and of plain signs in one line.
+func clean(s string) string {
+	text := []rune(s)
 	if len(text) > maxProblem {
 		text = append(text[:maxProblem], '…')
 	}
-	return string(text)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, string(text))
 }
 
 const maxProblem = 200

@@ -201,7 +201,7 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 
 func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, errLogin} {
+	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &askError{why: errNone}} {
 		require.True(t, undone(fmt.Errorf("calling: %w", err)), err)
 	}
 	for _, err := range []error{&jsonrpc.Error{Code: rejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
@@ -272,7 +272,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	plain := &http.Transport{}
 	t.Cleanup(plain.CloseIdleConnections)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearer{"open-sesame", plain}}, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearer{token: "open-sesame", local: true, next: plain}}, DisableStandaloneSSE: true}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	list, err := session.ListTools(ctx, nil)

@@ -112,7 +112,8 @@ const rejected = -32005
 func undone(err error) bool {
 	var said *jsonrpc.Error
 	var network *net.OpError
-	return errors.As(err, &said) && said.Code != rejected || errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errLogin)
+	var closed *askError
+	return errors.As(err, &said) && said.Code != rejected || errors.As(err, &network) && network.Op == "dial" || errors.As(err, &closed)
 }
 
 var errSlow = errors.New("the call took too long")

@@ -3,7 +3,10 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"sync"
@@ -25,12 +28,11 @@ const endTime = 2 * time.Second
 // transport is the way to a server. end, which may be called twice, leaves nothing of it behind.
 func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func()) {
 	if c.URL != "" {
-		client := plainClient(c.Token)
-		way := &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}
+		client := plainClient(c.URL, c.Token)
 		if c.Logins != nil {
-			way.OAuthHandler = &door{server: c.Server, client: client}
+			client.Transport = &door{bearer: newBearer(c.URL, ""), server: c.Server}
 		}
-		return way, client.CloseIdleConnections
+		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, client.CloseIdleConnections
 	}
 	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end sees to it
 	cmd.Dir = c.Folder
@@ -56,25 +58,37 @@ func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func
 	}
 }
 
-// plainClient asks servers and follows nobody elsewhere. It shows the token, if there is one.
-func plainClient(token string) *http.Client {
-	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
-	return &http.Client{
-		Transport:     bearer{token: token, next: next},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+// plainClient asks the server at an address and follows nobody elsewhere. It shows the token, if there is one.
+func plainClient(address, token string) *http.Client {
+	return &http.Client{Transport: newBearer(address, token), CheckRedirect: stay}
 }
+
+// stay follows no redirect.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // bearer shows a token, and bounds what comes back.
 type bearer struct {
 	token string
+	local bool // the server is on this machine
 	next  *http.Transport
 }
+
+func newBearer(address, token string) bearer {
+	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	at, err := url.Parse(address)
+	return bearer{token: token, local: err == nil && onThisMachine(at.Hostname()), next: next}
+}
+
+// errHere: a server elsewhere said who lets the owner log in, and may name what only this machine reaches.
+var errHere = errors.New("it names an address of the machine that multis runs on")
 
 // CloseIdleConnections is what http.Client asks its transport for.
 func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !b.local && onThisMachine(r.URL.Hostname()) {
+		return nil, errHere
+	}
 	if b.token != "" {
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+b.token)
@@ -84,6 +98,11 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
 	}
 	return resp, err
+}
+
+func onThisMachine(host string) bool {
+	at, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && at.Unmap().IsLoopback()
 }
 
 // tail keeps the last of what a program says.

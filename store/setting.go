@@ -63,6 +63,25 @@ func PutSetting(ctx context.Context, db DB, key Setting, value any) error {
 	return exec(ctx, db, "write setting "+string(key), putSettingSQL, key, raw)
 }
 
+const replaceSettingSQL = "update settings set value = $3, updated_at = now() where key = $1 and value = $2"
+
+// ReplaceSetting writes a setting if it still is what it was. False: it is not.
+func ReplaceSetting(ctx context.Context, db DB, key Setting, was, value any) (bool, error) {
+	old, err := json.Marshal(was)
+	if err != nil {
+		return false, fmt.Errorf("replace setting %s: %w", key, err)
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return false, fmt.Errorf("replace setting %s: %w", key, err)
+	}
+	tag, err := db.Exec(ctx, replaceSettingSQL, key, old, raw)
+	if err != nil {
+		return false, fmt.Errorf("replace setting %s: %w", key, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
 // AssistantName is what the assistant is called: the name set in the admin room, else configured.
 func AssistantName(ctx context.Context, db DB, configured string) (string, error) {
 	name := configured

@@ -57,6 +57,10 @@ func (s loginShelf) Keep(ctx context.Context, server, text string) error {
 	return store.PutSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), text)
 }
 
+func (s loginShelf) Replace(ctx context.Context, server, was, text string) (bool, error) {
+	return store.ReplaceSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), was, text)
+}
+
 type mcpCmd struct {
 	Login  mcpLoginCmd  `cmd:"" help:"Log in to an MCP server that wants it (mcp.<name>.login). What it gives is kept encrypted."`
 	Logout mcpLogoutCmd `cmd:"" help:"Forget the login to an MCP server."`
@@ -71,17 +75,14 @@ const loginTime = 10 * time.Minute
 
 // Run asks for the login and keeps it. A running multis takes it within a minute.
 func (c mcpLoginCmd) Run(ctx context.Context, all *cli) error {
-	cfg, st, closeDB, err := open(ctx, all.Config)
+	server, _, closeDB, err := openLogin(ctx, all.Config, c.Name)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	if err := wantsLogin(cfg, c.Name); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	n, err := mcp.Login(ctx, mcpServer(cfg, st, c.Name), askLogin)
+	n, err := mcp.Login(ctx, server, askLogin)
 	if errors.Is(err, mcp.ErrNoLogin) {
 		return fmt.Errorf("%s: %w; take mcp.%[1]s.login out of config.yaml", c.Name, err)
 	}
@@ -114,14 +115,11 @@ type mcpLogoutCmd struct {
 
 // Run forgets the login. The server is not told: it lists its logins itself.
 func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
-	cfg, st, closeDB, err := open(ctx, all.Config)
+	_, st, closeDB, err := openLogin(ctx, all.Config, c.Name)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	if err := wantsLogin(cfg, c.Name); err != nil {
-		return err
-	}
 	if err := store.DropSetting(ctx, st.DB(), store.SettingLogin+store.Setting(c.Name)); err != nil {
 		return err
 	}
@@ -129,17 +127,23 @@ func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
 	return nil
 }
 
-// wantsLogin refuses a server that nobody logs in to.
-func wantsLogin(cfg *config.Config, name string) error {
-	m, is := cfg.MCP[name]
-	switch {
-	case !is:
-		return fmt.Errorf("there is no mcp.%s in config.yaml", name)
-	case !m.Login:
-		return fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
-	default:
-		return nil
+// openLogin opens what holds the login to a server, and refuses one that nobody logs in to.
+func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store, func(), error) {
+	cfg, err := config.Load(file)
+	if err != nil {
+		return mcp.Server{}, nil, nil, err
 	}
+	switch m, is := cfg.MCP[name]; {
+	case !is:
+		return mcp.Server{}, nil, nil, fmt.Errorf("there is no mcp.%s in config.yaml", name)
+	case !m.Login:
+		return mcp.Server{}, nil, nil, fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database)
+	if err != nil {
+		return mcp.Server{}, nil, nil, err
+	}
+	return mcpServer(cfg, st, name), st, closeDB, nil
 }
 
 // sourceList is how the servers are, as the admin room shows it.
