@@ -194,7 +194,7 @@ func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, err
 		lines = append(lines, entry)
 	}
 	if len(all) >= mostTools {
-		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `mcp.….allow` and `agents.….tools.allow` in config.yaml.", mostTools))
+		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", mostTools))
 	}
 	if a.Sources != nil {
 		for _, s := range a.Sources() {

@@ -27,9 +27,17 @@ func (c *Config) check(r *reader) {
 	}
 }
 
-// checkAgents refuses agents that would have somebody work who is not there.
+// checkAgents refuses agents that would have somebody work who is not there, and two of whom only one can be the default.
 func (c *Config) checkAgents(r *reader) {
+	first := ""
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		switch {
+		case !c.Agents[name].Default:
+		case first == "":
+			first = name
+		default:
+			r.complain("agents."+name+".default", "is true for "+first+" as well; leave it to one of them")
+		}
 		for _, other := range c.Agents[name].Delegates {
 			if _, there := c.Agents[other]; other != "*" && (!there || other == name) {
 				r.complain("agents."+name+".delegates", "names "+other+", which is no other agent; write names of agents, or \"*\" for all")

@@ -38,6 +38,26 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "agents: {sales: {delegates: [sales]}}\n",
 			want: `config.yaml:10: agents.sales.delegates: names sales, which is no other agent; write names of agents, or "*" for all`,
 		},
+		"two agents that both are the default": {
+			add:  "agents: {sales: {default: true}, desk: {default: true}, shop: {}}\n",
+			want: `config.yaml:10: agents.sales.default: is true for desk as well; leave it to one of them`,
+		},
+		"tools that are denied by a broken pattern": {
+			add:  "agents: {sales: {deny: [\"[exec\"]}}\n",
+			want: `config.yaml:10: agents.sales.deny[0]: "[exec" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+		},
+		"tools that are denied by two names in one": {
+			add:  "agents: {sales: {deny: [\"exec, fetch_url\"]}}\n",
+			want: `config.yaml:10: agents.sales.deny[0]: "exec, fetch_url" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+		},
+		"a pattern of a server's tools that is broken": {
+			add:  "mcp: {desk: {command: [desk], pin: [wipe, \"[a-\"]}}\n",
+			want: `config.yaml:10: mcp.desk.pin[1]: "[a-" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+		},
+		"a call that may take longer than any": {
+			add:  "mcp: {desk: {command: [desk], timeout: 5m}}\n",
+			want: `config.yaml:10: mcp.desk.timeout: "5m" is too long; write 1m0s at most`,
+		},
 		"a server of tools whose name begins no tool's": {
 			add:  "mcp: {1st: {url: \"https://tools.example.com/mcp\"}}\n",
 			want: `config.yaml:10: mcp.1st: is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github`,

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // field is one key of the file.
@@ -268,10 +269,10 @@ func (m *MCP) fields(section, dir string) []field {
 		value(section+".login", &m.Login, boolean),
 		value(section+".client_id", &m.ClientID, lineOf(1, 500)),
 		client[0], client[1],
-		value(section+".timeout", &m.Timeout, positive),
-		list(section+".allow", &m.Allow, lineOf(1, 64)),
-		list(section+".read", &m.Read, lineOf(1, 64)),
-		list(section+".pin", &m.Pin, lineOf(1, 64)),
+		value(section+".timeout", &m.Timeout, upTo(time.Minute)),
+		list(section+".allow", &m.Allow, toolPattern),
+		list(section+".read", &m.Read, toolPattern),
+		list(section+".pin", &m.Pin, toolPattern),
 	}
 }
 
@@ -285,8 +286,8 @@ func (a *Agent) fields(section, dir string) []field {
 		value(section+".avatar", &a.Avatar, lineOf(7, 255)),
 		value(section+".instructions", &a.Instructions, textUpTo(4000)),
 		list(section+".mentions", &a.Mentions, lineOf(1, 50)),
-		list(section+".allow", &a.Allow, lineOf(1, 64)),
-		list(section+".deny", &a.Deny, lineOf(1, 64)),
+		list(section+".allow", &a.Allow, toolPattern),
+		list(section+".deny", &a.Deny, toolPattern),
 		value(section+".model", &a.Model, modelName),
 		key[0], key[1],
 		list(section+".skills", &a.Skills, word),

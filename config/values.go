@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -116,6 +117,28 @@ func positive(s string) (time.Duration, error) {
 	}
 	return d, nil
 }
+
+// upTo takes lengths of time that are not longer than most.
+func upTo(most time.Duration) func(string) (time.Duration, error) {
+	return func(s string) (time.Duration, error) {
+		d, err := positive(s)
+		if err == nil && d > most {
+			return 0, fmt.Errorf("%.60q is too long; write %s at most", s, most)
+		}
+		return d, err
+	}
+}
+
+// toolPattern takes what names tools, or several at once. One that fits none would forbid nothing where it stands under deny.
+func toolPattern(s string) (string, error) {
+	if _, err := path.Match(s, ""); err != nil || len(s) > 64 || !toolSigns.MatchString(s) {
+		return "", fmt.Errorf(`%.60q names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`, s)
+	}
+	return s, nil
+}
+
+// toolSigns are those of names, and those that path.Match reads.
+var toolSigns = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
 
 func timeZone(s string) (*time.Location, error) {
 	// "Local" would mean something else on every machine, and the empty name is UTC by accident.
