@@ -130,6 +130,7 @@ func TestMarkdownOnATerminal(t *testing.T) {
 		"escaped words":          {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
 		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
 		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},
+		"signs to be obeyed":     {"a\x1b]52;c;x\a\u009b2Jb\tc\nd\r", "a]52;c;x2Jb\tc\nd", "a]52;c;x2Jb\tc\nd"},
 		"letters of other kinds": {"**Größe** 名前", "Größe 名前", "\x1b[1mGröße\x1b[0m 名前"},
 	} {
 		t.Run(name, func(t *testing.T) {

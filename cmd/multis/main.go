@@ -58,7 +58,7 @@ func main() {
 	}
 	if err := dispatch(k, &c); err != nil {
 		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(os.Stderr, "multis:", strings.TrimRight(line, "\n"))
+			fmt.Fprintln(os.Stderr, "multis:", plain(strings.TrimRight(line, "\n")))
 		}
 		stop()
 		os.Exit(1)

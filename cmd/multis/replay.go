@@ -40,7 +40,7 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(text)
+	fmt.Println(unmark(text, false))
 	return nil
 }
 

@@ -63,7 +63,7 @@ func printFound(w io.Writer, found search.Result) error {
 	if len(found.Hits) == 0 {
 		b.WriteString("Nothing found.\n")
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, plain(b.String()))
 	return err
 }
 

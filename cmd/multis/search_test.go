@@ -14,7 +14,7 @@ func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
 	found := search.Result{
 		Terms: []search.Term{{Lexeme: "bread", Chunks: 3, IDF: 1.5}, {Lexeme: "rie", Chunks: 1, IDF: 2, Guess: true}},
 		Hits: []search.Hit{{
-			Title: "menu.pdf", Section: "Breads", PageFrom: 2, Role: "public", Language: "english", Score: 3.25, Text: "Rye\nbread " + strings.Repeat("x", 300),
+			Title: "menu.pdf", Section: "Bre\x1bads", PageFrom: 2, Role: "public", Language: "english", Score: 3.25, Text: "Rye\nbread " + strings.Repeat("x", 300),
 			Why: &search.Explanation{Terms: []search.TermShare{{Lexeme: "bread", Stands: 2, Frequency: 2.5, Score: 1.25}}, Author: 1.6, Cues: 1.25},
 		}},
 	}

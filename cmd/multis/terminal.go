@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
@@ -103,6 +104,16 @@ func (terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing: there are no rooms to describe.
 func (terminal) Describe(context.Context, id.RoomID) error { return nil }
 
+// plain takes out the signs that a terminal obeys: what contacts, pages and models wrote shall only be read.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // unmark takes the marks of Markdown's bold words, code and escapes away; with styles it shows the words in their style instead.
 func unmark(markdown string, styles bool) string {
 	var b strings.Builder
@@ -112,7 +123,7 @@ func unmark(markdown string, styles bool) string {
 		}
 	}
 	bold := false
-	for rest := markdown; rest != ""; {
+	for rest := plain(markdown); rest != ""; {
 		if after, ok := strings.CutPrefix(rest, "**"); ok && (bold || strings.Contains(after, "**")) {
 			bold, rest = !bold, after
 			style(map[bool]string{true: boldOn, false: styleOff}[bold])
