@@ -342,7 +342,7 @@ func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
 	t.Cleanup(evil.Close)
 	server := Server{Name: "evil", URL: evil.URL + "/mcp", Logins: &Logins{Shelf: &memoryShelf{texts: map[string]string{}}, Secret: "as-token"}}
 	var shown string
-	_, err := Login(t.Context(), server, func(ctx context.Context, address string) (string, error) {
+	_, err := Login(t.Context(), server, func(_ context.Context, address string) (string, error) {
 		shown = address
 		return "http://127.0.0.1:8931/login?code=1&state=" + stateOf(t, address), nil
 	})

@@ -245,8 +245,7 @@ func problem(err error) string {
 	if err == nil {
 		return "it is gone"
 	}
-	var closed *askError
-	if errors.As(err, &closed) {
+	if closed, is := errors.AsType[*askError](err); is {
 		return clean(closed.Error())
 	}
 	return clean(err.Error())

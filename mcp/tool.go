@@ -110,10 +110,10 @@ const rejected = -32005
 
 // undone tells whether a call was certainly not done: the server says so, or never heard of it.
 func undone(err error) bool {
-	var said *jsonrpc.Error
-	var network *net.OpError
-	var closed *askError
-	return errors.As(err, &said) && said.Code != rejected || errors.As(err, &network) && network.Op == "dial" || errors.As(err, &closed)
+	said, answered := errors.AsType[*jsonrpc.Error](err)
+	network, lost := errors.AsType[*net.OpError](err)
+	_, closed := errors.AsType[*askError](err)
+	return answered && said.Code != rejected || lost && network.Op == "dial" || closed
 }
 
 var errSlow = errors.New("the call took too long")

@@ -12,11 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"multis/mcp"
 	"multis/store"
 	"multis/store/storetest"
+	"multis/tools"
 )
 
 // loginServer is an MCP server that opens with a token, and who gives that token.
@@ -37,16 +38,11 @@ func loginServer(t *testing.T) *httptest.Server {
 	}))
 	mux.HandleFunc("/register", answer(map[string]any{"client_id": "made-known", "token_endpoint_auth_method": "none"}))
 	mux.HandleFunc("/token", answer(map[string]any{"access_token": "secret-token", "token_type": "Bearer", "expires_in": 3600}))
-	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	server.AddTool(&mcp.Tool{Name: "look", InputSchema: json.RawMessage(`{"type": "object"}`)}, nil)
-	open := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
-	mux.Handle("/open", open)
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer secret-token" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		open.ServeHTTP(w, r)
+	closed := mcp.Serve(t.Context(), tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{}), "secret-token", "1")
+	mux.Handle("/mcp", closed)
+	mux.HandleFunc("/open", func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Authorization", "Bearer secret-token")
+		closed.ServeHTTP(w, r)
 	})
 	return web
 }
