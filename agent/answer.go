@@ -319,5 +319,9 @@ func plain(s string) string {
 }
 
 func (a *Agent) overBudgetText(over *llm.OverBudgetError) string {
-	return fmt.Sprintf("💶 %s I answer from documents only until midnight.", outbox.Escape(over.Error()))
+	text := "💶 " + outbox.Escape(over.Error()) + "."
+	if over.Cap == llm.CapRun {
+		return text // the next one has a budget of its own
+	}
+	return text + " I answer from documents only until midnight."
 }

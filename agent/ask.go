@@ -91,7 +91,7 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 		task.Attempt = claimed.Attempt
 	}
 	return a.say(ctx, &reply{
-		room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", id),
+		room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", id) + paragraph(a.left(ctx, id)),
 		also: func(ctx context.Context, tx store.Tx) error {
 			return store.EndChildren(ctx, tx, id, "what it is a part of failed")
 		},
@@ -162,17 +162,17 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 	case errors.Is(err, errParked):
 		return a.settleParked(ctx, r)
 	case ended:
-		say.markdown = outbox.Escape(why) + unknownText(r.open(context.WithoutCancel(ctx)))
+		say.markdown = outbox.Escape(why) + paragraph(a.left(ctx, r.task.ID))
 		ended := r.end(state, "", why)
 		say.task = &ended
 		return a.say(context.WithoutCancel(ctx), say)
 	case ctx.Err() != nil:
 		return err
 	case errors.As(err, &over):
-		return a.instead(ctx, r, say, a.overBudgetText(over)+" Here is what I found:", err)
+		return a.instead(ctx, r, say, a.overBudgetText(over), err)
 	case isModels(err):
 		zerolog.Ctx(ctx).Err(err).Msg("The model failed; answering from passages")
-		return a.instead(ctx, r, say, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+"), so here is what I found:", err)
+		return a.instead(ctx, r, say, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+").", err)
 	case err != nil:
 		return err
 	}
@@ -184,15 +184,15 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 		say.also = func(ctx context.Context, tx store.Tx) error { return a.passOn(ctx, tx, r.task, room, out.to) }
 	case out.text == "" && out.why != "":
 		done.State, done.Error = store.TaskFailed, out.why
-		say.markdown = outbox.Escape(out.why)
+		say.markdown = outbox.Escape(out.why) + paragraph(a.left(ctx, r.task.ID))
 	default:
 		say.markdown, say.used = r.cited(out.text)
 		r.countInvented(ctx)
 		say.also = r.drafts(say, out.text)
 	}
 	for _, line := range r.used {
-		if strings.HasPrefix(line, "⚠️") {
-			say.markdown += "\n\n" + outbox.Escape(line)
+		if strings.HasPrefix(line, "⚠️") && done.State == store.TaskCompleted {
+			say.markdown += paragraph(line)
 		}
 	}
 	if say.markdown += r.footer(ctx, &done); say.markdown == "" {
@@ -221,15 +221,19 @@ func isModels(err error) bool {
 	return errors.As(err, &failed)
 }
 
-// instead answers from passages where the model cannot.
-func (a *Agent) instead(ctx context.Context, r *run, say *reply, opening string, cause error) error {
+// instead answers from passages where the model cannot, and says why it cannot.
+func (a *Agent) instead(ctx context.Context, r *run, say *reply, why string, cause error) error {
 	found, err := a.lookUp(ctx, r.places.scope, r.task.Input)
 	if err != nil {
 		return err
 	}
-	if say.markdown, say.used, err = a.listPassages(ctx, opening, found, r.places); err != nil {
+	if say.markdown, say.used, err = a.listPassages(ctx, why+" Here is what I found:", found, r.places); err != nil {
 		return err
 	}
+	if len(found.Hits) == 0 {
+		say.markdown = "**" + why + "** " + say.markdown
+	}
+	say.markdown += paragraph(a.left(ctx, r.task.ID))
 	failed := r.end(store.TaskFailed, "", cause.Error())
 	say.task = &failed
 	return a.say(ctx, say)

@@ -283,6 +283,11 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	default:
 		state = store.TaskCompleted
 	}
+	if state != store.TaskCompleted && task.Kind != kindStep { // a plan tells of all its steps
+		if left := a.left(ctx, task.ID); left != "" {
+			why = strings.TrimSuffix(why, ".") + ". " + left
+		}
+	}
 	done := r.end(state, r.sourced(out.text), why)
 	return a.endChild(context.WithoutCancel(ctx), done)
 }

@@ -296,7 +296,7 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 	}
 	opening := "🗺️ **" + outbox.Escape(r.title()) + "**"
 	if why != "" {
-		opening += fmt.Sprintf(" is not done: %s.", outbox.Escape(strings.TrimSuffix(why, ".")))
+		opening += fmt.Sprintf(" is not done: %s.", outbox.Escape(strings.TrimSuffix(why, "."))) + paragraph(a.left(ctx, r.task.ID))
 	}
 	shown, text := r.planText(steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/llm"
+	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -152,20 +153,37 @@ func stopped(working context.Context, err error) (store.TaskState, string, bool)
 	}
 }
 
-// open lists the side effects of a task of which nobody knows whether they were carried out.
-func (r *run) open(ctx context.Context) []string {
-	steps, err := store.Steps(ctx, r.Store.DB(), r.task.ID)
+// left tells what a task that broke off has changed all the same, in a line: who asks again would have it done twice.
+func (a *Agent) left(ctx context.Context, task int64) string {
+	effects, err := store.Effects(context.WithoutCancel(ctx), a.Store.DB(), task)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("task", r.task.ID).Msg("Cannot tell what a task left open")
-		return nil
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("task", task).Msg("Cannot tell what a task changed")
+		return "⚠️ What was done before that I cannot tell."
 	}
-	var names []string
-	for _, s := range steps {
-		if s.Effect && s.EndedAt == nil {
-			names = append(names, s.Name)
+	var done, open, parts []string
+	for _, e := range effects {
+		switch {
+		case e.Unknown:
+			open = append(open, e.Name)
+		case e.Done:
+			done = append(done, cmp.Or(e.ForUser, e.Name))
 		}
 	}
-	return names
+	if len(done) > 0 {
+		parts = append(parts, "Done before that: "+strings.Join(done, "; ")+".")
+	}
+	if len(open) > 0 {
+		parts = append(parts, "⚠️ "+strings.Join(open, ", ")+" was under way: whether it was done I don't know. Look before you ask for it again.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// paragraph is a text in a paragraph of its own; nothing for none.
+func paragraph(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "\n\n" + outbox.Escape(text)
 }
 
 // end fills in how a task ended.
@@ -173,12 +191,4 @@ func (r *run) end(state store.TaskState, answer, failure string) store.Task {
 	t := r.task
 	t.State, t.Answer, t.Error = state, policy.Redact(answer), policy.Redact(failure)
 	return t
-}
-
-// unknownText tells of side effects with an unknown outcome.
-func unknownText(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "\n\n⚠️ " + strings.Join(names, ", ") + " was under way: whether it was done I don't know. Look before you ask for it again."
 }

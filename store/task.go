@@ -321,6 +321,22 @@ func Steps(ctx context.Context, db DB, task int64) ([]Step, error) {
 	return collect[Step](ctx, db, "steps of a task", stepsSQL, task)
 }
 
+// Effect is a call that changes something, as far as it came.
+type Effect struct {
+	Name    string
+	ForUser string
+	Done    bool
+	Unknown bool // nobody knows whether it was done
+}
+
+const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.is_error, s.ended_at is null or s.code = 'unknown_outcome'
+	from task_steps s join tasks t on t.id = s.task_id where s.effect and (t.id = $1 or t.parent_id = $1) order by s.started_at, s.seq`
+
+// Effects returns what a task and those that it waits for changed, or may have.
+func Effects(ctx context.Context, db DB, task int64) ([]Effect, error) {
+	return collect[Effect](ctx, db, "what a task changed", effectsSQL, task)
+}
+
 const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id, arguments, effect)
 	select t.id, @seq, @kind, @name, @call, case when t.forgotten then '' else @arguments end, @effect from tasks t
 	where t.id = @id and t.attempt = @attempt and t.finished_at is null

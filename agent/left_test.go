@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/store"
+	"multis/tools"
+)
+
+// switches has the lamp switched, and then does what a test wants.
+func switches(then llmtest.Script) llmtest.Script {
+	return func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+		if !strings.Contains(r.Last(), "The lamp is on.") {
+			return calls("lamp", map[string]bool{"on": true})
+		}
+		return then(ctx, r)
+	}
+}
+
+func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
+	t.Parallel()
+	const told = "Done before that: switched the lamp."
+	broken := func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }
+	for name, c := range map[string]struct {
+		then llmtest.Script
+		says string
+	}{
+		"the model is gone": {broken, "The model did not answer"},
+		"it goes in circles": {func(context.Context, llmtest.Request) llmtest.Reply {
+			return calls("search_docs", map[string]string{"query": "x"})
+		}, "got no further"},
+		"it comes to a proper end":  {llmtest.Say(says("The light is on.", 0, "")), "The light is on."},
+		"it has nothing to say now": {llmtest.Say(""), "The model gave no answer."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := 0
+			model, _ := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+				if turn++; turn == 1 {
+					return calls("lamp", map[string]bool{"on": true})
+				}
+				return c.then(ctx, r)
+			})
+			b := setup(t, model)
+			b.equip(&lamp{tier: tools.Read})
+			said := b.ask("light, please")
+			require.Contains(t, said, c.says)
+			task, _ := b.task()
+			require.Equal(t, task.State != store.TaskCompleted, strings.Contains(said, told), said)
+		})
+	}
+}
+
+func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[string]string{
+		llm.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents.\n\nDone before that: switched the lamp.",
+		llm.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents.\n\nDone before that: switched the lamp.",
+	} {
+		p := &purse{}
+		model, _ := paidBy(t, p, switches(llmtest.Say("never")))
+		b := setup(t, model)
+		b.equip(&lamp{tier: tools.Read, do: func(context.Context) error { p.refuse = limit; return nil }})
+		require.Equal(t, want, b.ask("light, please"))
+	}
+}
+
+func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, _ := scripted(t, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+		return calls("lamp", map[string]bool{"on": false})
+	}))
+	b := setup(t, model)
+	gone := errors.New("the disk is gone")
+	l := &lamp{tier: tools.Read}
+	l.do = func(context.Context) error {
+		if l.lit.Load() == 1 {
+			return nil
+		}
+		return gone
+	}
+	b.equip(l)
+	m := b.asks("light, please")
+	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
+	task, _ := b.task()
+	b.agent.Model = llm.None{}
+	_, err := b.store.DB().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
+	require.NoError(t, err)
+	require.NoError(t, b.agent.Resume(ctx, task.ID, true))
+	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
+}
+
+func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question to answer") {
+			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
+		}
+		return llmtest.Reply{Text: says("It did not work out.", 0, "")}
+	}, switches(func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }))
+	b.equip(tools.Delegate{}, &lamp{tier: tools.Read})
+	m := b.asks("have the light switched on")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	child := b.children()[0]
+	require.NoError(t, b.agent.Resume(ctx, child.ID, false))
+	child = b.children()[0]
+	require.Equal(t, store.TaskFailed, child.State)
+	require.Equal(t, "it did not work out. Done before that: switched the lamp.", child.Error)
+
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.StopTask(ctx, tx, *child.ParentID, "you asked me to")
+		return err
+	}))
+	require.NoError(t, b.agent.Resume(ctx, *child.ParentID, false))
+	require.Contains(t, b.sent(b.admin)[0], "Stopped: you asked me to.\n\nDone before that: switched the lamp.")
+}
+
+func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b, _ := planner(t, twoSteps, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Status: 400}
+	}))
+	b.equip(&lamp{tier: tools.Read})
+	plan := b.plan("light the shop")
+	b.agrees(plan, true)
+	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	b.resume(plan.ID)
+	said := strings.Join(b.sent(b.admin), "\n")
+	require.Contains(t, said, "is not done: step 1 did not work out: it did not work out.\n\nDone before that: switched the lamp.")
+	require.Equal(t, 1, strings.Count(said, "switched the lamp"))
+}
