@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -71,7 +73,16 @@ type wanted struct {
 	file   string // below folder
 }
 
-// indexAll indexes what is named, one after the other, and goes on after one that cannot be read.
+// indexedAtOnce is how many documents are read and written side by side, as many as the admin room's.
+const indexedAtOnce = 2
+
+// indexed is what became of one document.
+type indexed struct {
+	report knowledge.Report
+	err    error
+}
+
+// indexAll indexes what is named, and goes on after one that cannot be read. It tells of each in the order in which they were named.
 func indexAll(ctx context.Context, library *knowledge.Library, documents string, role policy.Role, what []string, p *progress) error {
 	var list []wanted
 	for _, name := range what {
@@ -81,17 +92,45 @@ func indexAll(ctx context.Context, library *knowledge.Library, documents string,
 		}
 		list = append(list, found...)
 	}
+	done := make([]chan indexed, len(list))
+	for i := range done {
+		done[i] = make(chan indexed, 1)
+	}
+	var taken atomic.Int64
+	var working sync.WaitGroup
+	defer working.Wait()
+	for range indexedAtOnce {
+		working.Go(func() {
+			for {
+				i := int(taken.Add(1)) - 1
+				if i >= len(list) || ctx.Err() != nil {
+					return
+				}
+				report, err := list[i].index(ctx, library, role, func(done, all int) { p.page(i, done, all) })
+				done[i] <- indexed{report, err}
+			}
+		})
+	}
+	return tellAll(ctx, list, done, role, p)
+}
+
+// tellAll tells what became of each document as soon as that is known.
+func tellAll(ctx context.Context, list []wanted, done []chan indexed, role policy.Role, p *progress) error {
 	failed, passages := 0, 0
 	for i, w := range list {
 		p.begin(i, len(list), w.name())
-		report, err := w.index(ctx, library, role, p.page)
+		var it indexed
+		select {
+		case it = <-done[i]:
+		case <-ctx.Done():
+		}
 		if ctx.Err() != nil {
 			p.end("")
 			return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", i, len(list), ctx.Err())
 		}
-		p.end(outcome(w.name(), report, err))
-		passages += report.Chunks
-		if err != nil {
+		p.end(outcome(w.name(), it.report, it.err))
+		passages += it.report.Chunks
+		if it.err != nil {
 			failed++
 		}
 	}
@@ -208,7 +247,9 @@ func count(n int, one string) string {
 
 // progress shows lines, and below them on a terminal how far the work is.
 type progress struct {
-	lines, bar  io.Writer // bar is nil where nobody watches
+	lines, bar io.Writer // bar is nil where nobody watches
+
+	mu          sync.Mutex
 	done, total int
 	name        string
 }
@@ -222,11 +263,20 @@ func newProgress() *progress {
 }
 
 func (p *progress) begin(done, total int, name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.done, p.total, p.name = done, total, name
 	p.draw("")
 }
 
-func (p *progress) page(done, all int) { p.draw(fmt.Sprintf(", page %d of %d", done, all)) }
+// page tells how far document i is. It is shown of the one that is next to be told of.
+func (p *progress) page(i, done, all int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i == p.done && p.total > 0 {
+		p.draw(fmt.Sprintf(", page %d of %d", done, all))
+	}
+}
 
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
@@ -241,6 +291,8 @@ func (p *progress) draw(detail string) {
 
 // end takes the bar away and leaves a line, unless it is empty.
 func (p *progress) end(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		fmt.Fprint(p.bar, "\r\x1b[K")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,6 +58,27 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 	require.EqualError(t, err, filepath.Join(dir, "nothing.md")+": no such file or directory")
 	_, _, err = run(filepath.Join(dir, "nothing", "*.md"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {
+	t.Parallel()
+	dir, st := t.TempDir(), storetest.New(t)
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("Terms apply."), 0o600))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	lines := writerFunc(func([]byte) { cancel() }) // at the first document that is told of
+	err := indexAll(ctx, knowledge.New(st), dir, policy.Admin, []string{dir}, &progress{lines: lines})
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "stopped after 1 of 3")
+}
+
+// writerFunc is told of each line.
+type writerFunc func(line []byte)
+
+func (f writerFunc) Write(line []byte) (int, error) {
+	f(line)
+	return len(line), nil
 }
 
 func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
