@@ -283,13 +283,19 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	default:
 		state = store.TaskCompleted
 	}
-	if state != store.TaskCompleted && task.Kind != kindStep { // a plan tells of all its steps
-		if left := a.left(ctx, task.ID); left != "" {
-			why = strings.TrimSuffix(why, ".") + ". " + left
-		}
+	if state != store.TaskCompleted {
+		why = a.withLeft(ctx, task, why)
 	}
 	done := r.end(state, r.sourced(out.text), why)
 	return a.endChild(context.WithoutCancel(ctx), done)
+}
+
+// withLeft adds to why a child failed what it did before. A plan tells that of all its steps.
+func (a *Agent) withLeft(ctx context.Context, task store.Task, why string) string {
+	if left := a.left(ctx, task.ID); left != "" && task.Kind != kindStep {
+		return strings.TrimSuffix(why, ".") + ". " + left
+	}
+	return why
 }
 
 // endChild ends a task, and has the one go on that waits for it.

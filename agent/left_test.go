@@ -98,6 +98,47 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 }
 
+func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	gone := errors.New("the disk is gone")
+	l := &lamp{tier: tools.Read}
+	l.do = func(context.Context) error {
+		if l.lit.Load() == 1 {
+			return nil
+		}
+		return gone
+	}
+	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "question to answer") {
+			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
+		}
+		return llmtest.Reply{Text: says("It did not work out.", 0, "")}
+	}, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+		return calls("lamp", map[string]bool{"on": false})
+	}))
+	b.equip(tools.Delegate{}, l)
+	m := b.asks("have the light switched on")
+	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	child := b.children()[0]
+	require.ErrorIs(t, b.agent.Resume(ctx, child.ID, false), gone)
+	waiting := b.jobs("task")
+	for range 2 { // the second time there is nothing to do
+		require.NoError(t, b.agent.GiveUp(ctx, child.ID))
+	}
+	require.Equal(t, waiting+1, b.jobs("task"), "who had it work goes on")
+	child = b.children()[0]
+	require.Equal(t, store.TaskFailed, child.State)
+	require.Contains(t, child.Error, "multis ended while it was at it. Done before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
+
+	for range 2 {
+		require.NoError(t, b.agent.GiveUp(ctx, *child.ParentID))
+	}
+	require.Equal(t, store.TaskFailed, b.taskByID(*child.ParentID).State)
+	require.Len(t, b.sent(b.admin), 1)
+	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.")
+}
+
 func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -280,6 +280,7 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 		('ask:4', 'ask', 1, 4, null, 'executing', now(), null),
 		('ask:7', 'ask', 1, 7, null, 'executing', now() - interval '2 minutes', null),
 		('ask:8', 'ask', 1, 8, null, 'executing', now() - interval '2 days', null),
+		('ask:9', 'ask', 1, 9, null, 'monitoring', now() - interval '2 days', null),
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
 		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
@@ -290,8 +291,9 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 	for range 2 {
 		require.NoError(t, Sweep(ctx, st))
 		var found []string
-		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || (args->>'task') order by kind) from river.river_job where kind in ('task', 'child')").Scan(&found))
-		require.Equal(t, []string{"child 2", "task 1"}, found)
+		const foundSQL = "select array_agg(concat_ws(' ', kind, args->>'task', case when args ? 'lost' then 'lost' end) order by kind, id) from river.river_job where kind in ('task', 'child')"
+		require.NoError(t, st.DB().QueryRow(ctx, foundSQL).Scan(&found))
+		require.ElementsMatch(t, []string{"child 2", "task 1", "task 7 lost", "task 8 lost"}, found)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // TaskArgs asks to go on with a task that was put aside: somebody decided about it, or the time to do so is over.
 type TaskArgs struct {
 	Task int64     `json:"task"`
-	At   time.Time `json:"at,omitzero"` // not before; zero: now
+	At   time.Time `json:"at,omitzero"`    // not before; zero: now
+	Lost bool      `json:"lost,omitempty"` // it was begun too often, or too long ago: it only fails
 }
 
 // Kind names the job.
@@ -24,6 +25,8 @@ func (a TaskArgs) InsertOpts() river.InsertOpts {
 // Resumer goes on with a task. last says that no other attempt follows.
 type Resumer interface {
 	Resume(ctx context.Context, task int64, last bool) error
+	// GiveUp ends a task that nobody goes on with, and tells who waits for it.
+	GiveUp(ctx context.Context, task int64) error
 }
 
 type taskWorker struct {
@@ -36,6 +39,9 @@ func (w *taskWorker) Timeout(*river.Job[TaskArgs]) time.Duration { return turnTi
 func (w *taskWorker) NextRetry(job *river.Job[TaskArgs]) time.Time { return backoff(job.Attempt) }
 
 func (w *taskWorker) Work(ctx context.Context, job *river.Job[TaskArgs]) error {
+	if job.Args.Lost {
+		return w.resumer.GiveUp(ctx, job.Args.Task)
+	}
 	return w.resumer.Resume(ctx, job.Args.Task, job.Attempt >= job.MaxAttempts)
 }
 
