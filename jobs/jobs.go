@@ -136,8 +136,9 @@ type Handlers struct {
 // to the database: so chats whose model is slow leave room for the others.
 const chatTurns = 256
 
-// tickPoll is how often the queue looks for what became due: about as late as that are reminders.
-const tickPoll = 100 * time.Millisecond
+// duePoll is how often the queue looks for what became due, of which nobody tells it: about as late as that are reminders, and answers
+// to a contact who has been quiet for long enough.
+const duePoll = 100 * time.Millisecond
 
 // Runner works the jobs off.
 type Runner struct {
@@ -190,7 +191,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: slot.id, Schema: migrations.RiverSchema, Logger: log, Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueChat:     queue(chatTurns),
+			queueChat:     {MaxWorkers: chatTurns, FetchPollInterval: duePoll},
 			queueAdmin:    queue(4),
 			queueAsk:      queue(4),
 			queueChild:    queue(4),
@@ -203,7 +204,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueUpkeep:   queue(1),
 			queueHooks:    queue(8),
 			queueEmbed:    queue(1),
-			queueTick:     {MaxWorkers: 8, FetchPollInterval: tickPoll},
+			queueTick:     {MaxWorkers: 8, FetchPollInterval: duePoll},
 			queueRun:      queue(2),
 		},
 		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookForPromises(), lookAtFolders()),
