@@ -84,7 +84,7 @@ const (
 
 // Turn answers everything that waits in a chat, as one. job tells this attempt from all others.
 func (a *Agent) Turn(ctx context.Context, chat int64, job string, last bool) error {
-	locked, err := store.LockChat(ctx, a.Store.DB(), chat, job)
+	locked, err := store.LockChat(ctx, a.Store.Lazy(), chat, job)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(busyWait)
 	}
@@ -173,7 +173,7 @@ func (a *Agent) renew(ctx context.Context, chat int64, job string) (context.Cont
 			case <-working.Done():
 				return
 			case <-tick.C:
-				if _, err := store.LockChat(working, a.Store.DB(), chat, job); errors.Is(err, store.ErrNotFound) {
+				if _, err := store.LockChat(working, a.Store.Lazy(), chat, job); errors.Is(err, store.ErrNotFound) {
 					cancel()
 					return
 				}
@@ -198,6 +198,8 @@ type result struct {
 	notices []string
 	// task ends with the result; nil for none.
 	task *store.Task
+	// long says that what was said before is to be summarised.
+	long bool
 	// restsOn are the messages whose words may be in what is said.
 	restsOn []int64
 }
@@ -237,6 +239,9 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			if err := a.tell(ctx, tx, text, false, nil, nil); err != nil {
 				return err
 			}
+		}
+		if err := shorten(ctx, tx, chat.ID, r.long); err != nil {
+			return err
 		}
 		return a.settle(ctx, tx, chat, waiting, r)
 	})

@@ -46,8 +46,13 @@ type bundle struct {
 
 func setup(t testing.TB, model llm.Model) *bundle {
 	t.Helper()
+	return setupIn(t, storetest.New(t), model)
+}
+
+// setupIn is setup in a database of the caller's.
+func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
+	t.Helper()
 	ctx := context.Background()
-	st := storetest.New(t)
 	box := outbox.New(st, outbox.Rules{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora",
 		Disclose: func(string) bool { return true },

@@ -38,6 +38,7 @@ type answer struct {
 	notices []string
 	used    []search.Hit
 	task    *store.Task // that the answer ends; nil when no model was asked
+	long    bool        // what was said before is to be summarised
 }
 
 // answerContact looks for a quoted answer in what the contact may see.
@@ -167,7 +168,7 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, scope policy.Scope, 
 	if done.Cost, err = r.cost(ctx); err != nil {
 		return answer{}, err
 	}
-	result.task = &done
+	result.task, result.long = &done, r.long
 	return result, nil
 }
 
@@ -189,7 +190,7 @@ func (a *Agent) turnTask(ctx context.Context, chat store.Chat, waiting []store.M
 	}
 	for again := range maxTries {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], again)
-		opened, err := store.OpenTask(ctx, a.Store.DB(), task)
+		opened, err := store.OpenTask(ctx, a.Store.Lazy(), task)
 		if err != nil {
 			return store.Task{}, err
 		}
@@ -233,7 +234,8 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 		return asked{}, err
 	}
 	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
-	return first, r.shorten(ctx, chat, before)
+	r.long = r.Limits.old(before.said) > 0
+	return first, nil
 }
 
 // checked is what of a model's answer may go to a contact.

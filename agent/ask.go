@@ -44,7 +44,7 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 	}
 	asks := message.ID
 	model, _ := a.modelOf(persona)
-	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
+	task, err := store.OpenTask(ctx, a.Store.Lazy(), store.Task{
 		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []int64{asks}, Agent: persona.ID, Model: model.Name(), Input: question,
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task)
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
 func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error) error {
-	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope}
+	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope, long: r.long}
 	var over *llm.OverBudgetError
 	state, why, ended := stopped(working, err)
 	switch {
@@ -312,7 +312,8 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	first.About = slices.Concat(first.About, sourcesOf(notes), about)
-	return first, r.shorten(ctx, room, before)
+	r.long = r.Limits.old(before.said) > 0
+	return first, nil
 }
 
 // talk is what was said in the room before; nothing for what works on its own.
@@ -365,6 +366,7 @@ type reply struct {
 	scope    policy.Scope                                 // that used was found in
 	also     func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
 	refused  string                                       // what of that could not be, by also
+	long     bool                                         // what was said before is to be summarised
 }
 
 // errSettled rolls back what another attempt at the same message has already said.
@@ -395,6 +397,9 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
+			return err
+		}
+		if err := shorten(ctx, tx, r.room.ID, r.long); err != nil {
 			return err
 		}
 		return a.settleAsked(ctx, tx, r, &out)

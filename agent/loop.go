@@ -66,6 +66,7 @@ type run struct {
 	used []string // lines for people about what was done
 
 	places   places // where the owner's question is answered from
+	long     bool   // what was said before is to be summarised
 	invented int    // citations of the model that stand nowhere
 }
 
@@ -162,7 +163,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 		return llm.Response{}, err
 	}
 	step := store.Step{Seq: seq, Kind: store.StepModel, Name: r.model.Name(), Asked: digest(request)}
-	if err := store.BeginStep(ctx, r.Store.DB(), r.task, step); err != nil {
+	if err := store.BeginStep(ctx, r.Store.Lazy(), r.task, step); err != nil {
 		return llm.Response{}, err
 	}
 	said, err := r.stream(ctx, request)
@@ -176,7 +177,7 @@ func (r *run) think(ctx context.Context, request llm.Request) (llm.Response, err
 			return llm.Response{}, fmt.Errorf("write the calls of a model: %w", err)
 		}
 	}
-	return said, store.EndStep(context.WithoutCancel(ctx), r.Store.DB(), r.task, step)
+	return said, store.EndStep(context.WithoutCancel(ctx), r.Store.Lazy(), r.task, step)
 }
 
 // stream calls the model and shows what it says while it says it.
@@ -391,7 +392,7 @@ func (r *run) together(ctx context.Context, calls []pending) error {
 
 // make makes one call, with a step before and after it.
 func (r *run) make(ctx context.Context, p *pending) error {
-	if err := store.BeginStep(ctx, r.Store.DB(), r.task, r.toolStep(*p)); err != nil {
+	if err := store.BeginStep(ctx, r.notes(*p), r.task, r.toolStep(*p)); err != nil {
 		return err
 	}
 	if p.call.Malformed != "" {
@@ -409,7 +410,7 @@ func (r *run) make(ctx context.Context, p *pending) error {
 
 // endTool stores the result of a call that was not made.
 func (r *run) endTool(ctx context.Context, p pending) error {
-	if err := store.BeginStep(ctx, r.Store.DB(), r.task, r.toolStep(p)); err != nil {
+	if err := store.BeginStep(ctx, r.notes(p), r.task, r.toolStep(p)); err != nil {
 		return err
 	}
 	return r.storeResult(ctx, p)
@@ -422,11 +423,20 @@ func (r *run) storeResult(ctx context.Context, p pending) error {
 		return err
 	}
 	if about := quoted(p.result.Passages); len(about) > 0 {
-		if err := store.RestOn(context.WithoutCancel(ctx), r.Store.DB(), r.task, about); err != nil {
+		if err := store.RestOn(context.WithoutCancel(ctx), r.notes(p), r.task, about); err != nil {
 			return err
 		}
 	}
-	return store.EndStep(context.WithoutCancel(ctx), r.Store.DB(), r.task, step)
+	return store.EndStep(context.WithoutCancel(ctx), r.notes(p), r.task, step)
+}
+
+// notes is where a call is noted. That one was begun which changes something, and how it ended, is on the disk before anything else
+// happens; what only reads can be called again.
+func (r *run) notes(p pending) store.DB {
+	if p.spec.Effect {
+		return r.Store.DB()
+	}
+	return r.Store.Lazy()
 }
 
 func (r *run) toolCall(c llm.Call) tools.Call {

@@ -74,7 +74,7 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		if err != nil {
 			return fmt.Errorf("write the request of task %d: %w", task.ID, err)
 		}
-		forgotten, err := store.SetTaskRequest(ctx, r.Store.DB(), task, storableJSON(raw), first.About)
+		forgotten, err := store.SetTaskRequest(ctx, r.Store.Lazy(), task, storableJSON(raw), first.About)
 		if err != nil {
 			return err
 		}

@@ -93,12 +93,12 @@ func spokenAnswer(raw string) string {
 	return strings.Join(texts, " ")
 }
 
-// shorten has a conversation summarised that has become long, before anything of it has to be cut.
-func (a *Agent) shorten(ctx context.Context, chat store.Chat, c conversation) error {
-	if a.Limits.old(c.said) == 0 {
+// shorten has the conversation of a chat summarised if it has become long, before anything of it has to be cut.
+func shorten(ctx context.Context, tx store.Tx, chat int64, long bool) error {
+	if !long {
 		return nil
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.SummariseArgs{Chat: chat.ID}) })
+	return jobs.Enqueue(ctx, tx, jobs.SummariseArgs{Chat: chat})
 }
 
 // old is how many of the first messages of a conversation are to be summarised: none while it is short; else all but the last

@@ -140,7 +140,7 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	if err != nil {
 		return err
 	}
-	return store.RecordAccess(ctx, db, scope, ids)
+	return store.RecordAccess(ctx, db.Lazy(), scope, ids)
 }
 
 // question is a query's text, taken apart.

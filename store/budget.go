@@ -167,8 +167,8 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 // SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on with
 // what all calls of that day cost by now, open ones at their worst. It returns ErrNotFound for a reservation that does not exist
 // or was settled before; nothing changes then.
-func SettleCost(ctx context.Context, tx Tx, reservation int64, st Settlement) (day string, spent int64, err error) {
-	if err := tx.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
+func SettleCost(ctx context.Context, db DB, reservation int64, st Settlement) (day string, spent int64, err error) {
+	if err := db.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
 		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
 	}
 	return day, spent, nil

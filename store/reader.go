@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -72,7 +73,7 @@ func (r Reader) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, e
 	if err != nil {
 		return nil, errors.Join(err, results.Close())
 	}
-	return readerRows{rows, results}, nil
+	return &readerRows{Rows: rows, results: results}, nil
 }
 
 // QueryRow reads one row.
@@ -91,17 +92,28 @@ func (r Reader) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comma
 	return tag, errors.Join(err, results.Close())
 }
 
-// readerRows give the connection back when they are closed.
+// readerRows end their transaction and give the connection back after the last row, or when they are closed.
 type readerRows struct {
 	pgx.Rows
 
 	results pgx.BatchResults
+	err     error // how the transaction ended
 }
 
-func (r readerRows) Close() {
-	r.Rows.Close()
-	_ = r.results.Close() // what went wrong with the rows is in Err
+func (r *readerRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
 }
+
+func (r *readerRows) Close() {
+	r.Rows.Close()
+	r.err = cmp.Or(r.err, r.results.Close())
+}
+
+func (r *readerRows) Err() error { return cmp.Or(r.Rows.Err(), r.err) }
 
 type readerRow struct {
 	rows pgx.Rows

@@ -111,28 +111,30 @@ func tellBudget(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) error {
 	return jobs.Emit(ctx, tx, store.HookBudget, ref)
 }
 
-// tellAt are the parts of the day's cap, in per cent, that the owner is told of once they are spent.
+// tellAt are the parts of the day's cap, in per cent, that the owner is told of once they are spent, the greatest first.
 var tellAt = []int64{80, 50}
 
-// Settle books what a call really cost.
+// Settle books what a call really cost. A settlement that is lost leaves the worst case booked.
 func (l ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
+	day, spent, err := store.SettleCost(ctx, l.st.Lazy(), reservation, store.Settlement(s))
+	if err != nil || s.Amount == 0 || l.dayCap == 0 {
+		return err
+	}
+	for _, percent := range tellAt {
+		if amount := l.dayCap * percent / 100; spent >= amount {
+			return l.tellSpent(ctx, day, amount, percent)
+		}
+	}
+	return nil
+}
+
+// tellSpent has the owner told, once, that a part of the day's cap is spent.
+func (l ledger) tellSpent(ctx context.Context, day string, amount, percent int64) error {
 	return l.st.InTx(ctx, func(tx store.Tx) error {
-		day, spent, err := store.SettleCost(ctx, tx, reservation, store.Settlement(s))
-		if err != nil || s.Amount == 0 || l.dayCap == 0 {
+		news, err := store.MarkTold(ctx, tx, day, amount, int(percent))
+		if err != nil || !news {
 			return err
 		}
-		for _, percent := range tellAt {
-			if spent < l.dayCap*percent/100 {
-				continue
-			}
-			news, err := store.MarkTold(ctx, tx, day, l.dayCap*percent/100, int(percent))
-			if err != nil {
-				return err
-			}
-			if news {
-				return tellBudget(ctx, tx, jobs.BudgetArgs{Day: day, Percent: int(percent), Cap: store.CapDay})
-			}
-		}
-		return nil
+		return tellBudget(ctx, tx, jobs.BudgetArgs{Day: day, Percent: int(percent), Cap: store.CapDay})
 	})
 }

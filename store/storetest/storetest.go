@@ -38,14 +38,11 @@ func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "multis-test")
+	dir, err := folder()
 	if err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return fail(err)
-	}
 	server, err = pgserver.Start(ctx, pgserver.Options{Dir: dir + "/pg", Throwaway: true})
 	if err != nil {
 		return fail(err)
@@ -70,6 +67,15 @@ func run(m *testing.M) int {
 		}
 	}
 	return code
+}
+
+// folder makes one that the user who runs the server can reach.
+func folder() (string, error) {
+	dir, err := os.MkdirTemp("", "multis-test")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
 }
 
 func fail(err error) int {
@@ -99,6 +105,26 @@ func DSN(t testing.TB) string {
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), DSN(t))
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// NewDurable is New on a server that keeps what it commits, as the program's own does and the others' in tests do not: for what is
+// measured.
+func NewDurable(t testing.TB) *store.Store {
+	t.Helper()
+	ctx := context.Background()
+	dir, err := folder()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	own, err := pgserver.Start(ctx, pgserver.Options{Dir: dir + "/pg"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	dsn, err := own.EnsureDatabase(ctx, login, "durable")
+	require.NoError(t, err)
+	require.NoError(t, migrations.Run(ctx, dsn))
+	s, err := store.Open(ctx, dsn)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
