@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -156,16 +158,14 @@ func readFiles(folder string, names []string) []string {
 	defer root.Close()
 	var parts, missing []string
 	for _, name := range names {
-		data, err := root.ReadFile(name)
-		text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
+		text, size, err := readFile(root, name, maxPersonaFile)
 		switch {
 		case err != nil && (name == "HEARTBEAT.md" || name == "BOOTSTRAP.md"): // which most have not
 		case err != nil:
 			missing = append(missing, name)
 		case text == "":
-		case len(text) > maxPersonaFile:
-			cut := strings.ToValidUTF8(text[:maxPersonaFile], "")
-			parts = append(parts, fmt.Sprintf("## %s\n%s\n[%s is cut here: %d of %d bytes]", path.Base(name), cut, name, len(cut), len(text)))
+		case size > maxPersonaFile:
+			parts = append(parts, fmt.Sprintf("## %s\n%s\n[%s is cut here: %d of %d bytes]", path.Base(name), text, name, len(text), size))
 		default:
 			parts = append(parts, "## "+path.Base(name)+"\n"+text)
 		}
@@ -174,6 +174,28 @@ func readFiles(folder string, names []string) []string {
 		parts = append(parts, "[not written yet: "+strings.Join(missing, ", ")+"]")
 	}
 	return parts
+}
+
+// readFile reads the beginning of a file, and how many bytes there are of it all. What is no file, such as a pipe, would be waited for.
+func readFile(root *os.Root, name string, most int64) (text string, size int64, err error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return "", 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return "", 0, fs.ErrInvalid
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	mark := "\uFFFD"
+	if info.Size() > most {
+		mark = "" // of the letter that is cut in two
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(string(data), mark)), info.Size(), err
 }
 
 // modelOf is the model that a persona answers with, and what it can hold.
@@ -203,12 +225,12 @@ func (p Persona) heartbeatItems() []string {
 		return nil
 	}
 	defer root.Close()
-	data, err := root.ReadFile("HEARTBEAT.md")
+	list, _, err := readFile(root, "HEARTBEAT.md", maxItems*maxPersonaFile)
 	if err != nil {
 		return nil
 	}
 	var items []string
-	for text := range strings.Lines(strings.ToValidUTF8(string(data), "\uFFFD")) {
+	for text := range strings.Lines(list) {
 		text = strings.TrimLeft(strings.TrimSpace(text), "-*+ ")
 		if text != "" && !strings.HasPrefix(text, "#") && len(items) < maxItems {
 			items = append(items, clip(text, maxMatterText))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,9 +46,11 @@ func TestTheSavedTasksOfAFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "notes.txt"), "prompt: x")
 	write(t, filepath.Join(dir, ".hidden.yaml"), "prompt: x")
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link.yaml")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600), "nobody ever writes into it")
 	require.Equal(t, []Saved{
 		{Name: "link", Problem: "it cannot be read"},
 		{Name: "long", Problem: "it is too long: at most 8000 bytes"},
+		{Name: "pipe", Problem: "it cannot be read"},
 		{Name: "week", Prompt: "Sum up the week."},
 		{Name: "week", Problem: "there is another file of that name; keep one"},
 	}, SavedIn(dir))

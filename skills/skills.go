@@ -124,15 +124,15 @@ func take(found map[string]Skill, files fs.FS, dir, from string) {
 
 // read returns the beginning of a file, and its size if that is not all.
 func read(files fs.FS, name string) (text string, size int, err error) {
+	info, err := fs.Stat(files, name)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", 0, fs.ErrInvalid // opening a pipe would wait for who writes into it
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return "", 0, fs.ErrInvalid
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err != nil {
 		return "", 0, err
