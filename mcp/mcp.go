@@ -24,6 +24,8 @@ const (
 	connectTime = 30 * time.Second
 	// lookTime is how often a server is asked what it has, which also shows whether it is there.
 	lookTime = time.Minute
+	// changeTime is how long a server may go on changing before it is asked again.
+	changeTime = time.Second
 	// firstWait and longestWait are the pauses before a server is tried again.
 	firstWait   = time.Second
 	longestWait = time.Minute
@@ -134,8 +136,8 @@ func (c *connection) keep(ctx context.Context) {
 	}
 }
 
-// serve connects and stays until the server is gone.
-func (c *connection) serve(ctx context.Context) error {
+// serve connects and stays until the server is gone. What its program said last may be the reason.
+func (c *connection) serve(ctx context.Context) (err error) {
 	changed := make(chan struct{}, 1)
 	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
 		select {
@@ -143,8 +145,12 @@ func (c *connection) serve(ctx context.Context) error {
 		default:
 		}
 	})
-	transport, end := c.transport(ctx)
-	defer end()
+	transport, end := c.transport()
+	defer func() {
+		if last := end(); last != "" && err != nil {
+			err = fmt.Errorf("it said: %s (%w)", last, err)
+		}
+	}()
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := time.AfterFunc(connectTime, func() { cancel(errSilent) })
@@ -176,6 +182,10 @@ func (c *connection) serve(ctx context.Context) error {
 		case <-gone:
 			return errors.Join(errGone, ended)
 		case <-changed:
+			select { // some change all the time
+			case <-ctx.Done():
+			case <-time.After(changeTime):
+			}
 		case <-look.C:
 		}
 	}

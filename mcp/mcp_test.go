@@ -240,14 +240,39 @@ func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {
 	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
 }
 
+func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
+	t.Parallel()
+	s := testServer(nil, nil)
+	var asked atomic.Int32
+	restless := func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				n := asked.Add(1)
+				s.AddTool(&mcp.Tool{Name: fmt.Sprint("new", n), InputSchema: json.RawMessage(`{"type": "object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, io.EOF })
+			}
+			return next(ctx, method, r)
+		}
+	}
+	s.AddReceivingMiddleware(restless)
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	begin := time.Now()
+	source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
+	require.Eventually(t, func() bool { return asked.Load() >= 3 }, time.Minute, 5*time.Millisecond, "what changes is looked at")
+	require.GreaterOrEqual(t, time.Since(begin), 2*changeTime)
+}
+
 func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
 	t.Parallel()
 	registry := tools.NewRegistry(tools.Tiers{})
-	s := source(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}})
-	for i := range 2 {
+	s := source(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
+		Server{Name: "unset", Command: []string{"sh", "-c", "echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
+	for i := range 3 {
 		require.Eventually(t, func() bool { p := s.States()[i].Problem; return p != "" && p != "it was not tried yet" }, time.Minute, 10*time.Millisecond)
 	}
 	require.Contains(t, s.States()[0].Problem, "no such file")
+	require.Contains(t, s.States()[2].Problem, "it said: Error:  [1mGITHUB_TOKEN [0m is not set", "the program knows why")
+	require.NotContains(t, s.States()[2].Problem, "sk-proj")
 	require.Empty(t, registry.All())
 }
 

@@ -2,19 +2,18 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rs/zerolog"
 
 	"multis/policy"
 )
@@ -25,14 +24,17 @@ const maxBody = 16 << 20
 // endTime is how long a program may take to end by itself.
 const endTime = 2 * time.Second
 
-// transport is the way to a server. end, which may be called twice, leaves nothing of it behind.
-func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func()) {
+// transport is the way to a server. end, which may be called twice, leaves nothing of it behind, and tells what a program said last.
+func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
 		if c.Logins != nil {
 			client.Transport = &door{bearer: newBearer(c.URL, ""), server: c.Server}
 		}
-		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, client.CloseIdleConnections
+		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, func() string {
+			client.CloseIdleConnections()
+			return ""
+		}
 	}
 	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end sees to it
 	cmd.Dir = c.Folder
@@ -46,15 +48,13 @@ func (c *connection) transport(ctx context.Context) (way mcp.Transport, end func
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
 	cmd.WaitDelay = endTime
 	var once sync.Once
-	return &mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}, func() {
+	return &mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}, func() string {
 		once.Do(func() {
 			if cmd.Process != nil {
 				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is gone is gone
 			}
-			if text := said.String(); text != "" {
-				zerolog.Ctx(ctx).Debug().Str("mcp_server", c.Name).Str("said", policy.Redact(text)).Msg("An MCP server ended")
-			}
 		})
+		return policy.Redact(said.line())
 	}
 }
 
@@ -123,8 +123,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+// line is the last one that says something.
+func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.last)
+	lines := strings.Split(strings.TrimSpace(string(t.last)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
 }
