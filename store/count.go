@@ -39,18 +39,19 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 	if err != nil {
 		return err
 	}
+	var bigger []string
 	if much {
-		if err := countAll(ctx, tx); err != nil {
+		if bigger, err = countAll(ctx, tx, docID); err != nil {
 			return err
 		}
 	}
 	if err := lockCorpus(ctx, tx); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, []int64{docID}, 1); err != nil || !much {
+	if err := size(ctx, tx, []int64{docID}, 1); err != nil || len(bigger) == 0 {
 		return err
 	}
-	return exec(ctx, tx, "count bigger roles", countBiggerSQL)
+	return exec(ctx, tx, "note which roles are counted", countedSQL, bigger)
 }
 
 const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
@@ -96,18 +97,31 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most. What was written
-// while others were counted is counted with the next ones.
-const countBiggerSQL = `with bigger as (update corpus_stats set counted = true where not counted and chunks > 1000 returning role)
-	insert into term_stats (role, word, ndoc)
-		select role, w, count(*) from bigger join chunk_index i using (role), unnest(tsvector_to_array(i.tsv)) w
-		where not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
+// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most. The document that
+// is being written is not among the sizes yet.
+const biggerSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
+	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
-// countAll counts what waits to be counted. The transaction must hold the lock of the counts.
-func countAll(ctx context.Context, tx Tx) error {
+// What was written since is counted with the next documents.
+const countBiggerSQL = `insert into term_stats (role, word, ndoc)
+	select i.role, w, count(*) from chunk_index i, unnest(tsvector_to_array(i.tsv)) w
+	where i.role = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
+
+const countedSQL = "update corpus_stats set counted = true where role = any ($1)"
+
+// countAll counts what waits to be counted, and roles that have become big, which it returns. The transaction must hold the
+// lock of the counts.
+func countAll(ctx context.Context, tx Tx, docID int64) (bigger []string, err error) {
 	docs, err := scalars[int64](ctx, tx, "what is not counted", takeUncountedSQL)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return exec(ctx, tx, "count words", countAllSQL, docs)
+	if err := exec(ctx, tx, "count words", countAllSQL, docs); err != nil {
+		return nil, err
+	}
+	bigger, err = scalars[string](ctx, tx, "bigger roles", biggerSQL, docID)
+	if err != nil || len(bigger) == 0 {
+		return nil, err
+	}
+	return bigger, exec(ctx, tx, "count bigger roles", countBiggerSQL, bigger)
 }
