@@ -89,15 +89,16 @@ func (s *shelf) recall(ctx context.Context, db store.Reader, scope policy.Scope,
 		return matches{}, nil, false, nil
 	}
 	corpus, languages := sum(sizes)
-	if err := s.askStems(ctx, db, languages, asked); err != nil {
+	stems, err := s.stemsOf(ctx, db, languages, asked)
+	if err != nil {
 		return matches{}, nil, false, err
 	}
-	return s.matched(roles, languages, asked, corpus, q), sizes, true, nil
+	return matched(roles, languages, asked, stems, corpus, q), sizes, true, nil
 }
 
 // matched is all that a query speaks for in roles that are held.
-func (s *shelf) matched(roles []*heldRole, languages []language.Language, asked question, corpus store.Corpus, q Query) matches {
-	found := s.terms(roles, languages, asked)
+func matched(roles []*heldRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus store.Corpus, q Query) matches {
+	found := termsOf(roles, languages, asked, stems)
 	found = append(found, guesses(roles, found)...)
 	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
 	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
@@ -116,7 +117,7 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 	if q.Exhaustive || len(scope.Roles()) > heldRoles || s.tooBig(scope, q) {
 		return matches{}, false, nil
 	}
-	unknown := s.unknownStems(s.expected(q.Source, asked.of), asked.words)
+	_, unknown := s.knownStems(s.expected(q.Source, asked.of), asked.words)
 	sizes, lexemes, err := store.RoleSizes(ctx, db, q.Source, unknown.languages, unknown.words)
 	if err != nil {
 		return matches{}, false, err
@@ -132,10 +133,11 @@ func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, 
 		return matches{}, false, err
 	}
 	s.expect(q.Source, scope, languages, sizes)
-	if err := s.askStems(ctx, db, languages, asked); err != nil {
+	stems, err := s.stemsOf(ctx, db, languages, asked)
+	if err != nil {
 		return matches{}, false, err
 	}
-	return s.matched(roles, languages, asked, corpus, q), true, nil
+	return matched(roles, languages, asked, stems, corpus, q), true, nil
 }
 
 // tooBig tells whether a scope need not be looked at, because there was too much in it.
@@ -314,7 +316,9 @@ func (s *shelf) expect(in store.Source, scope policy.Scope, languages []language
 	s.scopes[scopeKey{in, scope.String()}] = sizes
 }
 
-func (s *shelf) unknownStems(languages []language.Language, words []string) (list wordsIn) {
+// knownStems are the stems of words in languages, and what must be asked for.
+func (s *shelf) knownStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown wordsIn) {
+	known = make(map[stemKey][]string, len(languages)*len(words))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, l := range languages {
@@ -322,25 +326,32 @@ func (s *shelf) unknownStems(languages []language.Language, words []string) (lis
 			continue
 		}
 		for _, w := range words {
-			if _, known := s.stems[stemKey{l, w}]; !known {
-				list.languages, list.words = append(list.languages, l), append(list.words, w)
+			if stems, ok := s.stems[stemKey{l, w}]; ok {
+				known[stemKey{l, w}] = stems
+			} else {
+				unknown.languages, unknown.words = append(unknown.languages, l), append(unknown.words, w)
 			}
 		}
 	}
-	return list
+	return known, unknown
 }
 
-// askStems learns the stems of the question's words in languages and its own that are not known yet.
-func (s *shelf) askStems(ctx context.Context, db store.Reader, languages []language.Language, asked question) error {
-	unknown := s.unknownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
+// stemsOf are the stems of the question's words in languages and its own. They are the question's to keep: the shelf may have to
+// let go of them while it is answered.
+func (s *shelf) stemsOf(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
+	stems, unknown := s.knownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
 	if len(unknown.words) == 0 {
-		return nil
+		return stems, nil
 	}
 	lexemes, err := store.Lexemes(ctx, db, unknown.languages, unknown.words)
-	if err == nil {
-		s.learn(unknown, lexemes)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	s.learn(unknown, lexemes)
+	for i, l := range lexemes {
+		stems[stemKey{unknown.languages[i], unknown.words[i]}] = l
+	}
+	return stems, nil
 }
 
 func (s *shelf) learn(list wordsIn, lexemes [][]string) {
@@ -354,19 +365,17 @@ func (s *shelf) learn(list wordsIn, lexemes [][]string) {
 	}
 }
 
-// terms are the stems of the question's words in the languages of what is searched, each with the number of passages it
+// termsOf are the stems of the question's words in the languages of what is searched, each with the number of passages it
 // stands in; none for a stop word of the question's own language.
-func (s *shelf) terms(roles []*heldRole, languages []language.Language, asked question) []store.Term {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func termsOf(roles []*heldRole, languages []language.Language, asked question, stems map[stemKey][]string) []store.Term {
 	var found []store.Term
 	for i, w := range asked.words {
-		if slices.Contains(asked.words[:i], w) || asked.of != language.Unknown && len(s.stems[stemKey{asked.of, w}]) == 0 {
+		if slices.Contains(asked.words[:i], w) || asked.of != language.Unknown && len(stems[stemKey{asked.of, w}]) == 0 {
 			continue
 		}
 		var lexemes []string
 		for _, l := range languages {
-			lexemes = append(lexemes, s.stems[stemKey{l, w}]...)
+			lexemes = append(lexemes, stems[stemKey{l, w}]...)
 		}
 		slices.Sort(lexemes)
 		for _, lexeme := range slices.Compact(lexemes) {
