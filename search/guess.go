@@ -62,7 +62,7 @@ type alike struct {
 // like are the words that word may have been meant to be, in no order.
 func (v *vocabulary) like(word string) (list []alike) {
 	asked, length := trigrams(word), utf8.RuneCountInString(word)
-	common := map[int32]int{}
+	common := make([]int, len(v.words)) // a map takes many times as long, and whoever writes a long question chooses the words
 	for _, t := range asked {
 		for _, i := range v.with[t] {
 			common[i]++
@@ -70,7 +70,10 @@ func (v *vocabulary) like(word string) (list []alike) {
 	}
 	for i, n := range common {
 		all := len(asked) + v.sizes[i] - n
-		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= guessedWithin && n*ofTrigrams >= all*leastCommon {
+		if n == 0 || n*ofTrigrams < all*leastCommon {
+			continue
+		}
+		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= guessedWithin {
 			list = append(list, alike{v.words[i], float64(n) / float64(all)})
 		}
 	}
