@@ -265,7 +265,7 @@ func newProgress() *progress {
 func (p *progress) begin(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.name = done, total, name
+	p.done, p.total, p.name = done, total, plain(name)
 	p.draw("")
 }
 
@@ -297,6 +297,6 @@ func (p *progress) end(line string) {
 		fmt.Fprint(p.bar, "\r\x1b[K")
 	}
 	if line != "" {
-		fmt.Fprintln(p.lines, line)
+		fmt.Fprintln(p.lines, plain(line))
 	}
 }

@@ -26,6 +26,7 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 	}
 	put("documents/shop/prices.md", "# Prices\n\nBread costs 3 euro.\n")
 	put("documents/shop/broken.docx", "PK\x03\x04")
+	put("documents/shop/\x1b[2Jtea.txt", "Tea costs 2 euro.")
 	elsewhere := put("elsewhere/terms.txt", "Terms apply.")
 
 	run := func(what ...string) (lines, bar string, err error) {
@@ -34,11 +35,12 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 		return out.String(), errs.String(), err
 	}
 	lines, bar, err := run(documents, elsewhere)
-	require.EqualError(t, err, "1 of 3 were not indexed")
-	require.Equal(t, "shop/broken.docx: not indexed: it is broken or cut off: open it, save it again and send that\n"+
+	require.EqualError(t, err, "1 of 4 were not indexed")
+	require.Equal(t, "shop/[2Jtea.txt: 1 passage\nshop/broken.docx: not indexed: it is broken or cut off: open it, save it again and send that\n"+
 		"shop/prices.md: 1 passage\nterms.txt: 1 passage\n"+
-		"2 of 3 documents, 2 passages, admin. Ask about them in the admin room; /docs lists them.\n", lines)
-	require.Contains(t, bar, "\r\x1b[K[######..............] 2 of 3: shop/prices.md")
+		"3 of 4 documents, 3 passages, admin. Ask about them in the admin room; /docs lists them.\n", lines)
+	require.Contains(t, bar, "\r\x1b[K[##########..........] 3 of 4: shop/prices.md")
+	require.Contains(t, bar, "] 1 of 4: shop/[2Jtea.txt", "what a name says is only read")
 
 	lines, _, err = run(filepath.Join(documents, "**", "*.md"))
 	require.NoError(t, err)
@@ -52,7 +54,7 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 		require.NoError(t, rows.Scan(&origin))
 		origins = append(origins, origin)
 	}
-	require.Equal(t, []string{elsewhere, "shop/prices.md"}, origins)
+	require.Equal(t, []string{elsewhere, "shop/\x1b[2Jtea.txt", "shop/prices.md"}, origins)
 
 	_, _, err = run(filepath.Join(dir, "nothing.md"))
 	require.EqualError(t, err, filepath.Join(dir, "nothing.md")+": no such file or directory")

@@ -47,7 +47,7 @@ func printFound(w io.Writer, found search.Result) error {
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
 		for _, t := range found.Terms {
-			fmt.Fprintf(&b, "%-16s in %d passages, weight %.2f%s\n", t.Lexeme, t.Chunks, t.IDF, map[bool]string{true: ", a guess"}[t.Guess])
+			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Guess])
 		}
 		b.WriteString("\n")
 	}
@@ -69,7 +69,7 @@ func printFound(w io.Writer, found search.Result) error {
 
 func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, t := range e.Terms {
-		fmt.Fprintf(b, "   %+6.2f  %s: stands here %d times, %.2f with its neighbours\n", t.Score, t.Lexeme, t.Stands, t.Frequency)
+		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, count(t.Stands, "time"), t.Frequency)
 	}
 	if e.Author != 1 {
 		fmt.Fprintf(b, "   x%5.2f  said by somebody who is named in the question\n", e.Author)
