@@ -194,6 +194,13 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 	ana := a.chat("Ana", policy.KindDM)
 	events := a.say(ana, policy.AuthorContact, 0, "the safe opens with 4711", "the parrot sleeps", "tulips")
 	a.index()
+	found, err := a.s.AsOwner(t.Context(), policy.OwnerScope(ana.ID), search.Query{Text: "safe parrot tulips", Source: store.Archive})
+	require.NoError(t, err)
+	var ids []int64
+	for _, h := range found.Hits {
+		ids = append(ids, h.ChunkID)
+	}
+	require.Len(t, ids, 3)
 	a.inTx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(t.Context(), tx, ana.ID, events[0], time.Now())
 		return err
@@ -202,6 +209,13 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 		_, err := store.EditMessage(t.Context(), tx, ana.ID, events[1], "@x:example.com", "the canary sleeps", time.Now())
 		return err
 	})
+	scope := policy.OwnerScope(ana.ID)
+	db, err := a.st.OwnerReader(scope)
+	require.NoError(t, err)
+	texts, err := store.ArchivedTexts(t.Context(), db, scope, ids)
+	require.NoError(t, err)
+	require.Len(t, texts, 1, "nor by a search that found them a moment before")
+	require.Equal(t, "tulips", texts[0].Content)
 	require.Empty(t, a.find("safe", ana))
 	require.Empty(t, a.find("parrot", ana), "at once, before it is indexed anew")
 	a.index()

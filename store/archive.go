@@ -77,10 +77,10 @@ func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error
 const archivedColumns = `select m.id, m.chat_id, 0, 'user:' || m.chat_id, 'conv', '', '', 0, 0, 0, 0, m.body, m.ts, 0::float8 from `
 
 const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
-	and m.redacted_at is null`
+	and m.redacted_at is null and not m.unindexed`
 
-// ArchivedTexts reads messages by id as chunks, those that scope may see, in no particular order. Their document is the chat,
-// and they were indexed when they were said.
+// ArchivedTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
+// particular order. Their document is the chat, and they were indexed when they were said.
 func ArchivedTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return collect[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
 }
