@@ -129,6 +129,7 @@ func roundsOf(steps []store.Step) []Round {
 func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error {
 	request := r.first
 	request.Messages = slices.Clone(request.Messages)
+	request.Run = fmt.Sprintf("replay %d %d", r.task.ID, r.now().UnixNano()) // each one has the budget of a run
 	for {
 		seq, known := r.step()
 		if known == nil || known.EndedAt == nil {
@@ -148,7 +149,7 @@ func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error 
 			out.Differs = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
 		if other != nil {
-			round.ask(ctx, other, request, r.task.ID)
+			round.ask(ctx, other, request)
 		}
 		if len(round.Said.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
@@ -212,8 +213,8 @@ func bytesOf(request llm.Request) int {
 }
 
 // ask has another model say what it makes of a round.
-func (round *Round) ask(ctx context.Context, other llm.Model, request llm.Request, task int64) {
-	request.Purpose, request.Run = "replay", fmt.Sprintf("replay %d", task)
+func (round *Round) ask(ctx context.Context, other llm.Model, request llm.Request) {
+	request.Purpose = "replay"
 	now, err := llm.Complete(ctx, other, request)
 	if round.Now = now; err != nil {
 		round.NowFailed = err.Error()

@@ -116,3 +116,23 @@ func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 	_, err = b.agent.Replay(ctx, 999, nil)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
+
+func TestEachReplayWithAnotherModelHasTheBudgetOfARun(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: says("Done.", 0, "")}))
+	b := setup(t, model)
+	b.equip()
+	b.ask("what does a piano cost?")
+	task, _ := b.task()
+	p := &purse{}
+	other, _ := paidBy(t, p, llmtest.Say("Who knows."))
+	for range 2 {
+		_, err := b.agent.Replay(context.Background(), task.ID, other)
+		require.NoError(t, err)
+	}
+	require.Len(t, p.spends, 4)
+	require.Equal(t, p.spends[0].Run, p.spends[1].Run)
+	require.Equal(t, p.spends[2].Run, p.spends[3].Run)
+	require.NotEqual(t, p.spends[0].Run, p.spends[2].Run)
+	require.Equal(t, "replay", p.spends[0].Purpose)
+}
