@@ -47,7 +47,7 @@ func newVocabulary(words []string) *vocabulary {
 		list := trigrams(word)
 		v.sizes[i] = len(list)
 		for _, t := range list {
-			v.with[t] = append(v.with[t], int32(i)) //nolint:gosec // words of heldPassages at most
+			v.with[t] = append(v.with[t], int32(i))
 		}
 	}
 	return v
