@@ -1,0 +1,79 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// rewrite indexes documents anew, in other words and other roles, and removes some.
+func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times int) error {
+	roles := []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)}
+	for range times {
+		name := fmt.Sprintf("d%d.md", r.IntN(8))
+		if r.IntN(4) == 0 {
+			if err := lib.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			continue
+		}
+		role := roles[r.IntN(len(roles))]
+		var text strings.Builder
+		for i := range 1 + r.IntN(6) {
+			fmt.Fprintf(&text, "# Part %d\n\nThis belongs to %s. %s\n\n", i, role, randomText(r, 40))
+		}
+		if _, err := lib.Index(ctx, knowledge.File{Name: name, Role: role, Data: []byte(text.String())}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var writing errgroup.Group
+	for n := range uint64(2) {
+		writing.Go(func() error { return rewrite(t.Context(), knowledge.New(st), rand.New(rand.NewPCG(n, 3)), 100) })
+	}
+	written := make(chan error, 1)
+	go func() { written <- writing.Wait() }()
+
+	held, r, shown := search.New(st), rand.New(rand.NewPCG(4, 3)), 0
+	for searches := 0; ; searches++ {
+		select {
+		case err := <-written:
+			require.NoError(t, err)
+			require.Greater(t, shown, 100)
+			return
+		default:
+		}
+		s := held
+		if searches%2 == 0 {
+			s = search.New(st) // nothing is held: the database finds the passages
+		}
+		scope, word := policy.ContactScope(int64(1+r.IntN(2))), vocabulary[r.IntN(len(vocabulary))]
+		found, err := s.AsContact(t.Context(), scope, search.Query{Text: word, Limit: 50})
+		require.NoError(t, err)
+		for _, h := range found.Hits {
+			require.True(t, scope.Allows(h.Role), h.Role)
+			require.Contains(t, h.Text, "belongs to "+string(h.Role))
+			if h.Coverage == 1 {
+				require.Contains(t, h.Text, word)
+			}
+			shown++
+		}
+	}
+}
