@@ -210,12 +210,12 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	reader, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
 	kinds := []store.Kind{store.KindKnowledge, store.KindConversation}
-	for any, want := range map[string]int{"appl": 2, "": 1} {
+	for words, want := range map[string]int{"appl": 2, "": 1} {
 		passages, err := store.SearchPassages(ctx, reader, store.PassageQuery{
-			Planned: [][]string{{"appl"}}, Any: any, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, Most: 100,
+			Planned: [][]string{{"appl"}}, Any: words, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, Most: 100,
 		})
 		require.NoError(t, err)
-		require.Len(t, passages, want, "any %q", any)
+		require.Len(t, passages, want, "any %q", words)
 	}
 }
 
