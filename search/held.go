@@ -16,8 +16,8 @@ const (
 	// heldRoles and heldPassages bound the scopes that are searched in memory: every match is ranked, so a bigger one is
 	// left to the database.
 	heldRoles, heldPassages = 8, 3000
-	// mostHeld is how many passages are held in all, and mostStems how many stems.
-	mostHeld, mostStems = 20_000, 50_000
+	// mostHeld is how many passages are held in all, and mostStems how many stems, of words of up to longestHeld bytes.
+	mostHeld, mostStems, longestHeld = 20_000, 50_000, 100
 	// mostLanguages of a scope are looked into, as in the database.
 	mostLanguages = 4
 )
@@ -361,7 +361,9 @@ func (s *shelf) learn(list wordsIn, lexemes [][]string) {
 		clear(s.stems)
 	}
 	for i, l := range lexemes {
-		s.stems[stemKey{list.languages[i], list.words[i]}] = l
+		if len(list.words[i]) <= longestHeld {
+			s.stems[stemKey{list.languages[i], list.words[i]}] = l
+		}
 	}
 }
 

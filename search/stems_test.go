@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,10 @@ func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found.Hits, 2, metal)
 	}
+
+	long := strings.Repeat("gold", longestHeld)
+	found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: "parrot " + long})
+	require.NoError(t, err)
+	require.Len(t, found.Hits, 1)
+	require.NotContains(t, s.shelf.stems, stemKey{"english", long}, "words of any length would be a lot of memory")
 }

@@ -41,6 +41,16 @@ func TestChatsAreExportedFromTheCommandLine(t *testing.T) {
 	chats, err := chatsCalled(t.Context(), st, []string{"2", "ben"})
 	require.NoError(t, err)
 	require.Len(t, chats, 2)
+	for _, c := range []struct {
+		named []string
+		want  policy.Scope
+	}{{nil, policy.OwnerScope()}, {[]string{"2", "ben"}, policy.OwnerScope(2, 3)}} {
+		scope, err := searchCmd{Chat: c.named}.scope(t.Context(), st)
+		require.NoError(t, err)
+		require.Equal(t, c.want, scope, "what multis search looks in")
+	}
+	_, err = searchCmd{Chat: []string{"99"}}.scope(t.Context(), st)
+	require.ErrorContains(t, err, `there is no chat "99"`)
 
 	mem := memory.New(memory.Options{Store: st, Zone: time.UTC})
 	file := filepath.Join(t.TempDir(), "out.zip")

@@ -10,6 +10,7 @@ import (
 
 	"multis/policy"
 	"multis/search"
+	"multis/store"
 )
 
 // searchCmd looks for passages as the owner: in public documents, his own, and the chats that he names.
@@ -17,7 +18,7 @@ type searchCmd struct {
 	Words   []string `arg:"" help:"What to look for."`
 	Explain bool     `help:"Show how each score came about."`
 	Limit   int      `default:"5" help:"How many passages to show, 50 at most."`
-	Chat    []int64  `placeholder:"NUMBER" help:"Also search what is remembered of this chat. May be given several times."`
+	Chat    []string `placeholder:"NAME" help:"Also search what is remembered of this chat, called by its name or number. May be given several times."`
 }
 
 // shownLength is how much of a passage is shown, in characters.
@@ -34,11 +35,31 @@ func (c searchCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	found, err := search.Open(st, search.Options{Embedder: vectors.queries}).AsOwner(ctx, policy.OwnerScope(c.Chat...), search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
+	scope, err := c.scope(ctx, st)
+	if err != nil {
+		return err
+	}
+	found, err := search.Open(st, search.Options{Embedder: vectors.queries}).AsOwner(ctx, scope, search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
 	if err != nil {
 		return err
 	}
 	return printFound(os.Stdout, found)
+}
+
+// scope is the owner's, with the chats that are named.
+func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, error) {
+	if len(c.Chat) == 0 {
+		return policy.OwnerScope(), nil
+	}
+	named, err := chatsCalled(ctx, st, c.Chat)
+	if err != nil {
+		return policy.Scope{}, err
+	}
+	ids := make([]int64, len(named))
+	for i, chat := range named {
+		ids[i] = chat.ID
+	}
+	return policy.OwnerScope(ids...), nil
 }
 
 // printFound writes the passages, and where they are explained, what their scores are made of.
