@@ -98,6 +98,8 @@ type Options struct {
 	Tools func(ctx context.Context) ([]Tool, error)
 	// Replay goes through a task again and shows what came of it, with another model beside it if one is named.
 	Replay func(ctx context.Context, task int64, model string) (string, error)
+	// MaxTools is how many Tools gives at the most: what is above that is left out.
+	MaxTools int
 	// Sources tells how the servers are that bring tools; nil: there are none.
 	Sources func() []ToolSource
 	// Saved lists the tasks that are begun by name, as their files are now; nil: there are none.

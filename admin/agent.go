@@ -43,9 +43,6 @@ func (a *Admin) toolNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// mostTools is how many are ever offered to a model.
-const mostTools = 128
-
 // ToolSource is where further tools come from, as the room shows it.
 type ToolSource struct {
 	Name    string
@@ -193,8 +190,8 @@ func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, err
 		}
 		lines = append(lines, entry)
 	}
-	if len(all) >= mostTools {
-		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", mostTools))
+	if len(all) == a.MaxTools {
+		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", a.MaxTools))
 	}
 	if a.Sources != nil {
 		for _, s := range a.Sources() {

@@ -197,9 +197,8 @@ type result struct {
 	// notices go to the admin room.
 	notices []string
 	// task ends with the result; nil for none.
-	task *store.Task
-	// long says that what was said before is to be summarised.
-	long bool
+	task      *store.Task
+	summarise bool // what was said before
 	// restsOn are the messages whose words may be in what is said.
 	restsOn []int64
 }
@@ -240,7 +239,7 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 				return err
 			}
 		}
-		if err := shorten(ctx, tx, chat.ID, r.long); err != nil {
+		if err := shorten(ctx, tx, chat.ID, r.summarise); err != nil {
 			return err
 		}
 		return a.settle(ctx, tx, chat, waiting, r)

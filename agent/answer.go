@@ -31,14 +31,14 @@ const maxSentences = 3
 
 // answer is what was found for a contact. An empty text means that no source supports one.
 type answer struct {
-	text    string
-	spans   []store.Span
-	why     string
-	words   string // why a person is needed, as the model says it: they are kept where they are forgotten with what they rest on
-	notices []string
-	used    []search.Hit
-	task    *store.Task // that the answer ends; nil when no model was asked
-	long    bool        // what was said before is to be summarised
+	text      string
+	spans     []store.Span
+	why       string
+	words     string // why a person is needed, as the model says it: they are kept where they are forgotten with what they rest on
+	notices   []string
+	used      []search.Hit
+	task      *store.Task // that the answer ends; nil when no model was asked
+	summarise bool        // what was said before
 }
 
 // answerContact looks for a quoted answer in what the contact may see.
@@ -168,7 +168,7 @@ func (a *Agent) write(ctx context.Context, chat store.Chat, scope policy.Scope, 
 	if done.Cost, err = r.cost(ctx); err != nil {
 		return answer{}, err
 	}
-	result.task, result.long = &done, r.long
+	result.task, result.summarise = &done, r.summarise
 	return result, nil
 }
 
@@ -234,7 +234,7 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 		return asked{}, err
 	}
 	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
-	r.long = r.Limits.old(before.said) > 0
+	r.summarise = r.Limits.old(before.said) > 0
 	return first, nil
 }
 

@@ -61,78 +61,6 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 	return a.work(ctx, task, room)
 }
 
-// Resume goes on with a task that was put aside. last says that no other attempt follows.
-func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
-	task, err := store.TaskByID(ctx, a.Store.DB(), id)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	room, err := store.ChatByID(ctx, a.Store.DB(), task.ChatID)
-	if err != nil {
-		return err
-	}
-	switch {
-	case task.ParentID != nil:
-		return a.workForAnother(ctx, task, room, last)
-	case task.Kind == kindPlan:
-		err = a.plan(ctx, task, room)
-	default:
-		err = a.work(ctx, task, room)
-	}
-	if err == nil || !last || ctx.Err() != nil {
-		return err
-	}
-	return a.fail(ctx, task, room, err)
-}
-
-// errGivenUp is why a task fails that was begun often, or long ago, and that nobody works on.
-var errGivenUp = errors.New("multis ended while it was at it")
-
-// GiveUp ends a task that nobody goes on with, and tells who waits for it.
-func (a *Agent) GiveUp(ctx context.Context, id int64) error {
-	task, err := store.TaskByID(ctx, a.Store.DB(), id)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if task.ParentID != nil {
-		claimed, err := store.ClaimTask(ctx, a.Store.DB(), id)
-		if errors.Is(err, store.ErrTaskLost) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		claimed.State, claimed.Error = store.TaskFailed, a.withLeft(ctx, claimed, errGivenUp.Error())
-		return a.endChild(ctx, claimed)
-	}
-	room, err := store.ChatByID(ctx, a.Store.DB(), task.ChatID)
-	if err != nil {
-		return err
-	}
-	return a.fail(ctx, task, room, errGivenUp)
-}
-
-// fail ends a task of the owner's for good, and says so.
-func (a *Agent) fail(ctx context.Context, task store.Task, room store.Chat, err error) error {
-	zerolog.Ctx(ctx).Err(err).Int64("task", task.ID).Msg("A task failed for good")
-	task.State, task.Error = store.TaskFailed, policy.Redact(err.Error())
-	if claimed, claimErr := store.ClaimTask(ctx, a.Store.DB(), task.ID); claimErr == nil {
-		task.Attempt = claimed.Attempt
-	}
-	return a.say(ctx, &reply{
-		room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) + paragraph(a.left(ctx, task.ID)),
-		also: func(ctx context.Context, tx store.Tx) error {
-			return store.EndChildren(ctx, tx, task.ID, "what it is a part of failed")
-		},
-	})
-}
-
 // work makes an attempt at a question of the owner's.
 func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) error {
 	r := a.newRun(a.byID(task.Agent), ownerRounds)
@@ -188,7 +116,7 @@ func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task)
 
 // conclude says what an attempt came to. An error that another attempt may mend is passed on.
 func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, live *outbox.Live, out outcome, err error) error {
-	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope, long: r.long}
+	say := &reply{room: room, message: r.caller.Message, live: live, by: r.persona.profile(), scope: r.places.scope, summarise: r.summarise}
 	var over *llm.OverBudgetError
 	state, why, ended := stopped(working, err)
 	switch {
@@ -312,7 +240,7 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	first.About = slices.Concat(first.About, sourcesOf(notes), about)
-	r.long = r.Limits.old(before.said) > 0
+	r.summarise = r.Limits.old(before.said) > 0
 	return first, nil
 }
 
@@ -356,17 +284,17 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 
 // reply is what is said to the owner.
 type reply struct {
-	room     store.Chat
-	message  int64 // that it answers; zero for none
-	task     *store.Task
-	live     *outbox.Live
-	by       *outbox.Profile
-	markdown string
-	used     []search.Hit
-	scope    policy.Scope                                 // that used was found in
-	also     func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
-	refused  string                                       // what of that could not be, by also
-	long     bool                                         // what was said before is to be summarised
+	room      store.Chat
+	message   int64 // that it answers; zero for none
+	task      *store.Task
+	live      *outbox.Live
+	by        *outbox.Profile
+	markdown  string
+	used      []search.Hit
+	scope     policy.Scope                                 // that used was found in
+	also      func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
+	refused   string                                       // what of that could not be, by also
+	summarise bool                                         // what was said before
 }
 
 // errSettled rolls back what another attempt at the same message has already said.
@@ -399,7 +327,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		if err != nil {
 			return err
 		}
-		if err := shorten(ctx, tx, r.room.ID, r.long); err != nil {
+		if err := shorten(ctx, tx, r.room.ID, r.summarise); err != nil {
 			return err
 		}
 		return a.settleAsked(ctx, tx, r, &out)

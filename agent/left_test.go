@@ -72,13 +72,8 @@ func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	model, _ := scripted(t, switches(func(context.Context, llmtest.Request) llmtest.Reply {
-		return calls("lamp", map[string]bool{"on": false})
-	}))
-	b := setup(t, model)
+// lampThatBreaks can be switched once; then it fails with the error.
+func lampThatBreaks() (*lamp, error) {
 	gone := errors.New("the disk is gone")
 	l := &lamp{tier: tools.Read}
 	l.do = func(context.Context) error {
@@ -87,6 +82,17 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 		}
 		return gone
 	}
+	return l, gone
+}
+
+func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	model, _ := scripted(t, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+		return calls("lamp", map[string]bool{"on": false})
+	}))
+	b := setup(t, model)
+	l, gone := lampThatBreaks()
 	b.equip(l)
 	m := b.asks("light, please")
 	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
@@ -101,14 +107,7 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	gone := errors.New("the disk is gone")
-	l := &lamp{tier: tools.Read}
-	l.do = func(context.Context) error {
-		if l.lit.Load() == 1 {
-			return nil
-		}
-		return gone
-	}
+	l, gone := lampThatBreaks()
 	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})

@@ -65,9 +65,9 @@ type run struct {
 	ids  map[string]bool
 	used []string // lines for people about what was done
 
-	places   places // where the owner's question is answered from
-	long     bool   // what was said before is to be summarised
-	invented int    // citations of the model that stand nowhere
+	places    places // where the owner's question is answered from
+	summarise bool   // what was said before
+	invented  int    // citations of the model that stand nowhere
 }
 
 // newRun is an attempt of a persona's.
