@@ -42,6 +42,8 @@ require (
 	modernc.org/sqlite v1.57.0
 )
 
+require github.com/blevesearch/snowballstem v0.9.0
+
 require (
 	cloud.google.com/go v0.116.0 // indirect
 	cloud.google.com/go/auth v0.18.2 // indirect

@@ -33,9 +33,24 @@ func isDigits(word string) bool {
 
 // cues are what a question says beyond its words one by one. They are looked for in the texts of the best passages.
 type cues struct {
-	pairs [][2]Term
+	pairs []pair
 	when  bool
 }
+
+// pair is two terms that stand together in the question.
+type pair struct {
+	first, second Term
+	places        [2]int // of both among the terms
+}
+
+// in tells whether both stand in a passage, together or not.
+func (p pair) in(s *scored) bool {
+	frequencies := s.near[neighbourReach].Frequencies
+	return frequencies[p.places[0]] > 0 && frequencies[p.places[1]] > 0
+}
+
+// worth is what it adds.
+func (p pair) worth() float64 { return pairShare * (p.first.IDF + p.second.IDF) }
 
 // newCues finds out what to look for. A long question says the same in many words, and their pairs would drown it.
 func newCues(terms []Term, words []string) cues {
@@ -48,36 +63,40 @@ func newCues(terms []Term, words []string) cues {
 	}
 	for i := range len(words) - 1 {
 		if a, b := of(words[i]), of(words[i+1]); a >= 0 && b >= 0 {
-			c.pairs = append(c.pairs, [2]Term{terms[a], terms[b]})
+			c.pairs = append(c.pairs, pair{terms[a], terms[b], [2]int{a, b}})
 		}
 	}
 	return c
 }
 
 // raise adds to the score of a passage what its text shows.
-func (c cues) raise(score float64, text string) float64 {
-	if !c.when && len(c.pairs) == 0 {
-		return score
+func (c cues) raise(s *scored, text string) float64 {
+	if c.most(s) == s.score {
+		return s.score
 	}
+	score := s.score
 	text = strings.ToLower(fold(text))
 	if c.when && saysWhen(text) {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		if p[0].before(p[1], text) {
-			score += pairShare * (p[0].IDF + p[1].IDF)
+		if p.in(s) && p.first.before(p.second, text) {
+			score += p.worth()
 		}
 	}
 	return score
 }
 
-// most is what raise can make of a score.
-func (c cues) most(score float64) float64 {
+// most is what raise can make of the score of a passage.
+func (c cues) most(s *scored) float64 {
+	score := s.score
 	if c.when {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		score += pairShare * (p[0].IDF + p[1].IDF)
+		if p.in(s) {
+			score += p.worth()
+		}
 	}
 	return score
 }

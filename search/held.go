@@ -72,28 +72,41 @@ func newShelf() *shelf {
 	return &shelf{roles: map[shelfKey]*heldRole{}, scopes: map[scopeKey][]store.RoleSize{}, big: map[scopeKey]bool{}, stems: map[stemKey][]string{}, langs: map[store.Source][]language.Language{}}
 }
 
-// recall is match from what was held last, whose sizes it gives: whoever uses it checks that they are still the same. Only stems
-// that are not known are asked for. False: something is not held.
-func (s *shelf) recall(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, []store.RoleSize, bool, error) {
+// recalled is what a query speaks for in what was held last. It is so if the roles are still of these versions, and if the words that
+// nobody asked for before have the stems that they likely have.
+type recalled struct {
+	matches
+
+	versions []int64 // in order
+	unsure   store.TextsIn
+	stems    [][]string // of unsure
+}
+
+// recall is match without asking the database. False: something is not held.
+func (s *shelf) recall(scope policy.Scope, q Query, asked question) (recalled, bool) {
 	if q.Exhaustive {
-		return matches{}, nil, false, nil
+		return recalled{}, false
 	}
 	s.mu.Lock()
 	sizes, known := s.scopes[scopeKey{q.Source, scope.String()}]
 	s.mu.Unlock()
 	if !known {
-		return matches{}, nil, false, nil
+		return recalled{}, false
 	}
 	roles, ok := s.full(q.Source, sizes)
 	if !ok {
-		return matches{}, nil, false, nil
+		return recalled{}, false
 	}
 	corpus, languages := sum(sizes)
-	stems, err := s.stemsOf(ctx, db, languages, asked)
-	if err != nil {
-		return matches{}, nil, false, err
+	stems, unsure := s.knownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
+	likely := likelyStems(unsure)
+	versions := make([]int64, len(sizes))
+	for i, size := range sizes {
+		versions[i] = size.Version
 	}
-	return matched(roles, languages, asked, stems, corpus, q), sizes, true, nil
+	slices.Sort(versions)
+	add(stems, unsure, likely)
+	return recalled{matched(roles, languages, asked, stems, corpus, q), versions, unsure, likely}, true
 }
 
 // matched is all that a query speaks for in roles that are held.
@@ -105,20 +118,13 @@ func matched(roles []*heldRole, languages []language.Language, asked question, s
 	return m
 }
 
-// sameVersions tells whether nothing was written between two looks.
-func sameVersions(a, b []store.RoleSize) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(x store.RoleSize) bool {
-		return !slices.ContainsFunc(b, func(y store.RoleSize) bool { return x.Role == y.Role && x.Version == y.Version })
-	})
-}
-
 // match finds all passages of a small scope that a query speaks for. False: the database has to.
 func (s *shelf) match(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, bool, error) {
 	if q.Exhaustive || len(scope.Roles()) > heldRoles || s.tooBig(scope, q) {
 		return matches{}, false, nil
 	}
 	_, unknown := s.knownStems(s.expected(q.Source, asked.of), asked.words)
-	sizes, lexemes, err := store.RoleSizes(ctx, db, q.Source, unknown.languages, unknown.words)
+	sizes, lexemes, err := store.RoleSizes(ctx, db, q.Source, unknown)
 	if err != nil {
 		return matches{}, false, err
 	}
@@ -293,12 +299,6 @@ func (s *shelf) makeRoom() {
 	}
 }
 
-// wordsIn are words to be cut to stems, each in a language.
-type wordsIn struct {
-	languages []language.Language
-	words     []string
-}
-
 // expected are the languages that a source was in last, and that of a question.
 func (s *shelf) expected(in store.Source, of language.Language) []language.Language {
 	s.mu.Lock()
@@ -314,57 +314,6 @@ func (s *shelf) expect(in store.Source, scope policy.Scope, languages []language
 		clear(s.scopes)
 	}
 	s.scopes[scopeKey{in, scope.String()}] = sizes
-}
-
-// knownStems are the stems of words in languages, and what must be asked for.
-func (s *shelf) knownStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown wordsIn) {
-	known = make(map[stemKey][]string, len(languages)*len(words))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, l := range languages {
-		if slices.Contains(languages[:i], l) {
-			continue
-		}
-		for _, w := range words {
-			if stems, ok := s.stems[stemKey{l, w}]; ok {
-				known[stemKey{l, w}] = stems
-			} else {
-				unknown.languages, unknown.words = append(unknown.languages, l), append(unknown.words, w)
-			}
-		}
-	}
-	return known, unknown
-}
-
-// stemsOf are the stems of the question's words in languages and its own. They are the question's to keep: the shelf may have to
-// let go of them while it is answered.
-func (s *shelf) stemsOf(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
-	stems, unknown := s.knownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
-	if len(unknown.words) == 0 {
-		return stems, nil
-	}
-	lexemes, err := store.Lexemes(ctx, db, unknown.languages, unknown.words)
-	if err != nil {
-		return nil, err
-	}
-	s.learn(unknown, lexemes)
-	for i, l := range lexemes {
-		stems[stemKey{unknown.languages[i], unknown.words[i]}] = l
-	}
-	return stems, nil
-}
-
-func (s *shelf) learn(list wordsIn, lexemes [][]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.stems)+len(lexemes) > mostStems {
-		clear(s.stems)
-	}
-	for i, l := range lexemes {
-		if len(list.words[i]) <= longestHeld {
-			s.stems[stemKey{list.languages[i], list.words[i]}] = l
-		}
-	}
 }
 
 // termsOf are the stems of the question's words in the languages of what is searched, each with the number of passages it

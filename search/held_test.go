@@ -116,7 +116,7 @@ func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
 	for _, p := range passages {
 		require.Contains(t, []policy.Role{policy.Public, policy.UserRole(1)}, p.Role)
 	}
-	sizes, _, err := store.RoleSizes(t.Context(), db, store.Documents, nil, nil)
+	sizes, _, err := store.RoleSizes(t.Context(), db, store.Documents, store.TextsIn{})
 	require.NoError(t, err)
 	require.Len(t, sizes, 2)
 

@@ -104,19 +104,18 @@ func (c candidate) quote() Quote {
 
 // candidates lists what can be quoted from hits. One question to the database gives the stems of all of it.
 func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
-	var texts []string
-	var languages []language.Language
+	var list store.TextsIn
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)
 		of := cmp.Or(h.Language, language.OrOf(h.Text, language.Unknown))
-		texts = append(texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
+		list.Texts = append(list.Texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
 		for _, u := range cut[i] {
-			texts = append(texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(of)), " "))
+			list.Texts = append(list.Texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(of)), " "))
 		}
-		languages = append(languages, slices.Repeat([]language.Language{of}, 2+len(cut[i]))...)
+		list.Languages = append(list.Languages, slices.Repeat([]language.Language{of}, 2+len(cut[i]))...)
 	}
-	lexemes, err := store.Lexemes(ctx, s.st.DB(), languages, texts)
+	lexemes, err := store.Lexemes(ctx, s.st.DB(), list)
 	if err != nil {
 		return nil, err
 	}

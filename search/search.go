@@ -169,21 +169,10 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
 	}
 	asked := newQuestion(q.Text)
-	m, before, held, err := s.shelf.recall(ctx, db, scope, q, asked)
-	if err != nil {
-		return Result{}, err
+	if r, ok, err := s.remember(ctx, db, scope, q, asked, limit); ok || err != nil {
+		return r, err
 	}
-	if held && len(m.passages) > 0 {
-		var sizes []store.RoleSize
-		r, err := found(m, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
-			texts, sizes, err = store.TextsAndSizes(ctx, db, q.Source, scope, ids)
-			return texts, err
-		})
-		if err != nil || sameVersions(before, sizes) {
-			return r, err
-		}
-	}
-	m, held, err = s.shelf.match(ctx, db, scope, q, asked)
+	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = s.match(ctx, db, q, asked)
 		s.shelf.measured(scope, q, searched(scope, m.corpus))
@@ -205,6 +194,33 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 		}
 		return store.ChunkTexts(ctx, db, scope, ids)
 	})
+}
+
+// remember answers from what is held, in one round trip, which reads the texts and checks what was presumed. False: the database
+// has to be asked for more.
+func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question, limit int) (Result, bool, error) {
+	for range 2 { // once more if a stem is not what it likely was
+		m, ok := s.shelf.recall(scope, q, asked)
+		if !ok || len(m.passages) == 0 {
+			break
+		}
+		var stems [][]string
+		r, err := found(m.matches, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
+			texts, stems, err = store.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.unsure)
+			return texts, err
+		})
+		if err != nil {
+			return Result{}, false, err
+		}
+		s.shelf.learn(m.unsure, stems)
+		if len(r.Hits) == 0 {
+			break // what is held is no longer so
+		}
+		if slices.EqualFunc(m.stems, stems, slices.Equal) {
+			return r, true, nil
+		}
+	}
+	return Result{}, false, nil
 }
 
 // reader reads texts by the ids of passages, in the asker's scope.
@@ -232,7 +248,7 @@ func found(m matches, asked question, q Query, limit int, read reader) (Result, 
 // withinReach leaves out what cannot come among the first, limit of them, whatever its text and use add.
 func withinReach(ranked []*scored, limit int, c cues) []*scored {
 	n := len(ranked)
-	for n > limit && c.most(ranked[n-1].score)*mostActivation < ranked[limit-1].score {
+	for n > limit && c.most(ranked[n-1])*mostActivation < ranked[limit-1].score {
 		n--
 	}
 	return ranked[:n]
@@ -400,7 +416,7 @@ func readHits(read reader, ranked []*scored, c cues, why map[int64]*Explanation)
 	hits := make([]Hit, 0, len(texts))
 	for _, t := range texts {
 		s := byID[t.ID]
-		raised := c.raise(s.score, t.Content)
+		raised := c.raise(s, t.Content)
 		final := withActivation(raised, t.Activation)
 		if e := why[t.ID]; e != nil {
 			e.Cues, e.Activation = raised-s.score, final-raised

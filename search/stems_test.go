@@ -2,29 +2,102 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/language"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
 
+func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	for of, text := range map[language.Language]string{
+		language.English:    "delivering deliveries generously happened bakeries running quickly national relational 2026 x",
+		language.German:     "lieferungen bäckereien häuser freundlichkeit gegangen wunderbare öffnungszeiten",
+		language.French:     "livraisons boulangeries généreusement nationalité mangeaient chevaux",
+		language.Spanish:    "entregas panaderías rápidamente nacionalidad comiendo habitaciones",
+		language.Portuguese: "entregas padarias rapidamente nacionalidade comendo quartos",
+		language.Italian:    "consegne panetterie velocemente nazionalità mangiando camere",
+		language.Dutch:      "leveringen bakkerijen vriendelijkheid gelopen kamers",
+		language.Russian:    "доставки пекарни быстро национальность гуляющий delivering",
+		language.Arabic:     "المخبز والتوصيل كتاب",
+		language.Simple:     "leveranser bagerier 面包",
+	} {
+		list := store.TextsIn{Texts: words(text, false)}
+		list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
+		lexemes, err := store.Lexemes(t.Context(), st.DB(), list)
+		require.NoError(t, err)
+		require.Equal(t, lexemes, likelyStems(list), of)
+	}
+}
+
+func FuzzLikelyStems(f *testing.F) {
+	for _, seed := range []string{"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss", strings.Repeat("ab", longestHeld), "日本語"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for of := range stemmers {
+			list := store.TextsIn{Texts: words(text, false)}
+			list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
+			for i, stems := range likelyStems(list) {
+				require.Len(t, stems, 1)
+				require.LessOrEqual(t, len(stems[0]), len(list.Texts[i])+utf8.UTFMax)
+			}
+		}
+	})
+}
+
+func TestAScopeThatIsHeldIsSearchedInOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	putTexts(t, st, "The parrot sleeps in the bakery.")
+	s := New(st)
+	trips := func(text string) int64 {
+		before := st.Pool().Stat().AcquireCount()
+		found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: text})
+		require.NoError(t, err)
+		require.Len(t, found.Hits, 1)
+		return st.Pool().Stat().AcquireCount() - before
+	}
+	trips("parrot") // its version is noted
+	trips("parrot") // it is read
+	require.EqualValues(t, 1, trips("parrot"))
+	require.EqualValues(t, 1, trips("sleeping parrots"), "words that nobody asked for before")
+	require.EqualValues(t, 2, trips("some parrot"), "a stop word that nobody asked for before")
+	require.EqualValues(t, 1, trips("some parrots"))
+
+	putTexts(t, st, "The parrots have moved to the harbour.")
+	require.Greater(t, trips("parrot"), int64(1), "it has changed")
+	trips("parrot")
+	require.EqualValues(t, 1, trips("harbour"))
+}
+
+// putTexts replaces all there is by texts for everybody.
+func putTexts(t *testing.T, st *store.Store, texts ...string) {
+	t.Helper()
+	chunks := make([]store.Chunk, len(texts))
+	for i, text := range texts {
+		chunks[i] = store.Chunk{Key: text, Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: language.English}
+	}
+	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
+		doc := store.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: texts[0]}
+		_, err := store.ReplaceDocument(t.Context(), tx, doc, chunks)
+		return err
+	}))
+}
+
 func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	metals := []string{"gold", "silver", "bronze", "iron", "copper"}
-	texts := append([]string{"parrot"}, metals...)
-	chunks := make([]store.Chunk, len(texts))
-	for i, text := range texts {
-		chunks[i] = store.Chunk{Key: text, Ord: 10 * i, Content: text, Words: text, Language: "english"}
-	}
-	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(t.Context(), tx, store.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: "1"}, chunks)
-		return err
-	}))
+	putTexts(t, st, append([]string{"parrot"}, metals...)...)
 	s := New(st)
 	for n, metal := range metals {
 		if n > 2 { // what is there is held, and so is the stem of the parrot

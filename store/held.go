@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -25,71 +26,58 @@ const (
 	roleSizeColumns     = "select role, version, chunks, words, configs, config_chunks"
 	heldSizesSQL        = roleSizeColumns + " from held_sizes()"
 	archiveHeldSizesSQL = roleSizeColumns + " from archive_held_sizes()"
+	heldTextsSQL        = chunkTextsByIDSQL + " and $3::bigint[] = (select held_versions())"
+	archiveHeldTextsSQL = archivedTextsSQL + " and $3::bigint[] = (select archive_held_versions())"
 )
 
 // RoleSizes gives the sizes of the roles of the reader's scope that are not empty, and, in the same round trip, the lexemes
 // of texts as Lexemes does.
-func RoleSizes(ctx context.Context, r Reader, in Source, languages []language.Language, texts []string) (sizes []RoleSize, lexemes [][]string, err error) {
-	list := []statement{{heldSizesSQL, nil}}
+func RoleSizes(ctx context.Context, r Reader, in Source, list TextsIn) (sizes []RoleSize, lexemes [][]string, err error) {
+	sql := heldSizesSQL
 	if in == Archive {
-		list[0].sql = archiveHeldSizesSQL
+		sql = archiveHeldSizesSQL
 	}
-	if len(texts) > 0 {
-		list = append(list, statement{lexemesSQL, []any{languages, texts}})
-	}
-	results, err := r.send(ctx, list...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read sizes: %w", err)
-	}
-	defer func() {
-		if closed := results.Close(); closed != nil && err == nil {
-			err = fmt.Errorf("read sizes: %w", closed)
-		}
-	}()
-	rows, err := results.Query()
-	if err == nil {
-		sizes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[RoleSize])
-	}
-	if err == nil && len(texts) > 0 {
-		if rows, err = results.Query(); err == nil {
-			lexemes, err = pgx.CollectRows(rows, pgx.RowTo[[]string])
-		}
-	}
+	sizes, lexemes, err = withLexemes[RoleSize](ctx, r, statement{sql, nil}, list)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read sizes: %w", err)
 	}
 	return sizes, lexemes, nil
 }
 
-// TextsAndSizes reads texts as ChunkTexts and ArchivedTexts do and then, in the same round trip, the sizes of the roles of
-// the reader's scope: with the versions of before, the texts are those of what was known.
-func TextsAndSizes(ctx context.Context, r Reader, in Source, scope policy.Scope, ids []int64) (texts []ChunkText, sizes []RoleSize, err error) {
-	list := []statement{{chunkTextsByIDSQL, []any{scope.Roles(), ids}}, {heldSizesSQL, nil}}
+// HeldTexts reads texts as ChunkTexts and ArchivedTexts do, and none if the versions of the roles of the reader's scope, in order,
+// are no longer these: then what was known of them is no longer so. In the same round trip it gives the lexemes of texts as Lexemes does.
+func HeldTexts(ctx context.Context, r Reader, in Source, scope policy.Scope, ids, versions []int64, list TextsIn) (texts []ChunkText, lexemes [][]string, err error) {
+	sql := heldTextsSQL
 	if in == Archive {
-		list[0].sql, list[1].sql = archivedTextsSQL, archiveHeldSizesSQL
+		sql = archiveHeldTextsSQL
 	}
-	results, err := r.send(ctx, list...)
+	texts, lexemes, err = withLexemes[ChunkText](ctx, r, statement{sql, []any{scope.Roles(), ids, versions}}, list)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read texts: %w", err)
 	}
-	defer func() {
-		if closed := results.Close(); closed != nil && err == nil {
-			err = fmt.Errorf("read texts: %w", closed)
-		}
-	}()
+	return texts, lexemes, nil
+}
+
+// withLexemes reads rows and, in the same round trip, the lexemes of texts.
+func withLexemes[T any](ctx context.Context, r Reader, read statement, list TextsIn) (found []T, lexemes [][]string, err error) {
+	statements := []statement{read}
+	if len(list.Texts) > 0 {
+		statements = append(statements, statement{lexemesSQL, []any{list.Languages, list.Texts}})
+	}
+	results, err := r.send(ctx, statements...)
+	if err != nil {
+		return nil, nil, err
+	}
 	rows, err := results.Query()
 	if err == nil {
-		texts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ChunkText])
+		found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[T])
 	}
-	if err == nil {
+	if err == nil && len(list.Texts) > 0 {
 		if rows, err = results.Query(); err == nil {
-			sizes, err = pgx.CollectRows(rows, pgx.RowToStructByPos[RoleSize])
+			lexemes, err = pgx.CollectRows(rows, pgx.RowTo[[]string])
 		}
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read texts: %w", err)
-	}
-	return texts, sizes, nil
+	return found, lexemes, errors.Join(err, results.Close())
 }
 
 // HeldPassage is a passage with all its words.

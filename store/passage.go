@@ -128,9 +128,15 @@ func SearchPassages(ctx context.Context, db DB, q PassageQuery) ([]Passage, erro
 
 const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`
 
+// TextsIn are texts, each in the language that stands at the same place.
+type TextsIn struct {
+	Languages []language.Language
+	Texts     []string
+}
+
 // Lexemes gives the set of lexemes of each text in its language, as the index would hold them.
-func Lexemes(ctx context.Context, db DB, languages []language.Language, texts []string) ([][]string, error) {
-	rows, err := db.Query(ctx, lexemesSQL, languages, texts)
+func Lexemes(ctx context.Context, db DB, list TextsIn) ([][]string, error) {
+	rows, err := db.Query(ctx, lexemesSQL, list.Languages, list.Texts)
 	if err != nil {
 		return nil, fmt.Errorf("cut words to stems: %w", err)
 	}
