@@ -20,7 +20,7 @@ const (
 	after          = 0.2
 	further        = 0.3 // two before or after: in a chat of two, the same speaker
 	reachWords     = 100 // the shorter a passage, the more it tells about its neighbours; one of so many words tells nothing
-	questionShare  = 0.7 // a question borrows less: it is rarely the answer itself
+	questionShare  = 0.6 // a question borrows less: it is rarely the answer itself
 	authorFactor   = 1.6 // for what somebody named in the query said
 	neighbourReach = 2
 
@@ -159,7 +159,13 @@ func averageWords(c store.Corpus) float64 {
 }
 
 // rankWeight is what a saturated match of the term adds to a score.
-func (t Term) rankWeight() float64 { return float64(t.Count) * t.IDF * (k1 + 1) }
+func (t Term) rankWeight() float64 {
+	weight := float64(t.Count) * t.IDF * (k1 + 1)
+	if t.weight == filler && !t.Guess { // a guess counts less already
+		weight *= fillerShare
+	}
+	return weight
+}
 
 // frequency is how often a term stands in a passage, and what its neighbours add to that. What people say is understood
 // from what was said around it, and so are the pieces of one section; two sections each speak for themselves.

@@ -74,6 +74,14 @@ func TestWhatANamedPersonSaidRanksHigher(t *testing.T) {
 	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
 }
 
+func TestAWordThatOnlyAsksCountsLess(t *testing.T) {
+	t.Parallel()
+	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), weight: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
+	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+	terms[0].Guess = true // which says all about how much it counts
+	require.Equal(t, []int64{1, 9}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+}
+
 func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
 	t.Parallel()
 	require.Greater(t, withActivation(1, 0.5), withActivation(1, 0.1))

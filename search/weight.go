@@ -7,7 +7,7 @@ import (
 )
 
 // A question's words do not all tell what it is about. Whether a passage answers a question is judged by the words that
-// do; the ranking itself uses all of them.
+// do; the ranking itself uses all of them, those that only ask a little less.
 type weight int
 
 const (
@@ -17,8 +17,10 @@ const (
 	filler                 // how people ask: "please", "could", "sell", "price"
 )
 
-// lightShare is what a light word counts beside a specific one.
-const lightShare = 0.5
+const (
+	lightShare  = 0.5 // what a light word supports an answer, beside a specific one
+	fillerShare = 0.8 // what a filler counts in the ranking, beside any other word
+)
 
 // unknownFactor makes a word that stands nowhere heavier than any that does: a question about bicycles is not answered
 // by a line that says "sell".
