@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/term"
@@ -71,6 +72,7 @@ type wanted struct {
 	origin string
 	folder string // where the file is; empty for a page
 	file   string // below folder
+	absent error  // why nothing was found under a name, which then is the origin
 }
 
 // indexedAtOnce is how many documents are read and written side by side, as many as the admin room's.
@@ -82,16 +84,10 @@ type indexed struct {
 	err    error
 }
 
-// indexAll indexes what is named, and goes on after one that cannot be read. It tells of each in the order in which they were named.
+// indexAll indexes what is named, and goes on after one that is not there or cannot be read. It tells of each in the order in
+// which they were named.
 func indexAll(ctx context.Context, library *knowledge.Library, documents string, role policy.Role, what []string, p *progress) error {
-	var list []wanted
-	for _, name := range what {
-		found, err := find(name, documents)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		list = append(list, found...)
-	}
+	list := findAll(what, documents)
 	done := make([]chan indexed, len(list))
 	for i := range done {
 		done[i] = make(chan indexed, 1)
@@ -134,11 +130,32 @@ func tellAll(ctx context.Context, list []wanted, done []chan indexed, role polic
 			failed++
 		}
 	}
-	p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", len(list)-failed, count(len(list), "document"), count(passages, "passage"), role))
+	if failed < len(list) {
+		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", len(list)-failed, count(len(list), "document"), count(passages, "passage"), role))
+	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d were not indexed", failed, len(list))
+		return fmt.Errorf("not indexed: %d of %s", failed, count(len(list), "document"))
 	}
 	return nil
+}
+
+// findAll lists what all names mean, each document once.
+func findAll(what []string, documents string) []wanted {
+	var list []wanted
+	named := map[string]bool{}
+	for _, name := range what {
+		found, err := find(name, documents)
+		if err != nil {
+			found = []wanted{{origin: name, absent: err}}
+		}
+		for _, w := range found {
+			if !named[w.origin] {
+				named[w.origin] = true
+				list = append(list, w)
+			}
+		}
+	}
+	return list
 }
 
 // find lists what a name on the command line means. A file of the documents folder keeps the origin it has in the admin
@@ -185,13 +202,20 @@ func originOf(path, documents string) string {
 }
 
 func (w wanted) name() string {
-	if w.folder == "" {
+	switch {
+	case w.absent != nil:
+		return w.origin
+	case w.folder == "":
 		return knowledge.AddressName(w.origin)
+	default:
+		return w.file
 	}
-	return w.file
 }
 
 func (w wanted) index(ctx context.Context, library *knowledge.Library, role policy.Role, page func(done, all int)) (knowledge.Report, error) {
+	if w.absent != nil {
+		return knowledge.Report{}, w.absent
+	}
 	if w.folder == "" {
 		report, err := library.IndexAddress(ctx, knowledge.File{Origin: w.origin, Role: role, Said: time.Now(), Progress: page})
 		return report, unnamed(err)
@@ -230,7 +254,7 @@ func outcome(name string, r knowledge.Report, err error) string {
 		line += " of " + count(r.Pages, "page")
 	}
 	if len(r.Blank) > 0 {
-		line += "; no text layer on page " + strings.Trim(fmt.Sprint(r.Blank), "[]")
+		line += "; no text layer (a scan, or nothing on it): page " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Blank), "[]"), " ", ", ")
 	}
 	if r.Unchanged {
 		line += ", unchanged"
@@ -265,8 +289,8 @@ func newProgress() *progress {
 func (p *progress) begin(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.name = done, total, plain(name)
-	p.draw("")
+	p.done, p.total, p.name = done, total, oneLine(name)
+	p.draw(0, "")
 }
 
 // page tells how far document i is. It is shown of the one that is next to be told of.
@@ -274,19 +298,26 @@ func (p *progress) page(i, done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i == p.done && p.total > 0 {
-		p.draw(fmt.Sprintf(", page %d of %d", done, all))
+		p.draw(float64(done)/float64(all), fmt.Sprintf(", page %d of %d", done, all))
 	}
 }
 
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
 
-func (p *progress) draw(detail string) {
+// What a terminal is told so that what is too long for a line of it ends there. The next bar clears one line only.
+const (
+	cutLines  = "\x1b[?7l"
+	wrapLines = "\x1b[?7h"
+)
+
+// draw shows the bar, with a part of the document that is next to be told of.
+func (p *progress) draw(part float64, detail string) {
 	if p.bar == nil {
 		return
 	}
-	full := barWidth * p.done / p.total
-	fmt.Fprintf(p.bar, "\r\x1b[K[%s%s] %d of %d: %s%s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, p.name, detail)
+	full := int(barWidth * (float64(p.done) + part) / float64(p.total))
+	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, cutLines, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapLines)
 }
 
 // end takes the bar away and leaves a line, unless it is empty.
@@ -294,9 +325,23 @@ func (p *progress) end(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
-		fmt.Fprint(p.bar, "\r\x1b[K")
+		fmt.Fprint(p.bar, clearLine)
 	}
 	if line != "" {
-		fmt.Fprintln(p.lines, plain(line))
+		fmt.Fprintln(p.lines, oneLine(line))
 	}
+}
+
+// oneLine is a text as it may stand on a line of a terminal, whatever a file is called.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		default:
+			return r
+		}
+	}, text)
 }

@@ -35,11 +35,11 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 		return out.String(), errs.String(), err
 	}
 	lines, bar, err := run(documents, elsewhere)
-	require.EqualError(t, err, "1 of 4 were not indexed")
+	require.EqualError(t, err, "not indexed: 1 of 4 documents")
 	require.Equal(t, "shop/[2Jtea.txt: 1 passage\nshop/broken.docx: not indexed: it is broken or cut off: open it, save it again and send that\n"+
 		"shop/prices.md: 1 passage\nterms.txt: 1 passage\n"+
 		"3 of 4 documents, 3 passages, admin. Ask about them in the admin room; /docs lists them.\n", lines)
-	require.Contains(t, bar, "\r\x1b[K[##########..........] 3 of 4: shop/prices.md")
+	require.Contains(t, bar, "\r\x1b[K\x1b[?7l[##########..........] 3 of 4: shop/prices.md\x1b[?7h")
 	require.Contains(t, bar, "] 1 of 4: shop/[2Jtea.txt", "what a name says is only read")
 
 	lines, _, err = run(filepath.Join(documents, "**", "*.md"))
@@ -56,10 +56,37 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 	}
 	require.Equal(t, []string{elsewhere, "shop/\x1b[2Jtea.txt", "shop/prices.md"}, origins)
 
-	_, _, err = run(filepath.Join(dir, "nothing.md"))
-	require.EqualError(t, err, filepath.Join(dir, "nothing.md")+": no such file or directory")
-	_, _, err = run(filepath.Join(dir, "nothing", "*.md"))
-	require.ErrorIs(t, err, os.ErrNotExist)
+	missing := filepath.Join(dir, "nothing.md")
+	lines, _, err = run(missing)
+	require.EqualError(t, err, "not indexed: 1 of 1 document")
+	require.Equal(t, missing+": not indexed: no such file or directory\n", lines)
+	lines, _, err = run(filepath.Join(dir, "nothing", "*.md"))
+	require.Error(t, err)
+	require.Contains(t, lines, "no such file or directory")
+}
+
+func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
+	t.Parallel()
+	dir, st := t.TempDir(), storetest.New(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
+	missing, file := filepath.Join(dir, "nothing.md"), filepath.Join(dir, "a\nb.txt")
+	var out bytes.Buffer
+	err := indexAll(t.Context(), knowledge.New(st), dir, policy.Admin, []string{missing, dir, file, filepath.Join(dir, "*.pdf")}, &progress{lines: &out})
+	require.EqualError(t, err, "not indexed: 2 of 3 documents")
+	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
+		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+
+		"1 of 3 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
+}
+
+func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
+	t.Parallel()
+	var bar bytes.Buffer
+	p := &progress{bar: &bar}
+	p.begin(1, 2, "long.pdf")
+	p.page(0, 90, 100) // of one that was told of already
+	require.NotContains(t, bar.String(), "page")
+	p.page(1, 50, 100)
+	require.Contains(t, bar.String(), "[###############.....] 2 of 2, page 50 of 100: long.pdf")
 }
 
 func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -21,7 +22,7 @@ type searchCmd struct {
 	Chat    []string `placeholder:"NAME" help:"Also search what is remembered of this chat, called by its name or number. May be given several times."`
 }
 
-// shownLength is how much of a passage is shown, in characters.
+// shownLength is how much of a quote is shown, in characters.
 const shownLength = 240
 
 // Run searches the configured database and prints what was found.
@@ -39,11 +40,18 @@ func (c searchCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	found, err := search.Open(st, search.Options{Embedder: vectors.queries}).AsOwner(ctx, scope, search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
+	searcher := search.Open(st, search.Options{Embedder: vectors.queries})
+	found, err := searcher.AsOwner(ctx, scope, search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
 	if err != nil {
 		return err
 	}
-	return printFound(os.Stdout, found)
+	quotes := make([]search.Quote, len(found.Hits))
+	for i, hit := range found.Hits {
+		if quotes[i], err = searcher.BestSentences(ctx, found, hit); err != nil {
+			return err
+		}
+	}
+	return printFound(os.Stdout, found, quotes)
 }
 
 // scope is the owner's, with the chats that are named.
@@ -62,8 +70,8 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	return policy.OwnerScope(ids...), nil
 }
 
-// printFound writes the passages, and where they are explained, what their scores are made of.
-func printFound(w io.Writer, found search.Result) error {
+// printFound writes what says most in each passage, and where they are explained, what their scores are made of.
+func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	var b strings.Builder
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
@@ -76,7 +84,7 @@ func printFound(w io.Writer, found search.Result) error {
 		b.WriteString("There is no word to look for; these are the newest passages.\n\n")
 	}
 	for i, h := range found.Hits {
-		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, place(h), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(h.Text))
+		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(quotes[i]), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(quotes[i].Text))
 		if h.Why != nil {
 			explainHit(&b, *h.Why)
 		}
@@ -111,18 +119,6 @@ func similarity(h search.Hit) string {
 		return ""
 	}
 	return fmt.Sprintf(", meaning %.2f", h.Similarity)
-}
-
-// place is where a passage stands, as it is cited.
-func place(h search.Hit) string {
-	at := h.Title
-	if h.Section != "" {
-		at += search.SectionSeparator + h.Section
-	}
-	if h.PageFrom > 0 {
-		at += fmt.Sprintf(", p. %d", h.PageFrom)
-	}
-	return at
 }
 
 // shortened is the beginning of a text, on one line.
