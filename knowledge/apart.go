@@ -15,7 +15,9 @@ import (
 )
 
 const (
-	startTime = time.Minute      // for the reading process to be ready; the PDF engine may have to be compiled
+	// startTime is for the reading process to be ready. It may have to compile the PDF engine, which takes a busy machine a minute
+	// and would begin anew for each PDF if it were stopped.
+	startTime = 3 * time.Minute
 	readTime  = 30 * time.Second // for one file
 	// readMemory is what the reading process may use, in bytes of address space. The garbage collector, which knows real
 	// memory, is told a quarter of it.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -12,8 +13,12 @@ import (
 // csvRows makes a line of each row of a table, which can be read and quoted alone: "Item: Baguette; Price: 1.80 €". Lines
 // stay where they are in the file.
 func csvRows(data []byte) []section {
-	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = delimiter(data), true, -1, true
+	table, comma := data, delimiter(data)
+	if said := saidDelimiter.FindSubmatch(data); said != nil {
+		table, comma = data[len(said[0])-1:], rune(said[1][0]) // its line end stays, so that lines are counted right
+	}
+	r := csv.NewReader(bytes.NewReader(table))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
 	var header []string
 	var text strings.Builder
 	lines := 0
@@ -73,12 +78,27 @@ func isHeader(row []string) bool {
 	return len(row) > 1
 }
 
-// delimiter is what stands most often in the first line; a comma when nothing does.
+// saidDelimiter is the line that Excel writes above a table to say what stands between its cells.
+var saidDelimiter = regexp.MustCompile(`^(?i:sep=)([,;\t|])\n`)
+
+// quotedCell is a cell in which anything may stand.
+var quotedCell = regexp.MustCompile(`"[^"]*"`)
+
+// delimiterLines is how many lines are looked at to tell what stands between cells.
+const delimiterLines = 50
+
+// delimiter is what stands on most of the first lines; a comma only where nothing else does so often: it stands in numbers, too.
 func delimiter(data []byte) rune {
-	line, _, _ := bytes.Cut(data, []byte("\n"))
+	lines := strings.SplitN(string(data), "\n", delimiterLines+1)
 	best, most := ',', 0
-	for _, d := range ",;\t|" {
-		if n := bytes.Count(line, []byte(string(d))); n > most {
+	for _, d := range "\t;|," {
+		n := 0
+		for _, line := range lines[:min(len(lines), delimiterLines)] {
+			if strings.ContainsRune(quotedCell.ReplaceAllString(line, ""), d) {
+				n++
+			}
+		}
+		if n > most {
 			best, most = d, n
 		}
 	}

@@ -75,15 +75,16 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 		if entries++; entries > maxEntries {
 			return ErrTooManyFiles
 		}
-		if !utf8.ValidString(name) {
-			return fmt.Errorf("%w: %q", ErrFileName, name)
-		}
 		hidden := name != from && strings.HasPrefix(e.Name(), ".")
 		switch {
 		case (err != nil || hidden) && e.IsDir():
 			return fs.SkipDir
-		case err != nil, hidden, !e.Type().IsRegular(), !IsReadable(name), !wanted(name):
+		case err != nil, hidden, !e.IsDir() && !(e.Type().IsRegular() && IsReadable(name)):
 			return nil //nolint:nilerr // what may not be looked at is not there
+		case !utf8.ValidString(name):
+			return fmt.Errorf("%w: %q", ErrFileName, name)
+		case e.IsDir(), !wanted(name):
+			return nil
 		}
 		if found = append(found, name); len(found) > maxFiles {
 			return ErrTooManyFiles

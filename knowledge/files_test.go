@@ -56,6 +56,17 @@ func TestAFileNameThatCannotBeKeptIsTold(t *testing.T) {
 	}
 }
 
+func TestTheNameOfAFileThatIsNotReadDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, name := range []string{"caf\xe9.jpg", ".caf\xe9.md", "prices.md"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600))
+	}
+	files, err := knowledge.Files(os.DirFS(folder), ".")
+	require.NoError(t, err)
+	require.Equal(t, []string{"prices.md"}, files)
+}
+
 func TestAFolderIsNoBiggerThanSomebodyMeans(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{}

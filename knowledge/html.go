@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"codeberg.org/readeck/go-readability/v2"
@@ -41,6 +42,7 @@ func readHTML(data []byte) (document, error) {
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithHeaderPromotion(true), table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
 	unlink(content)
+	narrow(content)
 	text, err := convert.ConvertNode(content)
 	if err != nil {
 		return document{}, ErrBroken
@@ -106,6 +108,40 @@ func unlink(n *html.Node) {
 		default:
 		}
 		child = next
+	}
+}
+
+// narrow keeps the cells of tables from reaching over more columns and rows than there are. Each that one reaches over is written
+// out, and many pages say colspan="1000" for a whole line.
+func narrow(content *html.Node) {
+	for n := range content.Descendants() {
+		if n.DataAtom == atom.Table {
+			narrowTable(n)
+		}
+	}
+}
+
+func narrowTable(table *html.Node) {
+	var rows [][]*html.Node
+	columns := 1
+	for n := range table.Descendants() {
+		switch last := len(rows) - 1; {
+		case n.DataAtom == atom.Tr:
+			rows = append(rows, nil)
+		case (n.DataAtom == atom.Td || n.DataAtom == atom.Th) && last >= 0:
+			rows[last] = append(rows[last], n)
+			columns = max(columns, len(rows[last]))
+		}
+	}
+	for i, cells := range rows {
+		for _, cell := range cells {
+			for j, a := range cell.Attr {
+				most := map[string]int{"colspan": columns, "rowspan": len(rows) - i}[a.Key]
+				if n, err := strconv.Atoi(a.Val); err == nil && most > 0 {
+					cell.Attr[j].Val = strconv.Itoa(min(n, most))
+				}
+			}
+		}
 	}
 }
 

@@ -23,14 +23,14 @@ import (
 // that begins with its name, for the person who sent it.
 var (
 	ErrUnknownType  = errors.New("I read PDF, Word (.docx), HTML, Markdown, CSV and plain text")
-	ErrTooBig       = errors.New("it is too big: 10 MB and 20,000 passages at most")
+	ErrTooBig       = errors.New("it is too big (10 MB and 20,000 passages at most): send it in parts")
 	ErrTooManyPages = errors.New("it has more than 2,000 pages: send it in parts")
 	ErrEmpty        = errors.New("there is nothing in it")
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
 	ErrScan         = errors.New("it has no text layer, only pictures of pages (a scan): run it through text recognition (OCR) and send that")
 	ErrBroken       = errors.New("it is broken or cut off: open it, save it again and send that")
 	ErrBomb         = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
-	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped")
+	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped: send it in parts")
 	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
 	ErrLicence      = errors.New("unipdf cannot check its licence key (documents.unidoc_key)")
 	ErrRole         = errors.New("no such role")
@@ -63,7 +63,7 @@ const maxChunks = 20_000
 const maxOrigin = 2000
 
 // cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const cutVersion = "3"
+const cutVersion = "4"
 
 // File is what is to be indexed.
 type File struct {

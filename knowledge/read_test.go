@@ -125,6 +125,10 @@ func TestATableIsReadRowByRow(t *testing.T) {
 		{"more cells than names", "Item,Price\nBread,3,fresh\n", "\nItem: Bread; Price: 3; fresh\n"},
 		{"a header alone", "Item,Price\n", "Item; Price"},
 		{"quotes out of place", "Item,Price\n5\" roll,2\n", "\nItem: 5\" roll; Price: 2\n"},
+		{"no header, and commas in numbers", "Bread;3,50\nRolls;1,00\n", "Bread; 3,50\nRolls; 1,00\n"},
+		{"a title above", "Prices of 2026\n\nBread;3,50\nRolls;1,00\n", "Prices of 2026\n\nBread; 3,50\nRolls; 1,00\n"},
+		{"semicolons in quotes", "\"Bread; rye\",3\n\"Rolls; plain\",1\n", "Bread; rye; 3\nRolls; plain; 1\n"},
+		{"Excel's first line", "sep=;\nItem;Price\nBread;3,50\n", "\n\nItem: Bread; Price: 3,50\n"},
 	} {
 		doc, err := readFile(t, "a.csv", []byte(test.data))
 		require.NoError(t, err, test.name)
@@ -154,6 +158,19 @@ customers it is always free, wherever in the town they live.</p><table><tr><th>Z
 	require.Regexp(t, `\| Old town\s*\| 4 €\s*\|`, all.String())
 	for _, noise := range []string{"Shop", "Ignore", "alert", "Subscribe", "/euro"} {
 		require.NotContains(t, all.String(), noise)
+	}
+}
+
+func TestATableOfAPageHasTheColumnsAndRowsThatItSays(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ table, want string }{
+		"a line over all columns, and more": {`<tr><td>Bread<td>3 €<tr><td colspan="1000">Sundays: none`, "| Bread | 3 € |\n|---|---|\n| Sundays: none |  |\n"},
+		"a cell beside all rows, and more":  {`<tr><td rowspan=65534>Bread<td>3 €<tr><td>4 €`, "| Bread | 3 € |\n|---|---|\n|  | 4 € |\n"},
+		"as they are":                       {`<tr><td colspan=2>Bread<td>x<tr><td>1<td>2<td>3`, "| Bread |  | x |\n|---|---|---|\n| 1 | 2 | 3 |\n"},
+	} {
+		doc, err := readFile(t, "prices.html", []byte("<table>"+test.table+"</table>"))
+		require.NoError(t, err, name)
+		require.Equal(t, test.want, doc.Sections[0].Text, name)
 	}
 }
 

@@ -139,6 +139,8 @@ func tellAll(ctx context.Context, list []wanted, done []chan indexed, role polic
 	return nil
 }
 
+var errNoName = errors.New("it has no name; write . for the folder you are in")
+
 // findAll lists what all names mean, each document once.
 func findAll(what []string, documents string) []wanted {
 	var list []wanted
@@ -161,6 +163,9 @@ func findAll(what []string, documents string) []wanted {
 // find lists what a name on the command line means. A file of the documents folder keeps the origin it has in the admin
 // room, so that both index the same document; others go by their whole path.
 func find(name, documents string) ([]wanted, error) {
+	if name == "" { // of a script's variable that was not set, and the folder we are in for a computer
+		return nil, errNoName
+	}
 	if knowledge.IsAddress(name) {
 		return []wanted{{origin: name}}, nil
 	}
@@ -204,7 +209,7 @@ func originOf(path, documents string) string {
 func (w wanted) name() string {
 	switch {
 	case w.absent != nil:
-		return w.origin
+		return cmp.Or(w.origin, `""`)
 	case w.folder == "":
 		return knowledge.AddressName(w.origin)
 	default:

@@ -71,11 +71,12 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
 	missing, file := filepath.Join(dir, "nothing.md"), filepath.Join(dir, "a\nb.txt")
 	var out bytes.Buffer
-	err := indexAll(t.Context(), knowledge.New(st), dir, policy.Admin, []string{missing, dir, file, filepath.Join(dir, "*.pdf")}, &progress{lines: &out})
-	require.EqualError(t, err, "not indexed: 2 of 3 documents")
+	err := indexAll(t.Context(), knowledge.New(st), dir, policy.Admin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
+	require.EqualError(t, err, "not indexed: 3 of 4 documents")
 	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
 		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+
-		"1 of 3 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
+		"\"\": not indexed: it has no name; write . for the folder you are in\n"+
+		"1 of 4 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
 }
 
 func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
