@@ -12,8 +12,10 @@ import (
 	"multis/store"
 )
 
-// bulkBatch is how many documents are loaded in one statement, and bulkWriters how many statements run at a time.
-const bulkBatch, bulkWriters = 40, 2
+const (
+	bulkBatch, bulkWriters = 40, 2 // documents that are loaded in one statement, and statements at a time
+	mostWaiting            = 1000  // passages that are written as in use, at the end, and a fortieth of a small corpus
+)
 
 // loaded is a document on its way into the database.
 type loaded struct {
@@ -48,7 +50,8 @@ var bulkCountsSQL = []string{
 }
 
 // bulk loads a corpus as a restore does: rows first, then the text indexes and the counts. Through the store each
-// document would be findable at once, which is measured apart.
+// document would be findable at once, which is measured apart. Only the last ones come that way: in use, the words of some
+// always wait to be counted.
 func (co *corpus) bulk(ctx context.Context, chunks int) error {
 	indexes, err := co.dropTextIndexes(ctx)
 	if err != nil {
@@ -66,9 +69,10 @@ func (co *corpus) bulk(ctx context.Context, chunks int) error {
 			return nil
 		})
 	}
-	for co.size < chunks && loading.Err() == nil {
+	most := chunks - min(mostWaiting, chunks/40)
+	for co.size < most && loading.Err() == nil {
 		batch := make([]loaded, 0, bulkBatch)
-		for len(batch) < bulkBatch && co.size < chunks {
+		for len(batch) < bulkBatch && co.size < most {
 			doc, cs := co.document()
 			batch = append(batch, loaded{doc, cs})
 		}
@@ -84,7 +88,16 @@ func (co *corpus) bulk(ctx context.Context, chunks int) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return co.complete(ctx, append(indexes, bulkCountsSQL...))
+	if err := co.complete(ctx, append(indexes, bulkCountsSQL...)); err != nil {
+		return err
+	}
+	for co.size < chunks {
+		doc, cs := co.document()
+		if err := co.db.write(ctx, doc, cs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (co *corpus) load(ctx context.Context, batch []loaded) error {
