@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -133,6 +134,30 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 		}
 		return err
 	})
+	statsMatch(t, st)
+}
+
+func TestOneDocumentIsAddedReplacedAndRemovedAtOnceWithoutADeadlock(t *testing.T) {
+	t.Parallel()
+	const writers, times = 6, 100
+	st := storetest.New(t)
+	var tries atomic.Int64 // a transaction that was ended by a deadlock begins anew
+	atOnce(t, writers, times, func(writer, i int) error {
+		doc, chunks := documentOf(policy.UserRole(1), "d", fmt.Sprint("zebra ", writer, i))
+		err := st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
+			tries.Add(1)
+			if writer < 2 {
+				return store.RemoveDocument(t.Context(), tx, doc.Origin)
+			}
+			_, err := store.AddDocument(t.Context(), tx, doc, chunks)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	require.EqualValues(t, writers*times, tries.Load())
 	statsMatch(t, st)
 }
 

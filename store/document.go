@@ -187,9 +187,15 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 	return true, count(ctx, tx, doc.ID)
 }
 
+// Held by whoever adds a document: another one of its origin has to wait before it takes what both need later.
+const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
+
 // AddDocument is ReplaceDocument for a document that is likely to be new: then others are written at the same time, up to
 // the sizes. The transaction must not have written another document before, or two of them would wait for each other.
 func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
+	if err := exec(ctx, tx, "wait for who writes the same document", lockOriginSQL, doc.Origin); err != nil {
+		return false, err
+	}
 	err := doc.write(ctx, tx, insertDocumentSQL, chunks)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ReplaceDocument(ctx, tx, doc, chunks)
