@@ -33,41 +33,48 @@ func isDigits(word string) bool {
 
 // cues are what a question says beyond its words one by one. They are looked for in the texts of the best passages.
 type cues struct {
+	terms []Term
 	pairs []pair
 	when  bool
 }
 
-// pair is two terms that stand together in the question.
-type pair struct {
-	first, second Term
-	places        [2]int // of both among the terms
-}
-
-// in tells whether both stand in a passage, together or not.
-func (p pair) in(s *scored) bool {
-	frequencies := s.near[neighbourReach].Frequencies
-	return frequencies[p.places[0]] > 0 && frequencies[p.places[1]] > 0
-}
-
-// worth is what it adds.
-func (p pair) worth() float64 { return pairShare * (p.first.IDF + p.second.IDF) }
+// pair is two words that stand together in the question, each by the places of its terms: it has one in each language.
+type pair [2][]int
 
 // newCues finds out what to look for. A long question says the same in many words, and their pairs would drown it.
 func newCues(terms []Term, words []string) cues {
-	c := cues{when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
+	c := cues{terms: known(terms), when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
 	if len(terms) > shortQuery {
 		return c
 	}
-	of := func(word string) int {
-		return slices.IndexFunc(terms, func(t Term) bool { return t.Chunks > 0 && slices.Contains(t.words, word) })
+	of := func(word string) (places []int) {
+		for i, t := range c.terms {
+			if slices.Contains(t.words, word) {
+				places = append(places, i)
+			}
+		}
+		return places
 	}
 	for i := range len(words) - 1 {
-		if a, b := of(words[i]), of(words[i+1]); a >= 0 && b >= 0 {
-			c.pairs = append(c.pairs, pair{terms[a], terms[b], [2]int{a, b}})
+		if p := (pair{of(words[i]), of(words[i+1])}); len(p[0]) > 0 && len(p[1]) > 0 {
+			c.pairs = append(c.pairs, p)
 		}
 	}
 	return c
 }
+
+// in gives the terms by which both words of a pair stand in a passage, together or not; nil if one does not.
+func (c cues) in(s *scored, p pair) (first, second *Term) {
+	frequencies := s.near[neighbourReach].Frequencies
+	stands := func(place int) bool { return frequencies[place] > 0 }
+	if a, b := slices.IndexFunc(p[0], stands), slices.IndexFunc(p[1], stands); a >= 0 && b >= 0 {
+		return &c.terms[p[0][a]], &c.terms[p[1][b]]
+	}
+	return nil, nil
+}
+
+// worth is what two words add that stand together.
+func worth(a, b *Term) float64 { return pairShare * (a.IDF + b.IDF) }
 
 // raise adds to the score of a passage what its text shows.
 func (c cues) raise(s *scored, text string) float64 {
@@ -80,8 +87,8 @@ func (c cues) raise(s *scored, text string) float64 {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		if p.in(s) && p.first.before(p.second, text) {
-			score += p.worth()
+		if a, b := c.in(s, p); a != nil && a.before(b, text) {
+			score += worth(a, b)
 		}
 	}
 	return score
@@ -94,8 +101,8 @@ func (c cues) most(s *scored) float64 {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		if p.in(s) {
-			score += p.worth()
+		if a, b := c.in(s, p); a != nil {
+			score += worth(a, b)
 		}
 	}
 	return score
@@ -103,7 +110,7 @@ func (c cues) most(s *scored) float64 {
 
 // before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
 // this runs over the texts of all good passages.
-func (t Term) before(next Term, text string) bool {
+func (t *Term) before(next *Term, text string) bool {
 	for _, stem := range t.stems() {
 		for from := 0; ; {
 			i := strings.Index(text[from:], stem)
@@ -122,14 +129,14 @@ func (t Term) before(next Term, text string) bool {
 }
 
 // stems are the beginnings that a word with t's meaning may have.
-func (t Term) stems() []string {
+func (t *Term) stems() []string {
 	if strings.HasPrefix(t.words[0], t.Lexeme) {
 		return []string{t.Lexeme}
 	}
 	return append([]string{t.Lexeme}, t.words...)
 }
 
-func (t Term) starts(text string) bool {
+func (t *Term) starts(text string) bool {
 	return slices.ContainsFunc(t.stems(), func(stem string) bool { return strings.HasPrefix(text, stem) })
 }
 

@@ -57,10 +57,10 @@ func TestATextIsReadIfWhatItSaysCanBringItAmongTheFirst(t *testing.T) {
 	for _, score := range []float64{12, 10, 9, 8.4, 8.3, 1} {
 		ranked = append(ranked, &scored{score: score, near: neighbourhood{neighbourReach: {Frequencies: []int16{1, 1, 0}}}})
 	}
-	words := cues{pairs: []pair{{Term{IDF: 5}, Term{IDF: 5}, [2]int{0, 1}}}}
+	words := cues{terms: []Term{{IDF: 5}, {IDF: 5}, {IDF: 5}}, pairs: []pair{{{0}, {2, 1}}}}
 	require.Len(t, withinReach(ranked, 2, cues{}), 4, "its use may raise it by a fifth")
 	require.Len(t, withinReach(ranked, 2, words), 5, "two words that stand together, too")
-	words.pairs[0].places[1] = 2
+	words.pairs[0][1] = []int{2}
 	require.Len(t, withinReach(ranked, 2, words), 4, "but not where one of them does not stand")
 	require.Len(t, withinReach(ranked, 2, cues{when: true}), 5)
 	require.Len(t, withinReach(ranked, 6, cues{}), 6)

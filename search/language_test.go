@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,20 @@ func TestEachLanguageIsSearchedByItsOwnStems(t *testing.T) {
 			require.Equal(t, c.of, found.Hits[0].Language)
 			require.NotContains(t, titles(found), "wrong.txt")
 		})
+	}
+}
+
+func TestWordsThatStandTogetherCountInEachLanguage(t *testing.T) {
+	t.Parallel()
+	s := indexAll(t, storetest.New(t), [2]string{"apart.txt", "The baking of the bread, which the guests like, is done before the course."},
+		[2]string{"together.txt", "The guests like the bread and the baking course, which is done before it."},
+		[2]string{"german.txt", "Unser Baking Team und der Course Planer sind nicht im Haus, aber das ist auch nicht schlimm."})
+	for range 3 { // asked of the database, then in memory
+		found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "the baking courses", Explain: true})
+		require.NoError(t, err)
+		require.Equal(t, language.German, found.Hits[slices.Index(titles(found), "german.txt")].Language)
+		require.Positive(t, found.Hits[slices.Index(titles(found), "together.txt")].Why.Cues)
+		require.Zero(t, found.Hits[slices.Index(titles(found), "apart.txt")].Why.Cues)
 	}
 }
 
