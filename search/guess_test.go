@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/store"
 	"multis/store/storetest"
 )
 
@@ -49,6 +50,21 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 
 	// A database may know no letters but those of English.
 	require.Equal(t, []alike{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).like("завтрак"))
+}
+
+func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
+	t.Parallel()
+	corpus := store.Corpus{StatsChunks: 50}
+	asked := store.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
+	guess := store.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
+	alone := queryTerms([]store.Term{asked}, []string{"conservatory"}, corpus)[0]
+	for _, found := range [][]store.Term{{asked, guess}, {guess, asked}} {
+		term := queryTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
+		require.False(t, term.Guess)
+		require.InDelta(t, alone.IDF, term.IDF, 0)
+		require.Equal(t, alone.weight, term.weight)
+		require.Equal(t, 2, term.Count)
+	}
 }
 
 func TestATextIsReadIfWhatItSaysCanBringItAmongTheFirst(t *testing.T) {

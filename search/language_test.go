@@ -2,13 +2,16 @@ package search_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge"
 	"multis/language"
 	"multis/policy"
 	"multis/search"
+	"multis/store"
 	"multis/store/storetest"
 )
 
@@ -84,6 +87,36 @@ func TestAGuessTellsNothingOfOtherChats(t *testing.T) {
 	require.Empty(t, found.Hits)
 	for _, term := range found.Terms {
 		require.False(t, term.Guess, "a word of another chat must not be offered")
+	}
+}
+
+func TestWordsOfOtherChatsDoNotTakeThePlaceOfAGuess(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana, ben := a.chat("Ana", policy.KindDM), a.chat("Ben", policy.KindDM)
+	var others strings.Builder
+	for c := range strings.SplitSeq("bcdfghjklmnpqrstuvwxzé", "") {
+		others.WriteString("\nconservatro" + c + "\nconservatr" + c) // more like what is asked for than the right word is
+	}
+	a.say(ben, policy.AuthorContact, 0, strings.Fields(others.String())...)
+	a.say(ana, policy.AuthorContact, 0, "Breakfast is in the conservatory.")
+	a.index()
+	lib := knowledge.New(a.st)
+	for _, f := range []knowledge.File{
+		{Name: "ana.txt", Role: policy.UserRole(ana.ID), Data: []byte("Breakfast is in the conservatory.")},
+		{Name: "ben.txt", Role: policy.UserRole(ben.ID), Data: []byte(others.String())},
+		{Name: "public.txt", Role: policy.Public, Data: []byte("The sauna is heated at noon.")},
+	} {
+		_, err := lib.Index(t.Context(), f)
+		require.NoError(t, err)
+	}
+	for _, in := range []store.Source{store.Documents, store.Archive} {
+		found, err := search.New(a.st).AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "conservatroy", Source: in})
+		require.NoError(t, err)
+		require.Len(t, found.Hits, 1, in)
+		require.Equal(t, "Breakfast is in the conservatory.", found.Hits[0].Text)
+		require.Equal(t, "conservatori", found.Terms[0].Lexeme)
+		require.EqualValues(t, 1, found.Terms[0].Chunks)
 	}
 }
 

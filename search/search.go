@@ -321,8 +321,18 @@ func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query, limit
 const guessShare = 0.7
 
 // queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
-// at the head, and not more than can be searched for; those that stand nowhere follow.
+// at the head, and not more than can be searched for; those that stand nowhere follow. A guess that was asked for, too, is none.
 func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
+	slices.SortStableFunc(found, func(a, b store.Term) int {
+		switch {
+		case a.Guess == b.Guess:
+			return 0
+		case b.Guess:
+			return -1
+		default:
+			return 1
+		}
+	})
 	var terms []Term
 	for _, f := range found {
 		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
@@ -336,9 +346,6 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 				t.IDF, t.weight = t.IDF*guessShare, filler
 			}
 			terms = append(terms, t)
-		}
-		if !f.Guess {
-			terms[i].Guess = false
 		}
 		if !slices.Contains(terms[i].words, f.Word) {
 			terms[i].words = append(terms[i].words, f.Word)
