@@ -91,12 +91,21 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 
 func TestAWrongCommandIsOneLine(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"rum"}, {"--confg", "x"}, {"chat", "--date", "x"}} {
-		_, said, err := program(t, t.TempDir(), "", args...)
+	for _, test := range []struct {
+		args  []string
+		where string
+	}{
+		{[]string{"rum"}, "multis"},
+		{[]string{"--confg", "x"}, "multis"},
+		{[]string{"chat", "--date", "x"}, "multis chat"},
+		{[]string{"index", "x.pdf"}, "multis index"},
+		{[]string{"models", "tset"}, "multis models"},
+	} {
+		_, said, err := program(t, t.TempDir(), "", test.args...)
 		var failed *exec.ExitError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, 2, failed.ExitCode())
-		require.Regexp(t, "^multis: [^\n]*multis --help[^\n]*\n$", said)
+		require.Regexp(t, "^multis: [^\n]*; "+test.where+" --help[^\n]*\n$", said)
 	}
 }
 

@@ -49,7 +49,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 
 // indexCmd indexes documents without the admin room.
 type indexCmd struct {
-	Role string   `required:"" enum:"public,admin" help:"Who may see them: public, for answers to customers, or admin, for you alone."`
+	Role string   `required:"" enum:"public,admin" placeholder:"public|admin" help:"Who may see them: public, for answers to customers, or admin, for you alone."`
 	What []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 

@@ -52,7 +52,7 @@ func main() {
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "multis: %s; multis --help shows what there is\n", err)
+		fmt.Fprintln(os.Stderr, "multis:", misused(err))
 		stop()
 		os.Exit(2)
 	}
@@ -63,6 +63,15 @@ func main() {
 		stop()
 		os.Exit(1)
 	}
+}
+
+// misused says what is wrong with a command line, and where the command that was meant is explained.
+func misused(err error) string {
+	command := "multis"
+	if failed, ok := errors.AsType[*kong.ParseError](err); ok && failed.Context.Selected() != nil {
+		command += " " + failed.Context.Selected().Path()
+	}
+	return fmt.Sprintf("%s; %s --help shows what there is", err, command)
 }
 
 // dispatch does what a flag asks for, else runs the command.
