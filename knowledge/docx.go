@@ -14,7 +14,7 @@ import (
 // maxUnpacked is the size, in bytes, of the biggest part that is unpacked. It is read as a stream and never held.
 const maxUnpacked = 128 << 20
 
-// readDOCX reads the body of a Word file: paragraphs below their headings, and tables a row a line.
+// readDOCX reads a Word file: paragraphs below their headings, tables a row a line, and the notes that stand at the foot of pages.
 func readDOCX(data []byte) (document, error) {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -34,12 +34,17 @@ func readDOCX(data []byte) (document, error) {
 	if err := unpack(main, reader.read); err != nil {
 		return document{}, err
 	}
+	if err := reader.notes(archive); err != nil {
+		return document{}, err
+	}
 	return document{Element: "docx", Sections: reader.finish()}, nil
 }
 
 var (
 	stylesPart = regexp.MustCompile(`^word/styles\d*\.xml$`)
 	mainPart   = regexp.MustCompile(`^word/document\d*\.xml$`)
+	footPart   = regexp.MustCompile(`^word/footnotes\d*\.xml$`)
+	endPart    = regexp.MustCompile(`^word/endnotes\d*\.xml$`)
 )
 
 func part(archive *zip.Reader, name *regexp.Regexp) *zip.File {
@@ -294,6 +299,25 @@ func (r *docxReader) close(alone bool) {
 	}
 	r.sections = append(r.sections, section{Path: r.above.path, Text: text})
 	r.title = ""
+}
+
+// notes reads footnotes and endnotes, each kind as a section of its own.
+func (r *docxReader) notes(archive *zip.Reader) error {
+	for _, notes := range []struct {
+		part  *regexp.Regexp
+		title string
+	}{{footPart, "Footnotes"}, {endPart, "Endnotes"}} {
+		f := part(archive, notes.part)
+		if f == nil {
+			continue
+		}
+		r.close(true)
+		r.above = headings{path: []string{notes.title}, levels: []int{1}}
+		if err := unpack(f, r.read); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *docxReader) finish() []section {

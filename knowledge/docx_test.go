@@ -18,7 +18,7 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range []string{"[Content_Types].xml", "word/document.xml", "word/styles.xml", "a.txt"} {
+	for _, name := range []string{"[Content_Types].xml", "word/document.xml", "word/styles.xml", "word/footnotes.xml", "word/endnotes.xml", "a.txt"} {
 		content, found := files[name]
 		if !found {
 			continue
@@ -111,4 +111,30 @@ func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 		}
 		require.ErrorIs(t, err, test.want, test.name)
 	}
+}
+
+func TestTheNotesOfAWordFileAreRead(t *testing.T) {
+	t.Parallel()
+	note := func(text string) string {
+		return `<w:notes xmlns:w="w"><w:note w:type="separator"><w:p/></w:note><w:note>` + par("", text) + `</w:note></w:notes>`
+	}
+	files := map[string]string{
+		"[Content_Types].xml": "<Types/>",
+		"word/document.xml":   `<w:document xmlns:w="w"><w:body>` + par("berschrift1", "One") + par("", "a") + `</w:body></w:document>`,
+		"word/styles.xml":     wordStyles,
+		"word/footnotes.xml":  note("Weekdays only."),
+		"word/endnotes.xml":   `<w:notes xmlns:w="w"><w:note><w:p/></w:note></w:notes>`,
+	}
+	doc, err := readDOCX(zipOf(t, files))
+	require.NoError(t, err)
+	require.Equal(t, []section{{Path: []string{"One"}, Text: "a\n\n"}, {Path: []string{"Footnotes"}, Text: "Weekdays only.\n\n"}}, doc.Sections)
+
+	files["word/endnotes.xml"] = note("As of May.")
+	doc, err = readDOCX(zipOf(t, files))
+	require.NoError(t, err)
+	require.Equal(t, section{Path: []string{"Endnotes"}, Text: "As of May.\n\n"}, doc.Sections[len(doc.Sections)-1])
+
+	files["word/endnotes.xml"] = "<w:notes"
+	_, err = readDOCX(zipOf(t, files))
+	require.ErrorIs(t, err, ErrBroken)
 }
