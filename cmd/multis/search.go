@@ -83,8 +83,9 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	if len(found.Hits) > 0 && len(found.Terms) == 0 {
 		b.WriteString("There is no word to look for; these are the newest passages.\n\n")
 	}
-	for i, h := range found.Hits {
-		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(quotes[i]), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(quotes[i].Text))
+	for i, q := range quotes {
+		h := q.Hit
+		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(q), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(q.Text))
 		if h.Why != nil {
 			explainHit(&b, *h.Why)
 		}
