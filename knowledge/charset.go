@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/gogs/chardet"
 	"golang.org/x/net/html/charset"
@@ -40,6 +41,21 @@ func guess(data []byte) encoding.Encoding {
 	})
 	e, _ := charset.Lookup(best.Charset)
 	return e
+}
+
+// mostlyUTF8 tells whether more characters beyond ASCII are whole than broken. Many servers say UTF-8 of whatever they have.
+func mostlyUTF8(data []byte) bool {
+	whole, broken := 0, 0
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		switch data = data[size:]; {
+		case size > 1:
+			whole++
+		case r == utf8.RuneError:
+			broken++
+		}
+	}
+	return whole > broken
 }
 
 // isPairs tells whether characters are written as two bytes.

@@ -207,8 +207,13 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	case bytes.IndexByte(data, 0) >= 0:
 		return nil, ErrUnknownType
 	case !utf8.Valid(data):
-		var certain bool
-		if encoded, _, certain = charset.DetermineEncoding(data[:min(len(data), 1024)], contentType); !certain {
+		said, name, certain := charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
+		switch {
+		case certain && name != "utf-8":
+			encoded = said
+		case mostlyUTF8(data):
+			encoded = utf.UTF8
+		default:
 			encoded = guess(data)
 		}
 	}

@@ -18,6 +18,8 @@ func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
 		{"UTF-8", "a.txt", "", "Brötchen", "Brötchen"},
 		{"UTF-8, whatever the server says", "a.txt", "text/plain; charset=iso-8859-1", "Brötchen", "Brötchen"},
+		{"not UTF-8, whatever the server says", "a.txt", "text/plain; charset=utf-8", "Br\xf6tchen, K\xe4se" + strings.Repeat(" and bread", 100), "Brötchen, Käse" + strings.Repeat(" and bread", 100)},
+		{"UTF-8 that was cut", "a.txt", "", "Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\xc3", "Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\uFFFD"},
 		{"UTF-8 with a mark", "a.txt", "", "\uFEFFBrötchen", "Brötchen"},
 		{"Windows", "a.txt", "", "Br\xf6tchen 3 \x80", "Brötchen 3 €"},
 		{"what the server says", "a.txt", "text/plain; charset=koi8-r", "\xe8\xcc\xc5\xc2", "Хлеб"},
