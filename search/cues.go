@@ -87,7 +87,7 @@ func (c cues) raise(s *scored, text string) float64 {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		if a, b := c.in(s, p); a != nil && a.before(b, text) {
+		if a, b := c.in(s, p); a != nil && a.before(*b, text) {
 			score += worth(a, b)
 		}
 	}
@@ -110,7 +110,7 @@ func (c cues) most(s *scored) float64 {
 
 // before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
 // this runs over the texts of all good passages.
-func (t *Term) before(next *Term, text string) bool {
+func (t Term) before(next Term, text string) bool {
 	for _, stem := range t.stems() {
 		for from := 0; ; {
 			i := strings.Index(text[from:], stem)
@@ -129,14 +129,14 @@ func (t *Term) before(next *Term, text string) bool {
 }
 
 // stems are the beginnings that a word with t's meaning may have.
-func (t *Term) stems() []string {
+func (t Term) stems() []string {
 	if strings.HasPrefix(t.words[0], t.Lexeme) {
 		return []string{t.Lexeme}
 	}
 	return append([]string{t.Lexeme}, t.words...)
 }
 
-func (t *Term) starts(text string) bool {
+func (t Term) starts(text string) bool {
 	return slices.ContainsFunc(t.stems(), func(stem string) bool { return strings.HasPrefix(text, stem) })
 }
 
