@@ -79,15 +79,40 @@ func TestAScopeThatIsHeldIsSearchedInOneRoundTrip(t *testing.T) {
 	require.EqualValues(t, 1, trips("harbour"))
 }
 
-// putTexts replaces all there is by texts for everybody.
+func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	s := New(st)
+	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.Public, policy.UserRole(1)} { // now the one is newer, now the other
+		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
+		_, err := st.DB().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
+		require.NoError(t, err)
+		var trips int64
+		for range 3 { // noted, read, held
+			before := st.Pool().Stat().AcquireCount()
+			found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: "parrot"})
+			require.NoError(t, err)
+			require.Len(t, found.Hits, min(i+1, 2))
+			trips = st.Pool().Stat().AcquireCount() - before
+		}
+		require.EqualValues(t, 1, trips, i)
+	}
+}
+
+// putTexts replaces all that is for everybody by texts.
 func putTexts(t *testing.T, st *store.Store, texts ...string) {
+	t.Helper()
+	putTextsOf(t, st, policy.Public, texts...)
+}
+
+func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string) {
 	t.Helper()
 	chunks := make([]store.Chunk, len(texts))
 	for i, text := range texts {
 		chunks[i] = store.Chunk{Key: text, Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: language.English}
 	}
-	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
-		doc := store.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: texts[0]}
+	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
+		doc := store.Document{Origin: string(role), Name: "a", Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: texts[0]}
 		_, err := store.ReplaceDocument(t.Context(), tx, doc, chunks)
 		return err
 	}))
