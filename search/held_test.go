@@ -96,6 +96,25 @@ func TestWhatIsHeldIsNeverOlderThanTheDatabase(t *testing.T) {
 	require.Empty(t, findAs(t, s, 2, "canary"))
 }
 
+func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana, lib := a.chat("Ana", policy.KindDM), knowledge.New(a.st)
+	for n, text := range []string{"The parrot sleeps.", "A parrot talks.", "One parrot sings."} {
+		a.say(ana, policy.AuthorContact, n, text)
+		a.index()
+		_, err := lib.Index(t.Context(), knowledge.File{Name: fmt.Sprint(n, ".md"), Role: policy.UserRole(ana.ID), Data: []byte(text)})
+		require.NoError(t, err)
+		for _, in := range []store.Source{store.Documents, store.Archive} {
+			for range 3 { // noted, read, held
+				found, err := a.s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "parrot", Source: in})
+				require.NoError(t, err)
+				require.Len(t, found.Hits, n+1, "the one that came last, too: %s", in)
+			}
+		}
+	}
+}
+
 func findAs(t *testing.T, s *search.Searcher, chat int64, text string) []search.Hit {
 	t.Helper()
 	found, err := s.AsContact(t.Context(), policy.ContactScope(chat), search.Query{Text: text})
