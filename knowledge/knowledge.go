@@ -160,6 +160,9 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), doc)
 	}
 	content, err := l.read(ctx, f)
+	if err != nil && old.ID != 0 && IsFinal(err) {
+		err = fmt.Errorf("%w; what was indexed of it before stays as it was", err)
+	}
 	if err != nil {
 		return Report{}, err
 	}

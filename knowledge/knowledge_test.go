@@ -210,3 +210,18 @@ func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
 		require.Equal(t, want, knowledge.Cite(h))
 	}
 }
+
+func TestAFileThatCannotBeReadAnyMoreSaysThatItsOldTextStays(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.index(t, "prices.md", policy.Public, priceList)
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Admin, Data: []byte("PK\x03\x04"), Said: time.Now()})
+	require.ErrorIs(t, err, knowledge.ErrUnknownType)
+	require.ErrorContains(t, err, "; what was indexed of it before stays as it was")
+	require.True(t, knowledge.IsFinal(err))
+	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
+
+	_, err = d.lib.Index(t.Context(), knowledge.File{Name: "new.md", Role: policy.Admin, Data: []byte("PK\x03\x04")})
+	require.ErrorIs(t, err, knowledge.ErrUnknownType)
+	require.NotContains(t, err.Error(), "before")
+}
