@@ -106,11 +106,15 @@ func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
 		_, err := lib.Index(t.Context(), knowledge.File{Name: fmt.Sprint(n, ".md"), Role: policy.UserRole(ana.ID), Data: []byte(text)})
 		require.NoError(t, err)
 		for _, in := range []store.Source{store.Documents, store.Archive} {
+			var trips int64
 			for range 3 { // noted, read, held
+				before := a.st.Pool().Stat().AcquireCount()
 				found, err := a.s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "parrot", Source: in})
 				require.NoError(t, err)
 				require.Len(t, found.Hits, n+1, "the one that came last, too: %s", in)
+				trips = a.st.Pool().Stat().AcquireCount() - before
 			}
+			require.EqualValues(t, 1, trips, in)
 		}
 	}
 }

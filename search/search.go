@@ -201,7 +201,7 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question, limit int) (Result, bool, error) {
 	for range 2 { // once more if a stem is not what it likely was
 		m, ok := s.shelf.recall(scope, q, asked)
-		if !ok || len(m.passages) == 0 {
+		if !ok {
 			break
 		}
 		var stems [][]string

@@ -72,6 +72,8 @@ func TestAScopeThatIsHeldIsSearchedInOneRoundTrip(t *testing.T) {
 	require.EqualValues(t, 1, trips("sleeping parrots"), "words that nobody asked for before")
 	require.EqualValues(t, 2, trips("some parrot"), "a stop word that nobody asked for before")
 	require.EqualValues(t, 1, trips("some parrots"))
+	trips("Wo schläft der parrot in der Stadt?")
+	require.EqualValues(t, 1, trips("Wo schläft der parrot in der Stadt?"), "in a language that nothing is in")
 
 	putTexts(t, st, "The parrots have moved to the harbour.")
 	require.Greater(t, trips("parrot"), int64(1), "it has changed")
