@@ -172,28 +172,42 @@ func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope
 	if r, ok, err := s.remember(ctx, db, scope, q, asked, limit); ok || err != nil {
 		return r, err
 	}
+	r, whole, err := s.lookUp(ctx, db, scope, q, asked, limit)
+	if !whole && err == nil { // a document was written or removed just then
+		r, _, err = s.lookUp(ctx, db, scope, q, asked, limit)
+	}
+	return r, err
+}
+
+// lookUp answers from the database. It is not whole if some of what was found was gone when its text was read.
+func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question, limit int) (r Result, whole bool, err error) {
 	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = s.match(ctx, db, q, asked)
 		s.shelf.measured(scope, q, searched(scope, m.corpus))
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, false, err
 	}
+	whole = true
 	if len(m.terms) == 0 {
-		r := Result{words: asked.words, chunks: m.corpus.StatsChunks}
+		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
 		texts, err := newest(ctx, db, scope, q, limit)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, &scored{}))
 		}
-		return r, err
+		return r, whole, err
 	}
-	return found(m, asked, q, limit, func(ids []int64) ([]store.ChunkText, error) {
+	r, err = found(m, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
 		if q.Source == store.Archive {
-			return store.ArchivedTexts(ctx, db, scope, ids)
+			texts, err = store.ArchivedTexts(ctx, db, scope, ids)
+		} else {
+			texts, err = store.ChunkTexts(ctx, db, scope, ids)
 		}
-		return store.ChunkTexts(ctx, db, scope, ids)
+		whole = len(texts) == len(ids)
+		return texts, err
 	})
+	return r, whole, err
 }
 
 // remember answers from what is held, in one round trip, which reads the texts and checks what was presumed. False: the database

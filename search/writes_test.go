@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -39,6 +40,36 @@ func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times in
 		}
 	}
 	return nil
+}
+
+func TestADocumentThatIsWrittenAnewWhileItIsFoundIsFound(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	write := func(tx store.Tx, text string) error {
+		doc := store.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: text}
+		_, err := store.ReplaceDocument(t.Context(), tx, doc, []store.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
+		return err
+	}
+	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error { return write(tx, "The parrot sleeps.") }))
+	var searching errgroup.Group
+	var r search.Result
+	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
+		if _, err := tx.Exec(t.Context(), "lock table chunks in access exclusive mode"); err != nil { // its text cannot be read
+			return err
+		}
+		searching.Go(func() (err error) {
+			r, err = search.New(st).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "parrot"})
+			return err
+		})
+		require.Eventually(t, func() (waits bool) {
+			err := st.DB().QueryRow(t.Context(), "select exists (select from pg_locks where relation = 'chunks'::regclass and not granted)").Scan(&waits)
+			return err == nil && waits
+		}, time.Minute, 10*time.Millisecond)
+		return write(tx, "The parrot flies.")
+	}))
+	require.NoError(t, searching.Wait())
+	require.Len(t, r.Hits, 1)
+	require.Equal(t, "The parrot flies.", r.Hits[0].Text)
 }
 
 func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) {
