@@ -85,11 +85,14 @@ func span(what string, from, to int) string {
 
 // printable keeps a file's name or heading from looking like anything but that: no line ends, no brackets that would end
 // the citation or begin a link.
-func printable(s string) string {
+func printable(s string) string { return OneLine(brackets.Replace(s)) }
+
+var brackets = strings.NewReplacer("[", "", "]", "", "<", "", ">", "")
+
+// OneLine is a text as it can stand on a line, whatever a file is called: line ends are spaces, and what cannot be printed is left out.
+func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '[' || r == ']' || r == '<' || r == '>':
-			return -1
 		case unicode.IsSpace(r):
 			return ' '
 		case !unicode.IsPrint(r):
@@ -97,5 +100,5 @@ func printable(s string) string {
 		default:
 			return r
 		}
-	}, s)
+	}, text)
 }

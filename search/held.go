@@ -105,7 +105,7 @@ func (s *shelf) recall(scope policy.Scope, q Query, asked question) (recalled, b
 		versions[i] = size.Version
 	}
 	slices.Sort(versions)
-	add(stems, unsure, likely)
+	addStems(stems, unsure, likely)
 	return recalled{matched(roles, languages, asked, stems, corpus, q), versions, unsure, likely}, true
 }
 

@@ -49,6 +49,15 @@ type Query struct {
 	Explain bool
 }
 
+// withDefaults is the query with what it leaves open.
+func (q Query) withDefaults() Query {
+	q.Limit = min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
+	if len(q.Kinds) == 0 {
+		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
+	}
+	return q
+}
+
 // Term is a word of the query as the index knows it.
 type Term struct {
 	Lexeme string
@@ -163,24 +172,21 @@ type matches struct {
 	corpus   store.Corpus
 }
 
+// find finds by words. q is as withDefaults gives it.
 func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
-	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
-	if len(q.Kinds) == 0 {
-		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
-	}
 	asked := newQuestion(q.Text)
-	if r, ok, err := s.remember(ctx, db, scope, q, asked, limit); ok || err != nil {
+	if r, ok, err := s.remember(ctx, db, scope, q, asked); ok || err != nil {
 		return r, err
 	}
-	r, whole, err := s.lookUp(ctx, db, scope, q, asked, limit)
+	r, whole, err := s.lookUp(ctx, db, scope, q, asked)
 	if !whole && err == nil { // a document was written or removed just then
-		r, _, err = s.lookUp(ctx, db, scope, q, asked, limit)
+		r, _, err = s.lookUp(ctx, db, scope, q, asked)
 	}
 	return r, err
 }
 
 // lookUp answers from the database. It is not whole if some of what was found was gone when its text was read.
-func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question, limit int) (r Result, whole bool, err error) {
+func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (r Result, whole bool, err error) {
 	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
 	if err == nil && !held {
 		m, err = s.match(ctx, db, q, asked)
@@ -192,13 +198,13 @@ func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Sco
 	whole = true
 	if len(m.terms) == 0 {
 		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
-		texts, err := newest(ctx, db, scope, q, limit)
+		texts, err := newest(ctx, db, scope, q)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, &scored{}))
 		}
 		return r, whole, err
 	}
-	r, err = found(m, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
+	r, err = found(m, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
 		if q.Source == store.Archive {
 			texts, err = store.ArchivedTexts(ctx, db, scope, ids)
 		} else {
@@ -212,14 +218,14 @@ func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Sco
 
 // remember answers from what is held, in one round trip, which reads the texts and checks what was presumed. False: the database
 // has to be asked for more.
-func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question, limit int) (Result, bool, error) {
+func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (Result, bool, error) {
 	for range 2 { // once more if a stem is not what it likely was
 		m, ok := s.shelf.recall(scope, q, asked)
 		if !ok {
 			break
 		}
 		var stems [][]string
-		r, err := found(m.matches, asked, q, limit, func(ids []int64) (texts []store.ChunkText, err error) {
+		r, err := found(m.matches, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
 			texts, stems, err = store.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.unsure)
 			return texts, err
 		})
@@ -228,7 +234,7 @@ func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.S
 		}
 		s.shelf.learn(m.unsure, stems)
 		if len(r.Hits) == 0 {
-			break // what is held is no longer so
+			break // nothing matches, or what is held is no longer so
 		}
 		if slices.EqualFunc(m.stems, stems, slices.Equal) {
 			return r, true, nil
@@ -241,11 +247,11 @@ func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.S
 type reader func(ids []int64) ([]store.ChunkText, error)
 
 // found ranks what matches and reads the best of it.
-func found(m matches, asked question, q Query, limit int, read reader) (Result, error) {
+func found(m matches, asked question, q Query, read reader) (Result, error) {
 	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
 	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
 	c := newCues(r.Terms, asked.words)
-	ranked = withinReach(ranked[:min(len(ranked), limit+spare)], limit, c)
+	ranked = withinReach(ranked[:min(len(ranked), q.Limit+spare)], q.Limit, c)
 	if len(ranked) == 0 {
 		return r, nil
 	}
@@ -255,7 +261,7 @@ func found(m matches, asked question, q Query, limit int, read reader) (Result, 
 		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
 	hits, err := readHits(read, ranked, c, why)
-	r.Hits = hits[:min(len(hits), limit)]
+	r.Hits = hits[:min(len(hits), q.Limit)]
 	return r, err
 }
 
@@ -324,11 +330,11 @@ func fewMatch(passages []store.Passage) bool {
 }
 
 // newest is what a query without words finds.
-func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query, limit int) ([]store.ChunkText, error) {
+func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]store.ChunkText, error) {
 	if q.Source == store.Archive {
-		return store.RecentArchived(ctx, db, scope, limit)
+		return store.RecentArchived(ctx, db, scope, q.Limit)
 	}
-	return store.RecentChunks(ctx, db, scope, q.Kinds, limit)
+	return store.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
 }
 
 // guessShare is what a word that only looks like the one asked for counts.

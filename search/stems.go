@@ -77,11 +77,11 @@ func (s *shelf) stemsOf(ctx context.Context, db store.Reader, languages []langua
 		return nil, err
 	}
 	s.learn(unknown, lexemes)
-	add(stems, unknown, lexemes)
+	addStems(stems, unknown, lexemes)
 	return stems, nil
 }
 
-func add(stems map[stemKey][]string, list store.TextsIn, lexemes [][]string) {
+func addStems(stems map[stemKey][]string, list store.TextsIn, lexemes [][]string) {
 	for i, l := range lexemes {
 		stems[stemKey{list.Languages[i], list.Texts[i]}] = l
 	}

@@ -85,14 +85,12 @@ func (m *meaning) of(ctx context.Context, q Query) []float32 {
 
 // findNear finds by words and, with a vector, by meaning.
 func (s *Searcher) findNear(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+	q = q.withDefaults()
 	vector := s.meaning.of(ctx, q)
 	if vector == nil {
 		return s.find(ctx, db, scope, q)
 	}
-	limit := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
-	if len(q.Kinds) == 0 {
-		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
-	}
+	limit := q.Limit
 	q.Limit = min(3*limit, maxLimit)
 	r, err := s.find(ctx, db, scope, q)
 	if err != nil || len(r.Terms) == 0 { // by date

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/term"
@@ -294,7 +293,7 @@ func newProgress() *progress {
 func (p *progress) begin(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.name = done, total, oneLine(name)
+	p.done, p.total, p.name = done, total, knowledge.OneLine(name)
 	p.draw(0, "")
 }
 
@@ -333,20 +332,6 @@ func (p *progress) end(line string) {
 		fmt.Fprint(p.bar, clearLine)
 	}
 	if line != "" {
-		fmt.Fprintln(p.lines, oneLine(line))
+		fmt.Fprintln(p.lines, knowledge.OneLine(line))
 	}
-}
-
-// oneLine is a text as it may stand on a line of a terminal, whatever a file is called.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		default:
-			return r
-		}
-	}, text)
 }
