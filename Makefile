@@ -27,6 +27,7 @@ demo: ## See the whole of it: a real homeserver, a real bridge, four contacts an
 test: ## Run all tests: units and the database, then end to end on a real homeserver
 	@deploy/setup.sh postgres cc
 	go test -tags $(TAGS) ./...
+	cd bench && CGO_ENABLED=1 go test -tags '$(TAGS) sqlite_fts5' .
 	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 1 -v ./deploy/devstack ./e2e/...
 
 .PHONY: check

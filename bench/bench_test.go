@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// printed is what run writes to the standard output.
+func printed(t *testing.T, run func() error) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	defer file.Close()
+	stdout := os.Stdout
+	os.Stdout = file
+	defer func() { os.Stdout = stdout }()
+	require.NoError(t, run())
+	data, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	return string(data)
+}
+
+func TestRetrievalPrintsTheBestRowsOfAQuerysGroup(t *testing.T) {
+	dir := t.TempDir()
+	for name, lines := range map[string]string{
+		"corpus.jsonl": `{"id":"a1","group":"a","sess":1,"pos":0,"title":"Pets","text":"The parrot sleeps.","author":"Ann"}
+{"id":"a2","group":"a","sess":1,"pos":1,"title":"Pets","text":"The bakery opens at nine.","author":"Bob"}
+{"id":"b1","group":"b","sess":"x","pos":0,"title":"Birds","text":"A parrot and another parrot."}
+`,
+		"queries.jsonl": `{"id":"q1","group":"a","text":"Where is the parrot?"}
+{"id":"q2","group":"b","text":"parrot"}
+{"id":"q3","group":"b","text":"bakery"}
+`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(lines), 0o600))
+	}
+	lines := strings.Split(printed(t, func() error { return retrievalCmd{Dir: dir}.Run(t.Context()) }), "\n")
+	require.Equal(t, "q1\ta1", lines[0])
+	require.Contains(t, lines, "q2\tb1")
+	require.NotContains(t, lines, "q1\tb1", "of another group")
+	for _, line := range lines {
+		require.False(t, strings.HasPrefix(line, "q3"), line)
+	}
+}
+
+func TestSearchEndsWithItsFiguresAsJSON(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(printed(t, func() error { return searchCmd{Chunks: 2000, JSON: true}.Run(t.Context()) })), "\n")
+	var figures map[string]float64
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &figures))
+	for _, name := range []string{
+		"owner_p95_ms", "contact_p95_ms", "fts5_owner_p95_ms", "fts5_contact_p95_ms", "insert_per_s", "insert_beside_search_per_s",
+		"owner_2_clients_p95_ms", "contact_8_clients_p95_ms", "size_mb",
+	} {
+		require.Positive(t, figures[name], name)
+	}
+	require.InDelta(t, 2000, figures["chunks"], 0)
+	require.InDelta(t, 1, figures["overlap_at_10"], 0.05)
+}
