@@ -62,6 +62,8 @@ func toldOf(args jobs.IndexArgs, told []outcome) string {
 	text := told[0].sentence()
 	if len(told) > 1 {
 		text = summary(args.Path, args.Role, told)
+	} else if told[0].origin != args.Path && told[0].isLeftPrivate(args.Role) {
+		text += "\n" + leftPrivate(args.Role, told)
 	}
 	if slices.ContainsFunc(told, func(o outcome) bool { return o.err == nil && o.report.Role == policy.Public }) {
 		text += madePublic(args)
@@ -75,7 +77,7 @@ func (a *Admin) indexAll(ctx context.Context, args jobs.IndexArgs, progress *ind
 	case args.Address != "":
 		name := knowledge.AddressName(args.Address)
 		report, failed := a.Library.IndexAddress(ctx, knowledge.File{Origin: args.Address, Role: args.Role, Said: args.Said, Progress: progress.pages("", name)})
-		return []outcome{{name, report, unnamed(failed)}}, nil, nil
+		return []outcome{{args.Address, name, report, unnamed(failed)}}, nil, nil
 	case args.Path != "":
 		told, err = a.indexFiles(ctx, args, progress)
 		return told, nil, err
@@ -98,7 +100,7 @@ func madePublic(args jobs.IndexArgs) string {
 func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *indexing) ([]outcome, error) {
 	files, _, err := a.findDocuments(args.Path)
 	if err != nil {
-		return []outcome{{name: path.Base(args.Path), err: err}}, nil
+		return []outcome{{origin: args.Path, name: path.Base(args.Path), err: err}}, nil
 	}
 	root, err := a.documentsRoot()
 	if err != nil {
@@ -107,7 +109,7 @@ func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *i
 	defer root.Close()
 	var told []outcome
 	for i, name := range files {
-		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role, Said: args.Said}
+		file := knowledge.File{Name: path.Base(name), Origin: name, Role: args.Role, Said: args.Said, Swept: name != args.Path}
 		if file.Progress = progress.pages("", file.Name); len(files) > 1 {
 			file.Progress = progress.file(args.Path, file.Name, i+1, len(files))
 		}
@@ -123,10 +125,10 @@ func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *i
 // indexOne reads one file, unless it could not even be fetched.
 func (a *Admin) indexOne(ctx context.Context, file knowledge.File, err error) outcome {
 	if err != nil {
-		return outcome{name: file.Name, err: err}
+		return outcome{origin: file.Origin, name: file.Name, err: err}
 	}
 	report, err := a.Library.Index(ctx, file)
-	return outcome{file.Name, report, unnamed(err)}
+	return outcome{file.Origin, file.Name, report, unnamed(err)}
 }
 
 // unnamed is an error of the library without the file's name, which stands in front of it here.
@@ -149,6 +151,7 @@ func (a *Admin) sentDocument(ctx context.Context, args jobs.IndexArgs) (file kno
 
 // outcome is what became of one document.
 type outcome struct {
+	origin string // what it is named by in /index; empty for a file that was sent
 	name   string
 	report knowledge.Report
 	err    error
@@ -171,6 +174,29 @@ func (o outcome) sentence() string {
 
 func (o outcome) trouble() string {
 	return "⚠️ **" + esc(o.name) + "** is not indexed: " + esc(fileTrouble(o.err)) + "."
+}
+
+// isLeftPrivate reports whether a document was to become public and did not, because it had been made private.
+func (o outcome) isLeftPrivate(asked policy.Role) bool {
+	return o.err == nil && asked == policy.Public && o.report.Role == policy.Admin
+}
+
+// leftPrivate names the documents that stay private; empty when there are none.
+func leftPrivate(asked policy.Role, told []outcome) string {
+	var names []string
+	for _, o := range told {
+		if o.isLeftPrivate(asked) {
+			names = append(names, code(cmp.Or(o.origin, o.name)))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	all := len(names)
+	if names = names[:min(all, pageSize)]; len(names) < all {
+		names = append(names, count(all-len(names), "other"))
+	}
+	return fmt.Sprintf("🔒 Left private (only you): %s. To make one public, name it: `/index NAME public`.", list(names))
 }
 
 // keeps says that a document was not given the role that was asked for all of them, because another was said of it since.
@@ -203,6 +229,8 @@ func summary(where string, asked policy.Role, told []outcome) string {
 		case o.err != nil:
 			lines = append(lines, o.trouble())
 			continue
+		case o.isLeftPrivate(asked):
+			continue
 		case o.report.Unchanged:
 			unchanged++
 		default:
@@ -218,6 +246,9 @@ func summary(where string, asked policy.Role, told []outcome) string {
 	}
 	if len(lines) > pageSize {
 		lines = append(lines[:pageSize], "and "+count(len(lines)-pageSize, "more line"))
+	}
+	if left := leftPrivate(asked, told); left != "" {
+		lines = append([]string{left}, lines...)
 	}
 	if read+unchanged == 0 {
 		return strings.Join(lines, "\n")

@@ -261,7 +261,7 @@ func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d diffe
 		if as, err := a.isWatched(ctx, f); err != nil || !as {
 			return told, looked, err
 		}
-		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role, Said: f.Said}
+		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role, Said: f.Said, Swept: true}
 		var failed error
 		doc.Data, failed = knowledge.ReadFile(root.FS(), file.Path)
 		o := a.indexOne(ctx, doc, failed)
@@ -301,7 +301,7 @@ func (d difference) sentence(f store.WatchedFolder, told []outcome, gone []strin
 		case o.err != nil:
 			troubles = append(troubles, o.trouble())
 			continue
-		case o.report.Unchanged:
+		case o.isLeftPrivate(f.Role), o.report.Unchanged:
 			continue
 		case seen:
 			changed++
@@ -318,6 +318,9 @@ func (d difference) sentence(f store.WatchedFolder, told []outcome, gone []strin
 	}
 	if len(troubles) > pageSize {
 		troubles = append(troubles[:pageSize], "and "+count(len(troubles)-pageSize, "more line"))
+	}
+	if left := leftPrivate(f.Role, told); left != "" {
+		troubles = append([]string{left}, troubles...)
 	}
 	var parts []string
 	for _, part := range []struct {
@@ -358,8 +361,12 @@ func (a *Admin) folderTrouble(ctx context.Context, f store.WatchedFolder, why st
 
 // startWatching begins it in the background.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
+	stays := ""
+	if role == policy.Public {
+		stays = " What you made private stays private."
+	}
 	return answer{
-		text: fmt.Sprintf("📂 %s is watched: what lies there, comes, changes or goes is %s. `/docs unwatch %s` ends it.", code(p.Path), whose(role), p.Path),
+		text: fmt.Sprintf("📂 %s is watched: what lies there, comes, changes or goes is %s.%s `/docs unwatch %s` ends it.", code(p.Path), whose(role), stays, p.Path),
 		do: func(ctx context.Context, tx store.Tx) error {
 			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
 				return err

@@ -41,7 +41,7 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/docs watch shop"))
 	require.Equal(t, "`shop` is not watched.", r.owner("3"))
 	require.Empty(t, r.watches())
-	require.Equal(t, "📂 `shop` is watched: what lies there, comes, changes or goes is public. `/docs unwatch shop` ends it.", r.owner("/docs watch shop public"))
+	require.Equal(t, "📂 `shop` is watched: what lies there, comes, changes or goes is public. What you made private stays private. `/docs unwatch shop` ends it.", r.owner("/docs watch shop public"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'folders'"), "it is looked at now")
 	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.watches())
 	require.Empty(t, r.watches(), "nothing happened, nothing is told")
@@ -119,10 +119,44 @@ func TestAFileThatIsMadeTheOwnersAloneStaysSoInAPublicFolder(t *testing.T) {
 	r.work()
 	r.put("shop/margins.md", "# Margins\n\nFifty percent.\n")
 	r.settle(10*time.Second, "shop/margins.md")
-	require.Equal(t, text("📂 `shop` — 1 changed: 1 passage, public.", "**margins.md** stays only you, as you said later."), r.watches())
+	require.Equal(t, "🔒 Left private (only you): `shop/margins.md`. To make one public, name it: `/index NAME public`.", r.watches())
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"))
 	require.Contains(t, r.owner("/search margins"), "Fifty")
 	require.NotContains(t, r.eva("/search margins"), "Fifty")
+}
+
+func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("salaries.csv", "Name,Salary\nEva,4000\n")
+	r.put("shop/margins.md", "# Margins\n\nForty percent.\n")
+	r.put("shop/prices.md", prices)
+	r.settle(time.Minute, "salaries.csv", "shop/margins.md", "shop/prices.md")
+	for _, private := range []string{"salaries.csv", "shop/margins.md"} {
+		r.owner("/index " + private + " admin")
+		r.work()
+	}
+	r.now = r.now.Add(time.Minute)
+	left := "🔒 Left private (only you): `salaries.csv` and `shop/margins.md`. To make one public, name it: `/index NAME public`."
+	private := "select count(*) from documents where role = 'admin'"
+
+	r.owner("/index . public")
+	require.Equal(t, text("📄 `.` — done: 1 document, 2 passages, public.", left)+back("."), said(r.work()))
+	r.owner("/index *.csv public")
+	require.Contains(t, said(r.work()), "🔒 Left private (only you): `salaries.csv`.")
+	require.Equal(t, 2, r.count(private))
+
+	r.owner("/docs watch . public")
+	require.Contains(t, r.watches(), left)
+	r.put("salaries.csv", "Name,Salary\nEva,5000\n")
+	require.NoError(t, os.Rename(filepath.Join(r.rules.Documents, "shop/margins.md"), filepath.Join(r.rules.Documents, "shop/gains.md")))
+	r.settle(10*time.Second, "salaries.csv", "shop/gains.md")
+	require.Contains(t, r.watches(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
+	require.Equal(t, 2, r.count(private))
+
+	r.owner("/index salaries.csv public")
+	require.Contains(t, said(r.work()), "public")
+	require.Equal(t, 1, r.count(private), "it was named by itself")
 }
 
 func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {

@@ -74,6 +74,8 @@ type File struct {
 	Role   policy.Role
 	// Said is when somebody said that it has this role. A document of which another role was said later keeps that one.
 	Said time.Time
+	// Swept says that nobody named the file: it was found in a folder or by a pattern. What was made private then stays so.
+	Swept bool
 	// Progress, unless nil, is told how many pages of a file are read.
 	Progress func(done, all int)
 
@@ -124,7 +126,8 @@ func Open(st *store.Store, o Options) *Library {
 }
 
 // Index reads a file, cuts it into passages and puts them in place of what was there from the same origin, all or nothing.
-// A file that was there in another role moves to the new one, unless that role was said later; the report names its role.
+// A file that was there in another role moves to the new one, unless that role was said later, or it is private and was not named by
+// itself; the report names its role.
 func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 	report, err := l.index(ctx, f)
 	if err != nil {
@@ -144,17 +147,26 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Report{}, err
 	}
-	if old.RoleSaid.After(f.Said) {
-		f.Role, f.Said = old.Role, old.RoleSaid
+	doc := store.Document{
+		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
+		Validator: versioned(f.validator), Hash: l.hash(f), RoleSaid: f.Said, Swept: f.Swept,
 	}
+	if old.RoleSaid.After(f.Said) || old.ID != 0 && old.KeepsRole(doc) {
+		doc.Role, doc.RoleSaid = old.Role, old.RoleSaid
+	}
+	if old.ID == 0 {
+		copied, err := l.isPrivateCopy(ctx, f)
+		if err != nil {
+			return Report{}, err
+		}
+		if copied {
+			doc.Role = policy.Admin
+		}
+	}
+	f.Role, f.Said = doc.Role, doc.RoleSaid
 	scope, err := scopeOf(f.Role)
 	if err != nil {
 		return Report{}, err
-	}
-	doc := store.Document{
-		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: versioned(f.validator), Hash: digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data)),
-		RoleSaid: f.Said,
 	}
 	if old.Role == doc.Role && old.Hash == doc.Hash {
 		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), doc)
@@ -168,11 +180,30 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	}
 	doc.Element = content.Element
 	report, err := l.write(ctx, scope, doc, chunksOf(f, content.Sections))
-	if errors.Is(err, store.ErrRoleSaid) {
+	if errors.Is(err, store.ErrRoleKept) {
 		return l.index(ctx, f) // while it was read
 	}
 	report.Pages, report.Blank = content.Pages, content.Blank
 	return report, err
+}
+
+// hash tells whether a file has to be read anew: it is the same for the same content under the same name, read in the same way.
+func (l *Library) hash(f File) string {
+	return digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
+}
+
+// isPrivateCopy reports whether a file that nobody named has the content of a private document: one that was renamed or moved into a
+// public folder does not become public by that.
+func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
+	if !f.Swept || f.Role == policy.Admin {
+		return false, nil
+	}
+	private, err := store.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))
+	return slices.ContainsFunc(private, func(d store.Document) bool {
+		other := f
+		other.Name = d.Name
+		return d.Hash == l.hash(other)
+	}), err
 }
 
 // write puts a document in place of what was there from its origin.

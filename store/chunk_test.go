@@ -288,11 +288,11 @@ func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
 	}{
 		{policy.Public, "apple pie", noon, nil},
 		{policy.Admin, "apple pie", noon.Add(time.Minute), nil},
-		{policy.Public, "plum tart", noon, store.ErrRoleSaid},
+		{policy.Public, "plum tart", noon, store.ErrRoleKept},
 		{policy.Admin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
-		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleSaid},
+		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleKept},
 		{policy.Admin, "plum tart", noon, nil}, // new words, nothing said
-		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleSaid},
+		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleKept},
 		{policy.Public, "plum tart", noon.Add(2 * time.Hour), nil},
 	} {
 		doc, chunks := documentOf(c.role, "a", c.text)

@@ -36,6 +36,14 @@ type Document struct {
 	Validator string
 	// RoleSaid is when somebody said that it has this role. Of two who say it, the later one is right.
 	RoleSaid time.Time
+	// Swept says that nobody named the document that is written: it was found in a folder or by a pattern.
+	Swept bool `db:"-"`
+}
+
+// KeepsRole reports whether a document stays in its role although doc, which replaces it, has another one: because its role was
+// said later, or because it is private and doc was not named by itself.
+func (d *Document) KeepsRole(doc Document) bool {
+	return d.Role != doc.Role && (d.RoleSaid.After(doc.RoleSaid) || doc.Swept && d.Role == policy.Admin)
 }
 
 const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_said_at"
@@ -55,6 +63,13 @@ func DocumentByOrigin(ctx context.Context, db DB, origin string) (Document, erro
 }
 
 const biggestDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
+
+const privateDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
+
+// PrivateDocumentsOfSize lists the owner's private documents of so many bytes.
+func PrivateDocumentsOfSize(ctx context.Context, db DB, size int64) ([]Document, error) {
+	return documents(ctx, db, privateDocumentsSQL, size)
+}
 
 const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
 
@@ -145,8 +160,8 @@ const upsertDocumentSQL = newDocumentSQL + `update set name = excluded.name, kin
 		role_said_at = greatest(documents.role_said_at, excluded.role_said_at)
 	returning id`
 
-// ErrRoleSaid is returned for a document of which another role was said later.
-var ErrRoleSaid = errors.New("somebody said another role of this document since")
+// ErrRoleKept is returned for a document that keeps another role.
+var ErrRoleKept = errors.New("this document keeps another role")
 
 const sayRoleSQL = "update documents set role_said_at = $2 where origin = $1 and role = $3 and role_said_at < $2"
 
@@ -157,7 +172,7 @@ func SayRole(ctx context.Context, db DB, doc Document) error {
 
 // ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
 // changes nothing, when role and hash are what they were. A document that was there in another role is gone from that role,
-// unless that role was said later: ErrRoleSaid. The transaction's scope must hold the document's role.
+// unless it keeps it: ErrRoleKept. The transaction's scope must hold the document's role.
 func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := lockAll(ctx, tx); err != nil {
 		return false, err
@@ -167,8 +182,8 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 	case errors.Is(err, ErrNotFound):
 	case err != nil:
 		return false, err
-	case old.Role != doc.Role && old.RoleSaid.After(doc.RoleSaid):
-		return false, ErrRoleSaid
+	case old.KeepsRole(doc):
+		return false, ErrRoleKept
 	case old.Role == doc.Role && old.Hash == doc.Hash:
 		return false, SayRole(ctx, tx, doc)
 	default:

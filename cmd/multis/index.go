@@ -71,6 +71,7 @@ type wanted struct {
 	origin string
 	folder string // where the file is; empty for a page
 	file   string // below folder
+	swept  bool   // it was found in a folder or by a pattern, and not named by itself
 	absent error  // why nothing was found under a name, which then is the origin
 }
 
@@ -112,6 +113,7 @@ func indexAll(ctx context.Context, library *knowledge.Library, documents string,
 // tellAll tells what became of each document as soon as that is known.
 func tellAll(ctx context.Context, list []wanted, done []chan indexed, role policy.Role, p *progress) error {
 	failed, passages := 0, 0
+	var left []string // private
 	for i, w := range list {
 		p.begin(i, len(list), w.name())
 		var it indexed
@@ -124,13 +126,20 @@ func tellAll(ctx context.Context, list []wanted, done []chan indexed, role polic
 			return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", i, len(list), ctx.Err())
 		}
 		p.end(outcome(w.name(), it.report, it.err))
-		passages += it.report.Chunks
-		if it.err != nil {
+		switch {
+		case it.err != nil:
 			failed++
+		case role == policy.Public && it.report.Role == policy.Admin:
+			left = append(left, w.name())
+		default:
+			passages += it.report.Chunks
 		}
 	}
-	if failed < len(list) {
-		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", len(list)-failed, count(len(list), "document"), count(passages, "passage"), role))
+	if done := len(list) - failed - len(left); done > 0 {
+		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", done, count(len(list), "document"), count(passages, "passage"), role))
+	}
+	if len(left) > 0 {
+		p.end("Left private (admin): " + strings.Join(left, ", ") + ". To make one public, name the file itself.")
 	}
 	if failed > 0 {
 		return fmt.Errorf("not indexed: %d of %s", failed, count(len(list), "document"))
@@ -143,17 +152,20 @@ var errNoName = errors.New("it has no name; write . for the folder you are in")
 // findAll lists what all names mean, each document once.
 func findAll(what []string, documents string) []wanted {
 	var list []wanted
-	named := map[string]bool{}
+	place := map[string]int{}
 	for _, name := range what {
 		found, err := find(name, documents)
 		if err != nil {
 			found = []wanted{{origin: name, absent: err}}
 		}
 		for _, w := range found {
-			if !named[w.origin] {
-				named[w.origin] = true
+			i, known := place[w.origin]
+			if !known {
+				place[w.origin] = len(list)
 				list = append(list, w)
+				continue
 			}
+			list[i].swept = list[i].swept && w.swept
 		}
 	}
 	return list
@@ -192,7 +204,7 @@ func find(name, documents string) ([]wanted, error) {
 	}
 	var list []wanted
 	for _, file := range files {
-		list = append(list, wanted{origin: originOf(filepath.Join(folder, file), documents), folder: folder, file: file})
+		list = append(list, wanted{origin: originOf(filepath.Join(folder, file), documents), folder: folder, file: file, swept: file != where})
 	}
 	return list, nil
 }
@@ -233,7 +245,7 @@ func (w wanted) index(ctx context.Context, library *knowledge.Library, role poli
 	if err != nil {
 		return knowledge.Report{}, plainPathError(err)
 	}
-	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Said: time.Now(), Progress: page})
+	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Said: time.Now(), Swept: w.swept, Progress: page})
 	return report, unnamed(err)
 }
 

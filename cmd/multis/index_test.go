@@ -79,6 +79,30 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 		"1 of 4 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
 }
 
+func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
+	t.Parallel()
+	dir, st := t.TempDir(), storetest.New(t)
+	file := filepath.Join(dir, "salaries.csv")
+	require.NoError(t, os.WriteFile(file, []byte("Name,Salary\nEva,4000\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "terms.txt"), []byte("Terms apply."), 0o600))
+	run := func(role policy.Role, what ...string) string {
+		var out bytes.Buffer
+		require.NoError(t, indexAll(t.Context(), knowledge.New(st), dir, role, what, &progress{lines: &out}))
+		return out.String()
+	}
+	role := func() (role policy.Role) {
+		require.NoError(t, st.DB().QueryRow(t.Context(), "select role from documents where origin = 'salaries.csv'").Scan(&role))
+		return role
+	}
+	run(policy.Admin, file)
+	lines := run(policy.Public, dir)
+	require.Contains(t, lines, "1 of 2 documents, 1 passage, public.")
+	require.Contains(t, lines, "Left private (admin): salaries.csv. To make one public, name the file itself.")
+	require.Equal(t, policy.Admin, role())
+	run(policy.Public, dir, file)
+	require.Equal(t, policy.Public, role())
+}
+
 func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
 	t.Parallel()
 	var bar bytes.Buffer
