@@ -157,6 +157,7 @@ type answer struct {
 	do func(ctx context.Context, tx store.Tx) error
 	// tells is do where what there is to say depends on what came of it; nil for nothing.
 	tells func(ctx context.Context, tx store.Tx) (text string, err error)
+	kind  outbox.NoticeKind
 	why   string // for the record, where it is not plain
 	// said: it was answered and settled already.
 	said bool
@@ -260,6 +261,7 @@ func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
 
 // commit writes what a request leads to. A message that was settled meanwhile changes nothing.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
+	ans.kind = outbox.Answer
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
 		var err error
 		if ans.text, err = ans.change(ctx, tx); err != nil {
@@ -310,8 +312,8 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 }
 
 // say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
-func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, markdown string, asks question, about ...int64) (uuid.UUID, error) {
-	return a.write(ctx, tx, room, answer{text: markdown, asks: asks, about: about}, nil)
+func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
+	return a.write(ctx, tx, room, answer{text: markdown, kind: kind, asks: asks, about: about}, nil)
 }
 
 // write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
@@ -323,7 +325,7 @@ func (a *Admin) write(ctx context.Context, tx store.Tx, room store.Chat, ans ans
 	if asks != nil {
 		markdown += " Open until " + a.moment(expires) + "."
 	}
-	letter := outbox.Notice(room, fit(markdown), false)
+	letter := outbox.Notice(room, fit(markdown), ans.kind)
 	letter.About, letter.RestsOn = ans.about, restsOn
 	out, _, err := a.Box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/store"
 )
 
@@ -74,7 +75,7 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 			return a.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		_, err = a.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
+	"multis/outbox"
 	"multis/store"
 )
 
@@ -73,7 +74,7 @@ func (a *Admin) tellBridgeChange(ctx context.Context, change int64) error {
 			return err
 		}
 		// No question that a number answers: it would catch the answer to another one.
-		_, err = a.say(ctx, tx, room, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())), nil)
+		_, err = a.say(ctx, tx, room, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())), nil)
 		return err
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
+	"multis/outbox"
 	"multis/store"
 )
 
@@ -20,8 +21,9 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 	if err != nil || (s.DownSince != nil) != down {
 		return err
 	}
-	var text string
+	text, kind := "", outbox.Quiet
 	if down {
+		kind = outbox.Ring
 		text = "⚠️ " + a.downText(s) + " What I say there does not arrive, and I may not hear what is said to you. " + mend(s)
 	} else {
 		text = "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
@@ -38,7 +40,7 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.say(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }

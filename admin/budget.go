@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/store"
 )
 
@@ -122,7 +123,11 @@ func (a *Admin) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		kind := outbox.Quiet
+		if news.Percent >= 100 {
+			kind = outbox.Ring
+		}
+		_, err = a.say(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }

@@ -144,7 +144,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	r.owner("/mode business")
 	r.tx(func(tx store.Tx) error {
-		letter := outbox.Notice(r.room, "🙋 Ana needs a person", true)
+		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Ring)
 		letter.About = []int64{m.ID}
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err
@@ -248,13 +248,25 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
-func TestNoticesPingNobody(t *testing.T) {
+func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.owner("/status")
-	require.Equal(t, "m.notice", r.last().Type)
-	require.Contains(t, string(r.last().Direct), `"m.mentions": {}`)
+	require.Equal(t, "m.text", r.last().Type)
+	require.Empty(t, r.last().Rings)
 	require.Equal(t, *r.room.RoomID, r.last().Room)
+
+	for topic, rings := range map[jobs.Topic]bool{jobs.TopicDevice: true, jobs.TopicKeysGone: true, jobs.TopicKeysBack: false} {
+		require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: topic}))
+		r.flush()
+		if rings {
+			require.Equal(t, "m.text", r.last().Type, topic)
+			require.Contains(t, r.last().Rings, owner, topic)
+		} else {
+			require.Equal(t, "m.notice", r.last().Type, topic)
+			require.Empty(t, r.last().Rings, topic)
+		}
+	}
 }
 
 func TestAnUnknownMessageIsGivenUp(t *testing.T) {

@@ -116,7 +116,8 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	reminder := r.flush()
 	require.Len(t, reminder, 1)
 	require.Contains(t, said(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
-	require.Equal(t, "m.text", reminder[0].Type, "it wakes the phone")
+	require.Equal(t, "m.text", reminder[0].Type)
+	require.Contains(t, reminder[0].Rings, owner, "it rings")
 	require.Contains(t, r.nudged(time.Date(2026, 11, 28, 6, 30, 0, 0, r.rules.Zone)), "Ana calls")
 
 	require.Contains(t, r.reacts(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")

@@ -153,7 +153,7 @@ func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			a.notice(ctx, tx, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+short(draftTime)+"."))
+			a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+short(draftTime)+"."))
 	})
 }
 
@@ -173,7 +173,7 @@ func (a *Admin) forgottenDraft(ctx context.Context, tx store.Tx, out uuid.UUID) 
 	if err != nil {
 		return err
 	}
-	return a.notice(ctx, tx, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
+	return a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
 // showDraft shows the rows of a draft, with what it answers and what it rests on.
@@ -206,7 +206,7 @@ func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) er
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = a.say(ctx, tx, room, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{Out: rows[0].ID}, about...)
+	_, err = a.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{Out: rows[0].ID}, about...)
 	return err
 }
 

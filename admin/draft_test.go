@@ -61,6 +61,7 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	r := newRig(t)
 	ana, shown := r.drafted()
 	require.Equal(t, text("✏️ **Draft for Ana · WhatsApp**", "", "> see you at seven. *Bring* cake", "", "👍 send · reply to change it · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
+	require.Contains(t, shown.Rings, owner, "it rings: it is dropped unless the owner sees it in time")
 	require.Contains(t, r.owner("/jobs 1 history"), "done, a draft of it waits for you")
 	require.Contains(t, r.owner("/drafts"), "**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
 

@@ -56,7 +56,7 @@ func (a *Admin) Export(ctx context.Context, args jobs.ExportArgs, last bool) err
 	ctx = context.WithoutCancel(ctx)
 	ref := fmt.Sprintf("#%d", args.Message)
 	zerolog.Ctx(ctx).Err(err).Str("ref", ref).Msg("An export failed")
-	return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", false))
+	return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
 func (a *Admin) putTogether(ctx context.Context, args jobs.ExportArgs) error {
@@ -84,7 +84,7 @@ func (a *Admin) putTogether(ctx context.Context, args jobs.ExportArgs) error {
 	}
 	text := "📦 " + count(done.Chats, "chat") + ": " + count(done.Messages, "message") + " of the last " + count(a.Memory.Rules.LogDays, "day") + ", " + count(done.Notes, "note") + "."
 	if zip.Len() > maxExport {
-		return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", false))
+		return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
 	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: text, File: &outbox.File{Name: "multis-" + a.Now().In(a.Rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
 	return a.sendExport(ctx, args, l)

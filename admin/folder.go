@@ -14,6 +14,7 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -170,7 +171,7 @@ func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.say(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	}))
 }
@@ -354,7 +355,7 @@ func (a *Admin) folderTrouble(ctx context.Context, f store.WatchedFolder, why st
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
+		_, err = a.say(ctx, tx, room, outbox.Ring, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
 		return err
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/memory"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -294,7 +295,7 @@ func (a *Admin) Forgets(ctx context.Context, forgetting int64) error {
 			if err != nil {
 				return err
 			}
-			_, err = a.say(ctx, tx, room, forgottenText(f), nil)
+			_, err = a.say(ctx, tx, room, outbox.Answer, forgottenText(f), nil)
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {

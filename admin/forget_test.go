@@ -110,7 +110,7 @@ func (r *rig) secret(ana store.Chat) store.Message {
 	})
 	r.notes(ana, "The door opens with zanzibar", secret)
 	r.worked(ana, "what about zanzibar", secret.ID)
-	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", false)
+	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
 	quotes.About = []int64{secret.ID}
 	r.told(quotes)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -83,7 +84,7 @@ func (a *Admin) HistoryRead(ctx context.Context, chat int64, stored int) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.say(ctx, tx, room, outbox.Answer, text, nil)
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -39,7 +40,7 @@ func (a *Admin) Digest(ctx context.Context) error {
 		if err != nil || len(stale) == 0 {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, a.digest(stale), nil)
+		_, err = a.say(ctx, tx, room, outbox.Quiet, a.digest(stale), nil)
 		return err
 	})
 }
@@ -80,17 +81,20 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		return a.tellBridgeState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
 	default: // a sentence is enough
 	}
-	texts := map[jobs.Topic]string{
-		jobs.TopicDevice: "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
-			"Run `multis verify` so that your other sessions trust it.",
-		jobs.TopicKeysGone: "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
-			"and what is encrypted is read once the keys open again.",
-		jobs.TopicKeysBack: "✅ My keys are open again. I read what came meanwhile.",
-		jobs.TopicUnread: "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
-			"If that does not help, let your client send to sessions that are not verified, too.",
-		jobs.TopicEdit: "I don't act on edits: write it again.",
+	news := map[jobs.Topic]struct {
+		kind outbox.NoticeKind
+		text string
+	}{
+		jobs.TopicDevice: {outbox.Ring, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
+			"Run `multis verify` so that your other sessions trust it."},
+		jobs.TopicKeysGone: {outbox.Ring, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+			"and what is encrypted is read once the keys open again."},
+		jobs.TopicKeysBack: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
+		jobs.TopicUnread: {outbox.Answer, "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
+			"If that does not help, let your client send to sessions that are not verified, too."},
+		jobs.TopicEdit: {outbox.Answer, "I don't act on edits: write it again."},
 	}
-	text, known := texts[what.Topic]
+	said, known := news[what.Topic]
 	if !known {
 		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
@@ -102,7 +106,7 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.say(ctx, tx, room, said.kind, said.text, nil)
 		return err
 	})
 }
@@ -136,7 +140,7 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err := a.notArrived(ctx, tx, o); err != nil {
 			return err
 		}
-		_, err = a.write(ctx, tx, room, answer{text: text, about: o.About}, o.RestsOn)
+		_, err = a.write(ctx, tx, room, answer{text: text, kind: outbox.Ring, about: o.About}, o.RestsOn)
 		return err
 	})
 }
@@ -159,7 +163,7 @@ func (a *Admin) Welcome(ctx context.Context) error {
 		if err != nil || !first {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, text, nil)
+		_, err = a.say(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
+	"multis/outbox"
 	"multis/store"
 )
 
@@ -25,7 +26,7 @@ func (a *Admin) planGoal(_ context.Context, r request, goal string) (answer, err
 // showPlan asks whether a plan is to be carried out.
 func (a *Admin) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := a.say(ctx, tx, room, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := a.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 

@@ -48,6 +48,7 @@ type heard struct {
 	React  string // the key of a reaction
 	On     id.EventID
 	Direct json.RawMessage
+	Rings  []id.UserID // who is mentioned
 }
 
 // homeserver takes what is sent, as the real one would.
@@ -58,9 +59,12 @@ type homeserver struct {
 
 func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	var content struct {
-		Body      string `json:"body"`
-		HTML      string `json:"formatted_body"`
-		MsgType   string `json:"msgtype"`
+		Body     string `json:"body"`
+		HTML     string `json:"formatted_body"`
+		MsgType  string `json:"msgtype"`
+		Mentions struct {
+			Users []id.UserID `json:"user_ids"`
+		} `json:"m.mentions"`
 		RelatesTo struct {
 			Event id.EventID `json:"event_id"`
 			Key   string     `json:"key"`
@@ -72,7 +76,7 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	event := id.EventID("$out-" + o.ID.String())
 	h.heard = append(h.heard, heard{
 		Event: event, Room: room, Body: content.Body, HTML: content.HTML, Type: content.MsgType,
-		React: content.RelatesTo.Key, On: content.RelatesTo.Event, Direct: o.Content,
+		React: content.RelatesTo.Key, On: content.RelatesTo.Event, Direct: o.Content, Rings: content.Mentions.Users,
 	})
 	return event, nil
 }
@@ -108,7 +112,7 @@ func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message,
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
-		out, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), false))
+		out, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), outbox.Answer))
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,7 @@ func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string)
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("I worked on **%s**.", text), false))
+		_, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("I worked on **%s**.", text), outbox.Answer))
 		return err
 	})
 }
@@ -171,7 +175,7 @@ func newRig(t *testing.T) *rig {
 	disclose := func(protocol string) bool { return protocol != "signal" }
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal, Networks: map[string]policy.Mode{}}
 	r.box = outbox.New(r.st, outbox.Rules{
-		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: disclose,
+		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: owner, Name: "Nora", Disclose: disclose,
 	}, r.hs)
 	r.asker.st, r.asker.box = r.st, r.box
 	r.rules = admin.Rules{

@@ -120,7 +120,8 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		if err != nil {
 			return err
 		}
-		letter = outbox.Notice(room, fit(a.reminder(s, late)), true)
+		letter = outbox.Notice(room, fit(a.reminder(s, late)), outbox.Ring)
+		letter.Mention = s.CreatedBy
 	} else {
 		chat, err := store.ChatByID(ctx, tx, *s.ChatID)
 		if err != nil {
@@ -142,7 +143,7 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		return a.ended(ctx, tx, s, run, store.RunDone, "a draft of it waits for you", &out)
 	}
 	if s.Tell {
-		if err := a.notice(ctx, tx, fmt.Sprintf("✉️ To **%s** goes: %s", esc(label(letter.Chat)), quote(s.Body, 300))); err != nil {
+		if err := a.notice(ctx, tx, outbox.Quiet, fmt.Sprintf("✉️ To **%s** goes: %s", esc(label(letter.Chat)), quote(s.Body, 300))); err != nil {
 			return err
 		}
 	}
@@ -185,7 +186,7 @@ func (a *Admin) skip(ctx context.Context, tx store.Tx, s store.Schedule, run int
 	if schedule.Kind(s.Kind) != schedule.At {
 		return nil
 	}
-	return a.notice(ctx, tx, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
+	return a.notice(ctx, tx, outbox.Ring, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
 		sentence(esc(clip(s.Body, 300))), a.clock(at), why, s.ID, s.ID))
 }
 
@@ -216,9 +217,9 @@ func (a *Admin) ended(ctx context.Context, tx store.Tx, s store.Schedule, run in
 	}
 	text := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", a.title(s), sentence(esc(clip(note, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
-		return a.notice(ctx, tx, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
+		return a.notice(ctx, tx, outbox.Ring, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
-	return a.notice(ctx, tx, text+". I go on trying at its times, and tell you no more of it until it works again.")
+	return a.notice(ctx, tx, outbox.Ring, text+". I go on trying at its times, and tell you no more of it until it works again.")
 }
 
 // tiredAfter is how many failures in a row end a heartbeat.
@@ -233,7 +234,7 @@ func (a *Admin) tired(ctx context.Context, tx store.Tx, s store.Schedule, note s
 	if err := store.PauseSchedule(ctx, tx, s.ID, a.Now()); err != nil {
 		return err
 	}
-	return a.notice(ctx, tx, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
+	return a.notice(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
 		tiredAfter, sentence(esc(clip(note, 300))), s.ID))
 }
 
@@ -259,7 +260,7 @@ func (a *Admin) broken(ctx context.Context, tx store.Tx, s store.Schedule, cause
 	if err := store.MoveSchedule(ctx, tx, s.ID, nil); err != nil {
 		return err
 	}
-	return a.notice(ctx, tx, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", a.title(s), s.ID))
+	return a.notice(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", a.title(s), s.ID))
 }
 
 // title names a schedule in one short line.
@@ -271,12 +272,12 @@ func (a *Admin) title(s store.Schedule) string {
 }
 
 // notice says something in the admin room, or comes back when there is one.
-func (a *Admin) notice(ctx context.Context, tx store.Tx, text string) error {
+func (a *Admin) notice(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
 	room, err := adminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}
-	_, err = a.say(ctx, tx, room, text, nil)
+	_, err = a.say(ctx, tx, room, kind, text, nil)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/schedule"
 	"multis/store"
 )
@@ -86,7 +87,7 @@ func (a *Admin) stopOrphans(ctx context.Context, tx store.Tx) error {
 	if more := len(stopped) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
 	}
-	_, err = a.say(ctx, tx, room, strings.Join(lines, "\n"), nil)
+	_, err = a.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n"), nil)
 	return err
 }
 

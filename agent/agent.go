@@ -235,7 +235,7 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			r.restsOn = ended.RestsOn
 		}
 		for _, text := range r.notices {
-			if err := a.tell(ctx, tx, text, false, nil, nil); err != nil {
+			if err := a.tell(ctx, tx, outbox.Quiet, text, nil, nil); err != nil {
 				return err
 			}
 		}

@@ -321,7 +321,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		if r.refused != "" {
 			markdown += "\n\n" + r.refused
 		}
-		letter := outbox.Notice(r.room, headed(r.task, markdown), false)
+		letter := outbox.Notice(r.room, headed(r.task, markdown), outbox.Answer)
 		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {

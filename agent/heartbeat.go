@@ -234,7 +234,7 @@ func (b *beat) conclude(ctx context.Context, task *store.Task, said verdict) (st
 		if told = len(lines); err != nil || told == 0 {
 			return err
 		}
-		letter := outbox.Notice(b.room, b.notice(lines), false)
+		letter := outbox.Notice(b.room, b.notice(lines), outbox.Ring)
 		letter.About, letter.RestsOn, letter.By = about, restsOn, b.persona().profile()
 		_, _, err = b.Box.Queue(ctx, tx, letter)
 		return err

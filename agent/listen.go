@@ -11,6 +11,7 @@ import (
 
 	"multis/jobs"
 	"multis/llm"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -42,7 +43,7 @@ type Listener struct{ ListenerOptions }
 
 // Tell writes a notice to the admin room.
 func (a *Agent) Tell(ctx context.Context, tx store.Tx, markdown string) error {
-	return a.tell(ctx, tx, markdown, false, nil, nil)
+	return a.tell(ctx, tx, outbox.Quiet, markdown, nil, nil)
 }
 
 // NewListener makes a listener.

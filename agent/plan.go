@@ -315,13 +315,13 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 			return err
 		}
 		if r.task.LiveEvent != "" {
-			list := outbox.Notice(room, shown, false)
+			list := outbox.Notice(room, shown, outbox.Answer)
 			list.Replace, list.About, list.RestsOn = r.task.LiveEvent, r.task.About, ended.RestsOn
 			if _, _, err := a.Box.Queue(ctx, tx, list); err != nil {
 				return err
 			}
 		}
-		letter := outbox.Notice(room, text, false)
+		letter := outbox.Notice(room, text, outbox.Answer)
 		letter.By, letter.About, letter.RestsOn = r.persona.profile(), slices.Concat(about, r.task.About), ended.RestsOn
 		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err

@@ -150,7 +150,11 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		text = againText(chat, waiting)
 		r.code, r.reason = codeWaiting, r.handover+" The chat waits for you since before; I told you that more came."
 	}
-	if err := a.tell(ctx, tx, text, first || demanded(waiting), idsOf(waiting), r.restsOn); err != nil {
+	kind := outbox.Quiet
+	if first || demanded(waiting) {
+		kind = outbox.Ring
+	}
+	if err := a.tell(ctx, tx, kind, text, idsOf(waiting), r.restsOn); err != nil {
 		return err
 	}
 	if first {
@@ -177,7 +181,7 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	return store.ToldEscalation(ctx, tx, chat.ID)
 }
 
-// demanded tells whether a message asks for a person outright, which wakes the owner every time.
+// demanded tells whether a message asks for a person outright, which rings every time.
 func demanded(waiting []store.Message) bool {
 	return slices.ContainsFunc(waiting, func(m store.Message) bool { return m.Action == policy.ActionHandoff })
 }
@@ -213,7 +217,7 @@ const roomWait = 10 * time.Second
 
 // tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room
 // nothing is done at all, because nobody would know of it.
-func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake bool, quoted, restsOn []int64) error {
+func (a *Agent) tell(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, restsOn []int64) error {
 	admin, err := store.AdminChat(ctx, tx)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(roomWait)
@@ -221,7 +225,7 @@ func (a *Agent) tell(ctx context.Context, tx store.Tx, markdown string, wake boo
 	if err != nil {
 		return err
 	}
-	letter := outbox.Notice(admin, markdown, wake)
+	letter := outbox.Notice(admin, markdown, kind)
 	letter.About, letter.RestsOn = quoted, restsOn
 	_, _, err = a.Box.Queue(ctx, tx, letter)
 	return err

@@ -229,11 +229,12 @@ func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
 		return err
 	}
 	name := outbox.Escape(d.Hook)
-	text := "✅ The hook **" + name + "** works again."
+	kind, text := outbox.Quiet, "✅ The hook **"+name+"** works again."
 	if d.State == store.DeliveryFailed {
+		kind = outbox.Ring
 		text = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
 			name, outbox.Escape(d.Error), name, name)
 	}
-	_, _, err = h.Box.Queue(ctx, tx, outbox.Notice(room, text, false))
+	_, _, err = h.Box.Queue(ctx, tx, outbox.Notice(room, text, kind))
 	return err
 }

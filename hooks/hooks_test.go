@@ -105,7 +105,7 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 	t.Helper()
 	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
-	box := outbox.New(r.st, outbox.Rules{Defaults: defaults, Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
+	box := outbox.New(r.st, outbox.Rules{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
 	target := Target{URL: r.to.URL + "/a/secret/path", Events: store.HookEvents(), Secret: secret, Private: true}
 	for _, f := range change {
 		f(&target)
@@ -167,6 +167,12 @@ func (r *rig) delivery(d uuid.UUID) store.Delivery {
 	row, err := store.DeliveryByID(r.t.Context(), r.st.DB(), d)
 	require.NoError(r.t, err)
 	return row
+}
+
+// rings counts the notices that ring.
+func (r *rig) rings() int {
+	r.t.Helper()
+	return storetest.Count(r.t, r.st, "select count(*) from outbox where content->>'msgtype' = 'm.text' and content->'m.mentions'->'user_ids' ? '@you:x'")
 }
 
 // notices are what the owner was told.

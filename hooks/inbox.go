@@ -1,13 +1,16 @@
 package hooks
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -78,7 +81,7 @@ func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
 		if err != nil || !first {
 			return err
 		}
-		return say(ctx, tx, in.box, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
+		return say(ctx, tx, in.box, outbox.Ring, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
 	})
 	if err != nil {
 		in.fail(ctx, w, err)
@@ -110,17 +113,21 @@ func callKey(h http.Header) string {
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
-// said makes one text of what a program sends: the fields that people read, else all of it.
+// said makes one text of what a program sends: the fields that people read, else all of it. Callers such as curl call any
+// text a form, so that the content counts before its type.
 func said(contentType string, body []byte) string {
-	media, _, _ := mime.ParseMediaType(contentType)
+	media, params, _ := mime.ParseMediaType(contentType)
 	text := string(body)
 	switch {
-	case media == "application/x-www-form-urlencoded":
-		if form, err := url.ParseQuery(text); err == nil {
-			text = formText(form)
-		}
 	case json.Valid(body):
 		text = jsonText(body)
+	case media == "application/x-www-form-urlencoded":
+		text = formText(text)
+	case media == "multipart/form-data":
+		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(mostCall)
+		if err == nil {
+			text = fieldsText(form.Value)
+		}
 	}
 	if text = oneLine(text); text == "" {
 		return "(nothing was said)"
@@ -151,15 +158,28 @@ func jsonText(body []byte) string {
 	return strings.Join(parts, " — ")
 }
 
-func formText(form url.Values) string {
+// formText reads a form. What has no field, or is no form, is text as it stands.
+func formText(text string) string {
+	form, err := url.ParseQuery(text)
+	if err != nil || !strings.Contains(text, "=") {
+		return text
+	}
+	return fieldsText(form)
+}
+
+// fieldsText is the fields that people read, else all of them.
+func fieldsText(form url.Values) string {
 	var parts []string
 	for _, name := range spokenFields() {
 		if value := form.Get(name); value != "" {
 			parts = append(parts, value)
 		}
 	}
-	if len(parts) == 0 {
-		return form.Encode()
+	if len(parts) > 0 {
+		return strings.Join(parts, " — ")
 	}
-	return strings.Join(parts, " — ")
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		parts = append(parts, strings.TrimSuffix(name+"="+strings.Join(form[name], " "), "="))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -56,15 +56,15 @@ func (w *Watch) Look(ctx context.Context, watch int64) error {
 	if wait := row.NextAt.Sub(w.now()); wait > 0 {
 		return jobs.Later(wait)
 	}
-	text, err := w.look(ctx, &row)
+	told, err := w.look(ctx, &row)
 	if err != nil {
 		return err
 	}
 	err = w.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NoteWatch(ctx, tx, row, row.Failures == 0 && text != ""); err != nil || text == "" {
+		if err := store.NoteWatch(ctx, tx, row, row.Failures == 0 && told.text != ""); err != nil || told.text == "" {
 			return err
 		}
-		return say(ctx, tx, w.Box, text)
+		return say(ctx, tx, w.Box, told.kind, told.text)
 	})
 	if err != nil {
 		return err
@@ -72,9 +72,15 @@ func (w *Watch) Look(ctx context.Context, watch int64) error {
 	return jobs.Later(row.NextAt.Sub(w.now()))
 }
 
-// look fetches the page and writes into the row what came of it. The text is what there is to tell; empty for nothing. An
-// error is one of this machine, not of the page.
-func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
+// news is what there is to tell of a page; an empty text is nothing.
+type news struct {
+	kind outbox.NoticeKind
+	text string
+}
+
+// look fetches the page, writes into the row what came of it and returns what there is to tell. An error is one of this
+// machine, not of the page.
+func (w *Watch) look(ctx context.Context, row *store.Watch) (news, error) {
 	every := time.Duration(row.Every) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
 	var lines []string
@@ -84,7 +90,7 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
 	failed := row.Failures >= failuresToTell
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return news{}, ctx.Err()
 	case errors.Is(err, fetch.ErrUnchanged):
 		row.Failures, row.Error = 0, ""
 	case err != nil:
@@ -95,10 +101,10 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
 		}
 		row.NextAt = w.now().Add(min(wait, max(longestEvery, every)))
 		if row.Failures != failuresToTell {
-			return "", nil
+			return news{}, nil
 		}
-		return fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
-			outbox.Escape(row.Name), failuresToTell, outbox.Escape(row.Error), row.Name), nil
+		return news{outbox.Ring, fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
+			outbox.Escape(row.Name), failuresToTell, outbox.Escape(row.Error), row.Name)}, nil
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
@@ -114,15 +120,15 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (string, error) {
 	if len(d.added)+len(d.removed) == 0 {
 		return again(failed, row.Name), nil
 	}
-	return changed(*row, d), nil
+	return news{outbox.Ring, changed(*row, d)}, nil
 }
 
 // again says that a page can be read after the owner was told that it cannot.
-func again(failed bool, name string) string {
+func again(failed bool, name string) news {
 	if !failed {
-		return ""
+		return news{}
 	}
-	return "✅ I can read **" + outbox.Escape(name) + "** again."
+	return news{outbox.Quiet, "✅ I can read **" + outbox.Escape(name) + "** again."}
 }
 
 // How much of a change is shown.
@@ -148,7 +154,7 @@ func changed(row store.Watch, d diff) string {
 }
 
 // say writes a notice to the admin room. Without one there is nobody to tell yet, and it is tried again.
-func say(ctx context.Context, tx store.Tx, box *outbox.Box, markdown string) error {
+func say(ctx context.Context, tx store.Tx, box *outbox.Box, kind outbox.NoticeKind, markdown string) error {
 	room, err := store.AdminChat(ctx, tx)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(time.Minute)
@@ -156,6 +162,6 @@ func say(ctx context.Context, tx store.Tx, box *outbox.Box, markdown string) err
 	if err != nil {
 		return err
 	}
-	_, _, err = box.Queue(ctx, tx, outbox.Notice(room, markdown, false))
+	_, _, err = box.Queue(ctx, tx, outbox.Notice(room, markdown, kind))
 	return err
 }

@@ -201,7 +201,13 @@ func TestWhatOtherProgramsSayIsShownAsTheirWords(t *testing.T) {
 		{"other JSON", "application/json", `{"state": "red"}`, `📬 **ci**: {"state": "red"}`},
 		{"a list", "application/json", `[1, 2]`, "📬 **ci**: [1, 2]"},
 		{"a form", "application/x-www-form-urlencoded", "title=Hi&x=1", "📬 **ci**: Hi"},
-		{"a form without words", "application/x-www-form-urlencoded", "x=1", "📬 **ci**: x=1"},
+		{"a form without words", "application/x-www-form-urlencoded", "x=1&state=half+done", "📬 **ci**: state=half done, x=1"},
+		{"text that curl calls a form", "application/x-www-form-urlencoded", "backup failed on nas", "📬 **ci**: backup failed on nas"},
+		{"text with signs of a form", "application/x-www-form-urlencoded", "C++ build & test: 90% done", "📬 **ci**: C++ build & test: 90% done"},
+		{"text with an equals sign", "application/x-www-form-urlencoded", "disk usage=95%", "📬 **ci**: disk usage=95%"},
+		{"JSON that curl calls a form", "application/x-www-form-urlencoded", `{"text": "a=b & c"}`, "📬 **ci**: a=b & c"},
+		{"a form in parts", "multipart/form-data; boundary=xx", "--xx\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nbackup failed\r\n--xx--\r\n", "📬 **ci**: backup failed"},
+		{"parts that are cut off", "multipart/form-data; boundary=xx", "--xx\r\nno end", "📬 **ci**: --xx no end"},
 		{"nothing", "text/plain", "", "📬 **ci**: (nothing was said)"},
 		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)", "📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
 		{"no text at all", "application/octet-stream", "a\xff\x00b", "📬 **ci**: a�b"},
@@ -209,6 +215,7 @@ func TestWhatOtherProgramsSayIsShownAsTheirWords(t *testing.T) {
 		r, address := inbox(t)
 		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, test.contentType, test.body), test.name)
 		require.Equal(t, []string{test.want}, r.notices(), test.name)
+		require.Equal(t, 1, r.rings(), test.name)
 	}
 }
 
@@ -251,6 +258,7 @@ func FuzzSaid(f *testing.F) {
 	f.Add("application/json", `{"title": "a", "text": ["b"]}`)
 	f.Add("application/x-www-form-urlencoded", "a=%zz&title=x")
 	f.Add("text/plain; charset=\xff", "\x00")
+	f.Add("multipart/form-data; boundary=x", "--x\r\n\r\n\r\n--x--")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
 		text := said(contentType, []byte(body))
 		require.NotEmpty(t, text)

@@ -37,7 +37,7 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 	approved := b.reply("hello")
 	approved.Purpose = policy.PurposeDraft
 	require.Equal(t, store.OutQueued, b.row(b.mustQueue(approved)).State)
-	require.Equal(t, store.OutQueued, b.row(b.mustQueue(Notice(b.admin, "to the owner", false))).State)
+	require.Equal(t, store.OutQueued, b.row(b.mustQueue(Notice(b.admin, "to the owner", Quiet))).State)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.SetDelivery(ctx, tx, b.chat.ID, policy.DeliveryAuto)
 	})

@@ -25,6 +25,8 @@ type Rules struct {
 	Defaults   policy.Defaults
 	OwnerPause time.Duration
 	SendCap    policy.Rate
+	// Owner is who is mentioned in what needs the owner.
+	Owner id.UserID
 	// Name is what the assistant is called unless the owner renamed it. It marks what is said in the owner's name: "[Nora] ...".
 	Name string
 	// Disclose tells by protocol whether that mark is set.
@@ -57,8 +59,10 @@ type Letter struct {
 	Purpose policy.Purpose
 	Text    string
 	HTML    string // for the admin room; empty: the text alone
-	// Wake makes the owner's phone ring. Only in the admin room; contacts' messages always do.
-	Wake      bool
+	// Kind says whether it rings, in the admin room; contacts' messages always do.
+	Kind NoticeKind
+	// Mention is who a notice that rings is for; empty: the owner.
+	Mention   id.UserID
 	Spans     []store.Span
 	Addressed bool
 	// Hold makes it a draft wherever it goes: it is sent once the owner said yes.
@@ -84,7 +88,7 @@ type Profile struct {
 	Avatar id.ContentURIString `json:"avatar_url,omitempty"`
 }
 
-// content is the event's content as Matrix has it. m.mentions is left empty: nobody is pinged by what a text happens to hold.
+// content is the event's content as Matrix has it. m.mentions names at most who a notice is for: nobody is pinged by what a text happens to hold.
 type content struct {
 	MsgType   string    `json:"msgtype,omitempty"`
 	Body      string    `json:"body,omitempty"`
@@ -92,10 +96,14 @@ type content struct {
 	HTML      string    `json:"formatted_body,omitempty"`
 	FileName  string    `json:"filename,omitempty"`
 	Info      *fileInfo `json:"info,omitempty"`
-	Mentions  *struct{} `json:"m.mentions,omitempty"`
+	Mentions  *mentions `json:"m.mentions,omitempty"`
 	RelatesTo *relation `json:"m.relates_to,omitempty"`
 	By        *Profile  `json:"com.beeper.per_message_profile,omitempty"`
 	Key       string    `json:"ai.multis.out,omitempty"`
+}
+
+type mentions struct {
+	Users []id.UserID `json:"user_ids,omitempty"`
 }
 
 type fileInfo struct {
@@ -197,16 +205,13 @@ func (b *Box) write(l Letter, name string) (store.Out, content, error) {
 		c.RelatesTo = &relation{Type: "m.annotation", Event: l.React, Key: l.Text}
 	case l.Purpose == policy.PurposeNotice:
 		o.SendAs = policy.AsBot
-		c.MsgType, c.Body, c.Mentions = "m.notice", l.Text, &struct{}{}
-		if l.Wake {
-			c.MsgType = "m.text"
-		}
-		c.By = l.By
+		c.address(l, b.rules.Owner)
+		c.Body, c.By = l.Text, l.By
 		if l.HTML != "" {
 			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
 		}
 	default:
-		c.MsgType, c.Body, c.Mentions = "m.text", b.disclosed(l, name), &struct{}{}
+		c.MsgType, c.Body, c.Mentions = "m.text", b.disclosed(l, name), &mentions{}
 	}
 	if l.Replace != "" {
 		o.Content, err = replacing(c, l.Replace)

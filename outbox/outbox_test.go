@@ -57,7 +57,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{t: t, store: storetest.New(t), wire: &wire{}}
 	b.box = New(b.store, Rules{
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora",
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: "@you:x", Name: "Nora",
 		Disclose: func(protocol string) bool { return protocol != "plain" },
 	}, b.wire)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
@@ -234,7 +234,7 @@ func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			first, second, third := b.mustQueue(b.reply("one")), b.mustQueue(b.reply("two")), b.mustQueue(b.reply("three"))
-			elsewhere := b.mustQueue(Notice(b.admin, "not of this chat", false))
+			elsewhere := b.mustQueue(Notice(b.admin, "not of this chat", Quiet))
 			require.True(t, jobs.IsLater(b.send(second)))
 			require.Equal(t, 1, b.sends(second), "an older one waits still")
 			settle(b, first)
@@ -309,7 +309,7 @@ func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
 func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	out, d := b.queue(Notice(b.admin, "**Ana** said "+Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), false))
+	out, d := b.queue(Notice(b.admin, "**Ana** said "+Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
 	require.True(t, d.Allow)
 	o := b.row(out)
 	require.Equal(t, policy.AsBot, o.SendAs)
@@ -321,13 +321,39 @@ func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 		require.NotContains(t, c.HTML, tag)
 	}
 	require.Equal(t, 1, strings.Count(c.HTML, "<strong>"))
-	require.NotNil(t, c.Mentions)
-
-	out, _ = b.queue(Notice(b.admin, "wake up", true))
-	require.Contains(t, string(b.row(out).Content), `"m.text"`)
+	require.Equal(t, &mentions{}, c.Mentions)
 	out, d = b.queue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$command"})
 	require.True(t, d.Allow)
 	require.Equal(t, "m.reaction", b.row(out).EventType)
+}
+
+func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, tt := range map[string]struct {
+		kind     NoticeKind
+		mention  id.UserID
+		msgType  string
+		mentions string
+	}{
+		"what multis says by itself is not pushed":         {Quiet, "", "m.notice", `{}`},
+		"an answer is shown like a message":                {Answer, "", "m.text", `{}`},
+		"what needs the owner mentions the owner":          {Ring, "", "m.text", `{"user_ids": ["@you:x"]}`},
+		"what needs somebody else mentions that one alone": {Ring, "@eva:x", "m.text", `{"user_ids": ["@eva:x"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := Notice(b.admin, "something", tt.kind)
+			l.Mention = tt.mention
+			var c struct {
+				MsgType  string          `json:"msgtype"`
+				Mentions json.RawMessage `json:"m.mentions"`
+			}
+			require.NoError(t, json.Unmarshal(b.row(b.mustQueue(l)).Content, &c))
+			require.Equal(t, tt.msgType, c.MsgType)
+			require.JSONEq(t, tt.mentions, string(c.Mentions))
+		})
+	}
 }
 
 func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
@@ -339,12 +365,12 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 		return err
 	})
 	quoting := func() uuid.UUID {
-		l := Notice(b.admin, "Ana said: my secret", true)
+		l := Notice(b.admin, "Ana said: my secret", Ring)
 		l.About = []int64{message + 1000, message}
 		out, _ := b.queue(l)
 		return out
 	}
-	sent, other := quoting(), b.mustQueue(Notice(b.admin, "something else", false))
+	sent, other := quoting(), b.mustQueue(Notice(b.admin, "something else", Quiet))
 	require.NoError(t, b.send(sent))
 	require.NoError(t, b.send(other))
 	waiting := quoting()

@@ -115,7 +115,7 @@ func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func() uuid.UUID {
-		l := Notice(b.admin, "as files", false)
+		l := Notice(b.admin, "as files", Answer)
 		l.File = &File{Name: "all.zip", MIME: "application/zip", Data: []byte("zip")}
 		return b.mustQueue(l)
 	}
@@ -227,7 +227,7 @@ func TestAFileGoesWithItsCaption(t *testing.T) {
 	_, contents := b.parts(out)
 	require.Equal(t, "[Nora] The price list.", contents[0].Body)
 	require.Equal(t, "prices.pdf", contents[0].FileName)
-	notice := Notice(b.admin, "Here.", false)
+	notice := Notice(b.admin, "Here.", Answer)
 	notice.File = l.File
 	_, d = b.queue(notice)
 	require.True(t, d.Allow)

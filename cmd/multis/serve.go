@@ -203,7 +203,7 @@ func adminRules(cfg *config.Config, model string, defaults policy.Defaults) (adm
 }
 
 func outboxRules(cfg *config.Config, defaults policy.Defaults) outbox.Rules {
-	return outbox.Rules{Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: discloses(cfg)}
+	return outbox.Rules{Owner: cfg.Owner, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: discloses(cfg)}
 }
 
 func inboxRules(cfg *config.Config, defaults policy.Defaults) appservice.Rules {
@@ -245,7 +245,7 @@ func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Lib
 func fileSender(st *store.Store, box *outbox.Box) func(context.Context, store.Chat, tools.Outgoing) error {
 	return func(ctx context.Context, room store.Chat, f tools.Outgoing) error {
 		return st.InTx(ctx, func(tx store.Tx) error {
-			letter := outbox.Notice(room, outbox.Escape(f.Caption), false)
+			letter := outbox.Notice(room, outbox.Escape(f.Caption), outbox.Answer)
 			letter.File = &outbox.File{Name: f.Name, MIME: f.MIME, Data: f.Data}
 			_, _, err := box.Queue(ctx, tx, letter)
 			return err
