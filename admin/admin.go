@@ -325,7 +325,7 @@ func (a *Admin) write(ctx context.Context, tx store.Tx, room store.Chat, ans ans
 	if asks != nil {
 		markdown += " Open until " + a.moment(expires) + "."
 	}
-	letter := outbox.Notice(room, fit(markdown), ans.kind)
+	letter := notice(room, markdown, ans.kind, asks != nil)
 	letter.About, letter.RestsOn = ans.about, restsOn
 	out, _, err := a.Box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {

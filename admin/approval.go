@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"multis/jobs"
 	"multis/outbox"
@@ -80,31 +82,61 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 	})
 }
 
-// maxArgument is how much of an argument is shown, in characters.
-const maxArgument = 2000
-
-// argumentsText shows a call's arguments, one a line.
+// argumentsText shows a call's arguments whole, one a line, in their order and with each name as often as it stands there.
 func argumentsText(raw string) string {
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(raw), &args) != nil || len(args) == 0 {
-		return code(clip(raw, maxArgument)) + unshown(raw)
+	args, ok := parseArguments(raw)
+	if !ok {
+		return wholeText(raw)
 	}
 	var lines []string
-	for _, name := range sortedKeys(args) {
-		value := string(args[name])
+	for _, arg := range args {
+		value := string(arg.value)
 		var text string
-		if json.Unmarshal(args[name], &text) == nil {
+		if json.Unmarshal(arg.value, &text) == nil {
 			value = text
 		}
-		lines = append(lines, esc(name)+": "+quote(value, maxArgument)+unshown(value))
+		lines = append(lines, wholeText(arg.name)+": “"+wholeText(value)+"”")
 	}
 	return strings.Join(lines, "\n")
 }
 
-// unshown says how much of an argument is not shown: nobody shall agree to what he does not know of.
-func unshown(value string) string {
-	if more := len([]rune(value)) - maxArgument; more > 0 {
-		return fmt.Sprintf(" ⚠️ **and %d more characters, which are not shown**", more)
+// argument is one argument of a call.
+type argument struct {
+	name  string
+	value json.RawMessage
+}
+
+// parseArguments reads a JSON object, keeping names that stand in it twice: programs differ in which of them they take.
+// False: it is none, or an empty one.
+func parseArguments(raw string) ([]argument, bool) {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return nil, false
 	}
-	return ""
+	var args []argument
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		arg := argument{name: fmt.Sprint(name)}
+		if err := dec.Decode(&arg.value); err != nil {
+			return nil, false
+		}
+		args = append(args, arg)
+	}
+	if _, err := dec.Token(); err != nil || len(strings.TrimSpace(raw[dec.InputOffset():])) > 0 {
+		return nil, false
+	}
+	return args, len(args) > 0
+}
+
+// wholeText shows a text so that nothing of it is unseen: what a message would leave out (line ends, invisible characters,
+// spaces beside each other) is written as an escape.
+func wholeText(s string) string {
+	if s != line(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		quoted := strconv.Quote(s)
+		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
+	}
+	return outbox.Escape(s)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -101,5 +99,3 @@ func stop(ctx context.Context, tx store.Tx, number int64) error {
 	}
 	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: number})
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

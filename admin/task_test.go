@@ -66,19 +66,71 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	require.Contains(t, r.owner("no"), "Not done")
 	require.False(t, *decided(no))
 
-	long := strings.Repeat("x", 2500)
-	task := r.taskOf("long")
-	hidden, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c9", Tool: "send_file", Arguments: `{"text": "` + long + `"}`, ExpiresAt: r.now.Add(time.Minute)})
-	require.NoError(t, err)
-	require.NoError(t, r.admin.AskApproval(r.ctx, hidden.ID))
-	r.flush()
-	require.Contains(t, r.last().Body, "and 500 more characters, which are not shown")
-	r.owner("no")
-
 	late := ask("c3")
 	r.now = r.now.Add(16 * time.Minute)
 	r.owner("yes")
 	require.Nil(t, decided(late))
 	require.NoError(t, r.admin.AskApproval(r.ctx, late.ID), "and what is over is not asked for again")
 	require.Empty(t, r.flush())
+}
+
+// asksAbout has the owner asked about a call with these arguments.
+func (r *rig) asksAbout(arguments string) store.Approval {
+	r.t.Helper()
+	task := r.taskOf(arguments)
+	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.admin.AskApproval(r.ctx, a.ID))
+	return a
+}
+
+func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var args []string
+	for _, name := range []string{"a", "b", "c", "d"} {
+		args = append(args, fmt.Sprintf("%q: %q", name, strings.Repeat(name, 1990)))
+	}
+	a := r.asksAbout("{" + strings.Join(args, ", ") + `, "to": "mallory@example.org"}`)
+	var file []byte
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files").Scan(&file))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		require.Contains(t, string(file), name+": “"+strings.Repeat(name, 1990)+"”")
+	}
+	require.Contains(t, string(file), "to: “mallory@example.org”")
+	r.flush()
+	shown := r.last()
+	require.Equal(t, "m.file", shown.Type)
+	require.Contains(t, shown.Body, "wants to use `mail__send`")
+	require.Contains(t, shown.Body, "This is only its beginning.")
+	require.Contains(t, shown.Body, "👍 do it · 👎 don't. Open until 18:15.")
+	require.Contains(t, r.reacts(shown.Event, "👍"), "Allowed")
+	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
+	require.NoError(t, err)
+	require.True(t, *now.Allowed)
+
+	r.asksAbout(`{"text": "` + strings.Repeat("x", 2500) + `"}`)
+	r.flush()
+	require.Equal(t, "m.notice", r.last().Type)
+	require.Contains(t, r.last().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
+}
+
+func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for arguments, want := range map[string]string{
+		`{"to": "ana@example.org", "to": "mallory@example.org"}`: "to: “ana@example.org”\nto: “mallory@example.org”",
+		`{"command": "ls\nrm -rf x"}`:                            `command: “ls\nrm -rf x”`,
+		`{"name": "invoice\u202egpj.exe"}`:                       `name: “invoice\u202egpj.exe”`,
+		`{"name": "a\u200bb"}`:                                   `name: “a\u200bb”`,
+		`{"a\nb": "x  y"}`:                                       `a\nb: “x \x20y”`,
+		`{"list": ["a", {"b":1,"b":2}]}`:                         `list: “["a", {"b":1,"b":2}]”`,
+		`{"a": 1} {"b": 2}`:                                      `{"a": 1} {"b": 2}`,
+		`{"quote": "say \"yes\""}`:                               `quote: “say "yes"”`,
+		`{}`:                                                     `{}`,
+	} {
+		r.asksAbout(arguments)
+		r.flush()
+		require.Contains(t, r.last().Body, want, arguments)
+	}
 }

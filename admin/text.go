@@ -26,6 +26,22 @@ func fit(markdown string) string {
 	return clip(markdown, maxText)
 }
 
+// notice is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
+// it: what is too long for a message is then attached to its beginning as a file.
+func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Letter {
+	text := fit(markdown)
+	if !whole || len([]rune(text)) < maxText {
+		return outbox.Notice(room, text, kind)
+	}
+	hint := ""
+	if at := strings.LastIndex(markdown, "\n\n"); at >= 0 {
+		hint = clip(markdown[at:], maxText/4)
+	}
+	letter := outbox.Notice(room, fit(clip(markdown, maxText/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint), kind)
+	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.Notice(room, markdown, kind).Text + "\n")}
+	return letter
+}
+
 // isControl reports whether r is a control character, or an override of the direction of writing.
 func isControl(r rune) bool {
 	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')

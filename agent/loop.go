@@ -310,6 +310,10 @@ func (r *run) prepare(ctx context.Context, p *pending) error {
 		return err
 	}
 	p.spec = spec
+	if verdict.Ask && r.toolStep(*p).Arguments != arguments(p.call) {
+		p.settled, p.result = true, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so.")
+		return r.endTool(ctx, *p)
+	}
 	if verdict.Ask {
 		return r.approval(ctx, p)
 	}
@@ -444,9 +448,13 @@ func (r *run) toolCall(c llm.Call) tools.Call {
 }
 
 func (r *run) toolStep(p pending) store.Step {
-	args := string(p.call.Args)
-	if p.call.Malformed != "" {
-		args = p.call.Malformed
+	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.Effect, Fence: p.fence}
+}
+
+// arguments are those of a call as the model wrote them.
+func arguments(c llm.Call) string {
+	if c.Malformed != "" {
+		return c.Malformed
 	}
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(args), Effect: p.spec.Effect, Fence: p.fence}
+	return string(c.Args)
 }

@@ -226,6 +226,21 @@ func (b *bundle) decide(a store.Approval, allowed bool) {
 	}))
 }
 
+func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----", "b": "and all the lamps of the street"}),
+		llmtest.Reply{Text: says("I cannot.", 0, "")}))
+	b := setup(t, model)
+	l := &lamp{tier: tools.Confirm}
+	b.equip(l)
+	b.ask("light, please")
+	require.Zero(t, b.count("select count(*) from approvals"))
+	require.Zero(t, l.lit.Load())
+	_, steps := b.task()
+	require.Equal(t, string(tools.CodeRefused), steps[1].Code)
+	require.Contains(t, steps[1].Text, "looks like a password or a key")
+}
+
 func TestAfterACrashAnEffectIsToldNotRepeatedAndTheModelIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I cannot tell.", 0, "")}))

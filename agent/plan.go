@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -58,11 +59,21 @@ func readProposal(text string) (proposal, error) {
 		return proposal{}, fmt.Errorf("read JSON: %w", err)
 	}
 	for _, s := range all.Steps {
-		if s.Text = oneLine(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
+		if s.Text = seen(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
 			kept.Steps = append(kept.Steps, s)
 		}
 	}
 	return kept, nil
+}
+
+// seen is a text as the owner sees it: in one line, without the characters that show nothing.
+func seen(s string) string {
+	return oneLine(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s))
 }
 
 // Plan begins to plan what the owner wants to have reached. The plan is shown to him, and nothing of it is done before he agrees.

@@ -268,3 +268,10 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	require.Equal(t, store.TaskCompleted, b.children()[0].State)
 	require.Equal(t, 2, b.jobs("child"))
 }
+
+func TestAStepOfAPlanIsWhatTheOwnerSees(t *testing.T) {
+	t.Parallel()
+	p, err := readProposal(`{"steps": [{"text": "Write\n to  \u202eBen\u200b"}]}`)
+	require.NoError(t, err)
+	require.Equal(t, "Write to Ben", p.Steps[0].Text)
+}
