@@ -36,6 +36,12 @@ type StatusError struct {
 	After time.Duration
 }
 
+// ElsewhereError is returned for an address that was not allowed, such as one that a server redirects to.
+type ElsewhereError struct{ To string }
+
+// Error says where it leads.
+func (e ElsewhereError) Error() string { return "it leads to " + e.To + ", which nobody allowed" }
+
 // Error says it in the words of HTTP.
 func (e StatusError) Error() string {
 	return fmt.Sprintf("the server says %d %s", e.Code, http.StatusText(e.Code))
@@ -90,29 +96,46 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = "multis"
 	}
-	dialer := &net.Dialer{Timeout: maxTime, Control: control(o.Private)}
+	kinds := []Kind{Public}
+	if o.Private {
+		kinds = append(kinds, Private, Own, Loopback)
+	}
+	dialer := &net.Dialer{Timeout: maxTime, Control: Control(kinds...)}
 	return &Client{agent: o.Agent, http: http.Client{
 		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
 			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: maxTime, MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects {
-				return ErrRedirects
-			}
-			return check(req.URL)
 		},
 	}}
 }
 
 // Get fetches what stands under an address, unless it is the version that known stands for.
 func (c *Client) Get(ctx context.Context, address string, known Validator) (Page, error) {
+	return c.GetWithin(ctx, address, known, func(string) bool { return true })
+}
+
+// GetWithin is Get that stays with the addresses for which may says yes: it is asked about the first one and about each that the server
+// redirects to. What it says no to is an ElsewhereError.
+func (c *Client) GetWithin(ctx context.Context, address string, known Validator, may func(address string) bool) (Page, error) {
 	target, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return Page{}, ErrAddress
 	}
+	check := func(to *url.URL) error {
+		if err := check(to); err != nil || may(to.String()) {
+			return err
+		}
+		return ElsewhereError{To: to.Redacted()}
+	}
 	if err := check(target); err != nil {
 		return Page{}, err
+	}
+	client := c.http
+	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return ErrRedirects
+		}
+		return check(req.URL)
 	}
 	target.User, target.Fragment = nil, ""
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, ErrTooSlow)
@@ -126,7 +149,7 @@ func (c *Client) Get(ctx context.Context, address string, known Validator) (Page
 	if known != "" {
 		req.Header.Set(known.header(), string(known))
 	}
-	resp, err := c.http.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return Page{}, cause(ctx, err)
 	}
@@ -179,6 +202,9 @@ func check(u *url.URL) error {
 
 // cause finds what people can make sense of in an error of the network. What it hides is no more than the address.
 func cause(ctx context.Context, err error) error {
+	if elsewhere, is := errors.AsType[ElsewhereError](err); is {
+		return elsewhere
+	}
 	for _, known := range []error{ErrPrivate, ErrRedirects, ErrAddress} {
 		if errors.Is(err, known) {
 			return known

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -132,19 +133,78 @@ func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestOnlyTheOpenInternetIsPublic(t *testing.T) {
+func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
 	t.Parallel()
-	for _, a := range []string{"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1"} {
-		require.True(t, public(netip.MustParseAddr(a)), a)
-	}
-	for _, a := range []string{
-		"0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1",
-		"192.168.1.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1",
-		"64:ff9b::7f00:1", "64:ff9b:1::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
+	_, mine, err := net.ParseCIDR("93.184.216.35/24")
+	require.NoError(t, err)
+	mine.IP = net.ParseIP("93.184.216.35")
+	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)}, &net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
+	for want, addresses := range map[Kind][]string{
+		Public:   {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
+		Own:      {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
+		Private:  {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fc00::1", "fd12::1"},
+		Loopback: {"0.0.0.0", "127.0.0.1", "127.9.9.9", "::", "::1", "::ffff:127.0.0.1", "::ffff:0.0.0.0"},
+		Nowhere: {
+			"0.1.2.3", "100.64.0.1", "100.100.100.200", "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
+			"192.0.0.1", "192.0.0.192", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::5db8:d823", "64:ff9b:1::1", "fd00:ec2::254",
+			"fd20:ce::254", "fd00:c1::a9fe:a9fe", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "2002:a83f:8110::",
+		},
 	} {
-		require.False(t, public(netip.MustParseAddr(a)), a)
+		for _, a := range addresses {
+			require.Equal(t, want, kindOf(netip.MustParseAddr(a), own), a)
+		}
 	}
-	require.False(t, public(netip.Addr{}))
+	require.Equal(t, Nowhere, kindOf(netip.Addr{}, own))
+}
+
+func TestThisMachineIsNotReachedUnderAnyOfItsOwnAddresses(t *testing.T) {
+	t.Parallel()
+	own, err := net.InterfaceAddrs()
+	require.NoError(t, err)
+	require.NotEmpty(t, own)
+	for _, o := range own {
+		p, err := netip.ParsePrefix(o.String())
+		require.NoError(t, err)
+		require.ErrorIs(t, Control(Public, Private)("tcp", netip.AddrPortFrom(p.Addr(), 80).String(), nil), ErrPrivate)
+	}
+	require.NoError(t, Control(Public)("tcp", "1.1.1.1:443", nil))
+	require.NoError(t, Control(Public, Loopback)("tcp", "[::ffff:127.0.0.1]:80", nil))
+	require.ErrorIs(t, Control(Public)("tcp", "localhost:80", nil), ErrPrivate)
+}
+
+func TestThisMachineIsKnownByItsNames(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1", "::ffff:0.0.0.0", "::ffff:127.0.0.1"} {
+		require.True(t, IsLoopback(host), host)
+	}
+	for _, host := range []string{"", "localhost.example.com", "notlocalhost", "10.0.0.1", "example.com"} {
+		require.False(t, IsLoopback(host), host)
+	}
+}
+
+func TestEveryHopIsJudgedAsTheFirstAddressIs(t *testing.T) {
+	t.Parallel()
+	reached := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	t.Cleanup(other.Close)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/on", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/next", http.StatusFound) })
+	mux.HandleFunc("/next", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL+"/end?x=1", http.StatusFound)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	c := New(Options{Private: true})
+	may := func(address string) bool { return strings.HasPrefix(address, server.URL) }
+	_, err := c.GetWithin(t.Context(), server.URL+"/on", "", may)
+	require.Equal(t, ElsewhereError{To: other.URL + "/end?x=1"}, err)
+	require.False(t, reached)
+	_, err = c.GetWithin(t.Context(), other.URL, "", may)
+	require.Equal(t, ElsewhereError{To: other.URL}, err)
+	require.False(t, reached)
+	_, err = c.Get(t.Context(), server.URL+"/on", "")
+	require.NoError(t, err)
+	require.True(t, reached)
 }
 
 func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {

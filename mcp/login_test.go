@@ -306,9 +306,9 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 	t.Parallel()
 	here := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(here.Close)
-	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true, "https://tools.example.com/mcp": false, "https://203.0.113.7/mcp": false} {
+	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true, "https://tools.example.com/mcp": false, "https://93.184.216.34/mcp": false} {
 		client := plainClient(address, "")
-		for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
+		for _, host := range []string{"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"} {
 			resp, err := client.Get(strings.Replace(here.URL, "127.0.0.1", host, 1))
 			if !reached {
 				require.ErrorIs(t, err, errHere, address+" "+host)
@@ -319,6 +319,9 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	}
+	// A name shows only when it is resolved where it leads.
+	_, err := newBearer("https://tools.example.com/mcp", "").next.DialContext(t.Context(), "tcp", here.Listener.Addr().String())
+	require.ErrorIs(t, err, errHere)
 }
 
 func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {

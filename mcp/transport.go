@@ -2,9 +2,10 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"multis/fetch"
 	"multis/policy"
 )
 
@@ -76,7 +78,29 @@ type bearer struct {
 func newBearer(address, token string) bearer {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	at, err := url.Parse(address)
-	return bearer{token: token, local: err == nil && onThisMachine(at.Hostname()), next: next}
+	if err != nil {
+		at = &url.URL{} // the configuration has no such address
+	}
+	b := bearer{token: token, local: fetch.IsLoopback(at.Hostname()), next: next}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: at}); err == nil && proxy != nil {
+		return b // whose connections are to the proxy, wherever that is
+	}
+	next.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
+		kinds := []fetch.Kind{fetch.Public, fetch.Private}
+		if host, _, err := net.SplitHostPort(to); err == nil && strings.EqualFold(host, at.Hostname()) {
+			kinds = append(kinds, fetch.Own) // the owner named it
+		}
+		if b.local {
+			kinds = append(kinds, fetch.Own, fetch.Loopback)
+		}
+		dialer := net.Dialer{Timeout: connectTime, Control: fetch.Control(kinds...)}
+		conn, err := dialer.DialContext(ctx, network, to)
+		if errors.Is(err, fetch.ErrPrivate) {
+			return nil, errHere
+		}
+		return conn, err
+	}
+	return b
 }
 
 // errHere: a server elsewhere said who lets the owner log in, and may name what only this machine reaches.
@@ -86,7 +110,7 @@ var errHere = errors.New("it names an address of the machine that multis runs on
 func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !b.local && onThisMachine(r.URL.Hostname()) {
+	if !b.local && fetch.IsLoopback(r.URL.Hostname()) {
 		return nil, errHere
 	}
 	if b.token != "" {
@@ -98,11 +122,6 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
 	}
 	return resp, err
-}
-
-func onThisMachine(host string) bool {
-	at, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && at.Unmap().IsLoopback()
 }
 
 // tail keeps the last of what a program says.

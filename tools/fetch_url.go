@@ -39,10 +39,15 @@ func (FetchURL) Spec() Spec {
 // TierOf lets what the owner named or allowed be read at once.
 func (t FetchURL) TierOf(c Call) Tier {
 	args, err := Decode[fetchURLArgs](c)
-	if err != nil || (!inDomains(args.URL, t.Domains) && !inDomains(args.URL, c.Domains) && !names(c.Asked, args.URL)) {
+	if err != nil || !t.allows(c, args.URL) {
 		return Confirm
 	}
 	return Read
+}
+
+// allows tells whether an address may be read without asking: the owner named it, or its domain is one that may.
+func (t FetchURL) allows(c Call, address string) bool {
+	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || names(c.Asked, address)
 }
 
 // Run fetches.
@@ -51,10 +56,14 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Bad(err), nil
 	}
-	page, err := t.Client.Get(ctx, args.URL, "")
+	// Within one site a page may move, because the site that was allowed chose where to.
+	page, err := t.Client.GetWithin(ctx, args.URL, "", func(hop string) bool { return site(hop) == site(args.URL) || t.allows(c, hop) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, err
+		}
+		if elsewhere, is := errors.AsType[fetch.ElsewhereError](err); is {
+			return Failed("It was not read: "+elsewhere.Error()+". To read that, call fetch_url with its address; the owner is asked.", false), nil
 		}
 		var status fetch.StatusError
 		return Failed("It cannot be read: "+err.Error()+".", errors.As(err, &status) && status.Temporary()), nil
@@ -96,6 +105,9 @@ func host(address string) string {
 	}
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
+
+// site is the host of an address, with or without a www in front.
+func site(address string) string { return strings.TrimPrefix(host(address), "www.") }
 
 // nameOf is what a document under an address is called.
 func nameOf(address string) string {
