@@ -214,7 +214,7 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	r.fetch = nil
 	r.restart()
 	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads into a private network, where I read nothing.", said(r.work()))
+	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads to this machine or into a private network, where I read nothing.", said(r.work()))
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"), "what was there stays")
 }
 

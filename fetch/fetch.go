@@ -19,7 +19,7 @@ import (
 // Why an address was not fetched. Get returns them; each goes on a sentence for the person who named the address.
 var (
 	ErrAddress     = errors.New("an address begins with http:// or https:// and a name")
-	ErrPrivate     = errors.New("it leads into a private network, where I read nothing")
+	ErrPrivate     = errors.New("it leads to this machine or into a private network, where I read nothing")
 	ErrRedirects   = errors.New("it sends me on and on: 5 times are enough")
 	ErrTooBig      = errors.New("it is too big: 10 MB at most")
 	ErrTooSlow     = errors.New("the server took too long")
