@@ -111,7 +111,7 @@ func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
 
 	r.asksAbout(`{"text": "` + strings.Repeat("x", 2500) + `"}`)
 	r.flush()
-	require.Equal(t, "m.notice", r.last().Type)
+	require.Equal(t, "m.text", r.last().Type)
 	require.Contains(t, r.last().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
 }
 
