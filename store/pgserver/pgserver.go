@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -29,6 +30,8 @@ var ErrNoBinaries = errors.New("no Postgres found on PATH or in /usr/lib/postgre
 type Options struct {
 	// Dir is the folder that holds the data, the socket and the log. It is made if missing.
 	Dir string
+	// Share connects to the server that another program already runs on the data, and leaves it running. Without one, Start runs its own.
+	Share bool
 	// Throwaway gives up durability for speed. Only for tests.
 	Throwaway bool
 }
@@ -36,7 +39,7 @@ type Options struct {
 // Server is a running Postgres.
 type Server struct {
 	dir  string
-	cmd  *exec.Cmd
+	cmd  *exec.Cmd     // nil: another program runs it
 	done chan struct{} // closed when the process has ended
 	err  error         // how it ended; read after done
 }
@@ -50,7 +53,7 @@ const (
 )
 
 // Start runs a server on the data in o.Dir, which it initialises if it is empty, and waits until it answers. A server
-// whose program was killed a moment ago is waited for.
+// whose program was killed a moment ago is waited for. Nothing on disk changes while another server runs on the data.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -60,25 +63,23 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
 	}
-	var as *syscall.Credential // as we are, unless Postgres refuses that
-	if os.Geteuid() == 0 {
-		if as, err = unprivileged(); err != nil {
-			return nil, err
-		}
+	as, err := serverUser(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, done: make(chan struct{})}
+	if other, err := s.awaitOther(ctx, o.Share); err != nil || other {
+		return s, err
 	}
 	if err := prepare(ctx, dir, as); err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); errors.Is(err, os.ErrNotExist) {
-		if err := initdb(ctx, bin, data, as, o.Throwaway); err != nil {
+	if _, err := os.Stat(filepath.Join(s.data(), "PG_VERSION")); errors.Is(err, fs.ErrNotExist) {
+		if err := initdb(ctx, bin, s.data(), as, o.Throwaway); err != nil {
 			return nil, err
 		}
-	} else if err := awaitOrphan(ctx, data); err != nil {
-		return nil, err
 	}
-	s := &Server{dir: dir, done: make(chan struct{})}
-	if err := s.spawn(bin, data, as, o.Throwaway); err != nil {
+	if err := s.spawn(bin, s.data(), as, o.Throwaway); err != nil {
 		return nil, err
 	}
 	if err := s.wait(ctx); err != nil {
@@ -136,8 +137,11 @@ func (s *Server) addVectors(ctx context.Context, db string) error {
 	return nil
 }
 
-// Stop shuts the server down, ends its sessions and waits for it.
+// Stop shuts the server down, ends its sessions and waits for it. One that another program runs is left alone.
 func (s *Server) Stop() error {
+	if s.cmd == nil {
+		return nil
+	}
 	// SIGINT is Postgres' fast shutdown: sessions are ended, data is safe.
 	_ = s.cmd.Process.Signal(syscall.SIGINT) // one that has ended already needs none
 	select {
@@ -151,6 +155,8 @@ func (s *Server) Stop() error {
 }
 
 func (s *Server) socketDir() string { return filepath.Join(s.dir, "run") }
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // spawn starts the server on a thread that lives as long as it does: the kernel sends the death signal when the thread
 // that made the child ends, not when the program does.
@@ -188,9 +194,9 @@ func (s *Server) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
+		err := s.answers(ctx)
 		if err == nil {
-			return conn.Close(ctx)
+			return nil
 		}
 		select {
 		case <-s.done:
@@ -223,7 +229,45 @@ func binaries() (string, error) {
 	return "", ErrNoBinaries
 }
 
-// unprivileged is the user that root runs Postgres as, which refuses root.
+// serverUser is who the server runs as: the owner of its folder, or for a new one whoever we are. nil means ourselves. Postgres refuses
+// root, so root's new server gets an unprivileged user.
+func serverUser(dir string) (*syscall.Credential, error) {
+	us := os.Geteuid()
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && us != 0:
+		return nil, nil //nolint:nilnil // nil means ourselves
+	case errors.Is(err, fs.ErrNotExist):
+		return unprivileged()
+	case err != nil:
+		return nil, fmt.Errorf("database folder: %w", err)
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("database folder %s: its owner is unknown", dir)
+	case us != 0 && int(owner.Uid) != us:
+		theirs, ours := userName(int(owner.Uid)), userName(us)
+		return nil, fmt.Errorf("the database in %s belongs to %s: run multis as that user (sudo -u %s multis ...), or give it to %s while no multis runs (chown -R %s: %s, as root)",
+			dir, theirs, theirs, ours, ours, dir)
+	case us != 0:
+		return nil, nil //nolint:nilnil // as above
+	case owner.Uid == 0: // of a start that was interrupted
+		return unprivileged()
+	default:
+		return &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}, nil
+	}
+}
+
+func userName(uid int) string {
+	name := strconv.Itoa(uid)
+	if u, err := user.LookupId(name); err == nil {
+		return u.Username
+	}
+	return name
+}
+
+// unprivileged is the user that root runs a new Postgres as.
 func unprivileged() (*syscall.Credential, error) {
 	for _, name := range []string{superuser, "nobody"} {
 		u, err := user.Lookup(name)
@@ -250,11 +294,8 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the database folder: %w", err)
 		}
-		if as == nil {
-			continue
-		}
-		if err := os.Chown(d, int(as.Uid), int(as.Gid)); err != nil {
-			return fmt.Errorf("give %s to the database user: %w", d, err)
+		if err := give(d, as); err != nil {
+			return err
 		}
 	}
 	// The name of a socket may be 107 bytes long, counted with ".s.PGSQL.5432".
@@ -273,6 +314,24 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 	return nil
 }
 
+// give makes a folder of root's the database user's. A folder of anybody else keeps its owner.
+func give(dir string, as *syscall.Credential) error {
+	if as == nil {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("database folder: %w", err)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != 0 {
+		return nil
+	}
+	if err := os.Chown(dir, int(as.Uid), int(as.Gid)); err != nil {
+		return fmt.Errorf("give %s to the database user: %w", dir, err)
+	}
+	return nil
+}
+
 func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throwaway bool) error {
 	args := []string{"-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"}
 	if throwaway {
@@ -287,34 +346,54 @@ func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throw
 	return nil
 }
 
-// awaitOrphan waits for a server whose program was killed: the kernel has told it to stop. One that stays belongs to
-// another program that runs.
-func awaitOrphan(ctx context.Context, data string) error {
-	raw, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// awaitOther looks for a server that already runs on the data, and waits for one that is stopping because its program was killed. True
+// means that share is set and the server answers; without share, a server that stays is an error.
+func (s *Server) awaitOther(ctx context.Context, share bool) (bool, error) {
+	for end := time.Now().Add(orphanTime); ; {
+		pid, err := s.other()
+		if err != nil || pid == 0 {
+			return false, err
+		}
+		if share && s.answers(ctx) == nil {
+			return true, nil
+		}
+		if time.Now().After(end) {
+			return false, fmt.Errorf("another multis already runs a Postgres (pid %d) on %s; stop it first, or set database.url to share one", pid, s.data())
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// other is the process id of the server that runs on the data; 0 for none.
+func (s *Server) other() (int, error) {
+	raw, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for a running database: %w", err)
+		return 0, fmt.Errorf("look for a running database: %w", err)
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		return nil //nolint:nilerr // half-written: Postgres itself deals with it
+		return 0, nil //nolint:nilerr // half-written: Postgres itself deals with it
 	}
-	running := func() bool {
-		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		return err == nil && bytes.Contains(cmdline, []byte(data))
+	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || !bytes.Contains(cmdline, []byte(s.data())) {
+		return 0, nil //nolint:nilerr // it has ended
 	}
-	for end := time.Now().Add(orphanTime); running(); {
-		if time.Now().After(end) {
-			return fmt.Errorf("another multis already runs a Postgres (pid %d) on %s; stop it first, or set database.url to share one", pid, data)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
+	return pid, nil
+}
+
+// answers connects once.
+func (s *Server) answers(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
+	if err != nil {
+		return err
 	}
-	return nil
+	return conn.Close(ctx)
 }

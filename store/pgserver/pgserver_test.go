@@ -1,0 +1,97 @@
+package pgserver_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"multis/store/pgserver"
+)
+
+// nobody is a user that every Linux has and nothing of ours runs as.
+const nobody = 65534
+
+// home makes a folder for a server; root's belongs to nobody.
+func home(t *testing.T) string {
+	t.Helper()
+	top, err := os.MkdirTemp("", "multis-pgserver") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(top)) })
+	require.NoError(t, os.Chmod(top, 0o755))
+	dir := filepath.Join(top, "pg")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(dir, nobody, nobody))
+	}
+	return dir
+}
+
+// owners are who owns the folders of a server.
+func owners(t *testing.T, dir string) map[string]uint32 {
+	t.Helper()
+	all := map[string]uint32{}
+	for _, name := range []string{".", "run", "data", "data/PG_VERSION", "data/base"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		owner, ok := info.Sys().(*syscall.Stat_t)
+		require.True(t, ok)
+		all[name] = owner.Uid
+	}
+	return all
+}
+
+func ask(t *testing.T, s *pgserver.Server) error {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.SuperDSN("postgres"))
+	if err != nil {
+		return err
+	}
+	return conn.Close(t.Context())
+}
+
+func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	service, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, service.Stop()) })
+	before := owners(t, dir)
+	for name, uid := range before {
+		require.Equal(t, before["."], uid, "%s belongs to the owner of the folder", name)
+	}
+	if os.Geteuid() == 0 {
+		require.EqualValues(t, nobody, before["."])
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err = pgserver.Start(ctx, pgserver.Options{Dir: dir, Throwaway: true})
+	require.Error(t, err, "one data folder, one server")
+	require.Equal(t, before, owners(t, dir), "a refusal changes nothing")
+	require.NoError(t, ask(t, service))
+
+	command, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true, Share: true})
+	require.NoError(t, err)
+	require.NoError(t, ask(t, command))
+	require.NoError(t, command.Stop())
+	require.Equal(t, before, owners(t, dir))
+	require.NoError(t, ask(t, service), "what another program runs is left running")
+}
+
+func TestWhoSharesRunsAServerWhereNoneRuns(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	for range 2 { // the second time on what the first one left
+		s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true, Share: true})
+		require.NoError(t, err)
+		require.NoError(t, ask(t, s))
+		require.NoError(t, s.Stop())
+		require.Error(t, ask(t, s), "and stops it")
+	}
+}
