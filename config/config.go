@@ -353,7 +353,10 @@ func Load(path string) (*Config, error) {
 // The error joins every problem found, a line each, and never holds a secret.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := defaults()
-	r := newReader(name, c)
+	return c.parse(newReader(name, c), data, env)
+}
+
+func (c *Config) parse(r *reader, data []byte, env func(string) (string, bool)) (*Config, error) {
 	if !r.document(data) {
 		return nil, r.err()
 	}
@@ -363,7 +366,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	c.complete(filepath.Dir(name))
+	c.complete(filepath.Dir(r.file))
 	return c, nil
 }
 

@@ -21,6 +21,7 @@ type reader struct {
 	groups   []group
 	sections map[string]int   // line of each section; 0 while the file has not shown it
 	source   map[string]place // where a key was set, whether or not its value was any good
+	fixed    map[string]bool  // keys whose value is set already, whatever the file and the environment say
 	problems []problem
 }
 
@@ -38,6 +39,7 @@ func newReader(file string, c *Config) *reader {
 		groups:   c.groups(filepath.Dir(file)),
 		sections: map[string]int{"": 1},
 		source:   map[string]place{},
+		fixed:    map[string]bool{},
 	}
 	r.add(c.fields(filepath.Dir(file)))
 	for _, g := range r.groups {
@@ -124,7 +126,7 @@ func (r *reader) entry(section string, name, content *yaml.Node) {
 		r.report(place{line: name.Line}, key, "unknown key; "+r.suggest(section, name.Value))
 		return
 	}
-	if isNull(content) {
+	if isNull(content) || r.fixed[key] {
 		return // "key:" with nothing after it says as little as no key at all
 	}
 	at := place{line: content.Line}
@@ -196,7 +198,7 @@ func (r *reader) environment(env func(string) (string, bool)) {
 	for _, key := range r.order {
 		name := variable(key)
 		text, ok := env(name)
-		if !ok || text == "" || r.inGroup(key) {
+		if !ok || text == "" || r.fixed[key] || r.inGroup(key) {
 			continue
 		}
 		f, items := r.known[key], []string{text}
