@@ -66,6 +66,8 @@ type Rules struct {
 	Agents []Agent
 	// Shortcuts are what the owner means by words of his own.
 	Shortcuts []policy.Shortcut
+	// Terminal says that the room is a terminal: documents are named there, not sent.
+	Terminal bool
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
 	// Owner and Operators are who may set something for a time. What somebody else set, who was an operator once, stops.

@@ -30,7 +30,7 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 		}
 		chats, err := store.ListChats(ctx, a.Store.DB(), "", 1, 0)
 		if err != nil || len(held)+len(chats) == 0 {
-			return answer{text: noDocuments}, err
+			return answer{text: a.noDocuments()}, err
 		}
 	}
 	return answer{said: true}, a.Asker.Ask(ctx, r.room, r.message, question)
@@ -40,7 +40,17 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 const noModel = "none"
 
 // noDocuments answers everything that needs some, without any.
-const noDocuments = "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+func (a *Admin) noDocuments() string {
+	return "I know no documents yet. " + a.giveOne() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+}
+
+// giveOne says how a document comes here.
+func (a *Admin) giveOne() string {
+	if a.Rules.Terminal {
+		return "Name one that is in " + code(a.Rules.Documents) + ", as in `/index prices.pdf`"
+	}
+	return "Send me one here"
+}
 
 // isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, thanks, a sign, an answer to nothing.
 func isSmallTalk(text string) bool {

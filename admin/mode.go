@@ -184,7 +184,7 @@ func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public i
 		text += " I stop for " + short(a.Rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		text += "\nThere is no public document yet, so I hand every question to you. Send me one: `/help index`."
+		text += "\nThere is no public document yet, so I hand every question to you. " + a.giveOne() + ": `/help index`."
 	}
 	return text
 }

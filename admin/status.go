@@ -115,7 +115,7 @@ func (a *Admin) documentStatus(ctx context.Context, r request) (string, error) {
 		return "", err
 	}
 	if public+private == 0 {
-		return "Documents: none yet; send me one.", nil
+		return "Documents: none yet. " + a.giveOne() + ".", nil
 	}
 	text := fmt.Sprintf("Documents: %d public", public)
 	if private > 0 {

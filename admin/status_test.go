@@ -16,7 +16,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",
 		"No chats yet.",
-		"Documents: none yet; send me one.",
+		"Documents: none yet. Send me one here.",
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model",
 		"Nobody waits for you.",
