@@ -247,13 +247,14 @@ func oneOut(ctx context.Context, db DB, sql string, args ...any) (Out, error) {
 
 const unfinishedSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
 	or exists (select from outbox where chat_id = $1 and state = 'queued')
-	or exists (select from river.river_job where kind = 'index' and state in ('available', 'running', 'retryable', 'scheduled'))`
+	or exists (select from river.river_job where kind in ('index', 'export', 'forget') and state in ('available', 'running', 'retryable', 'scheduled'))
+	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'child', 'run', 'approval', 'draft', 'hook') and state in ('available', 'running')))`
 
-// Unfinished tells whether a chat has commands that are not answered, answers that are not sent, or documents that are
-// not indexed.
-func Unfinished(ctx context.Context, db DB, chat int64) (bool, error) {
+// Unfinished tells whether a chat has commands that are not answered, answers that are not sent, or documents that are not read or put
+// together. tasks tells also of what runs meanwhile: tasks, and what came by the clock.
+func Unfinished(ctx context.Context, db DB, chat int64, tasks bool) (bool, error) {
 	var open bool
-	if err := db.QueryRow(ctx, unfinishedSQL, chat).Scan(&open); err != nil {
+	if err := db.QueryRow(ctx, unfinishedSQL, chat, tasks).Scan(&open); err != nil {
 		return false, fmt.Errorf("look for unfinished work: %w", err)
 	}
 	return open, nil

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
@@ -29,58 +29,83 @@ import (
 // chatCmd talks to the assistant without a homeserver: what is typed goes through the same inbox, jobs, gate and outbox
 // as a message of the owner's in the admin room.
 type chatCmd struct {
-	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept. Defaults to multis/chat in your cache folder, for root to /var/lib/multis/chat."`
-	Documents string `default:"." placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to this one."`
+	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept, apart from those of multis run. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
+	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
 }
-
-// chatConfig is the configuration of a conversation in a terminal. Nothing listens and nothing is sent anywhere.
-const chatConfig = `
-homeserver: {address: "http://terminal.invalid", domain: terminal.invalid}
-appservice: {as_token: unused, hs_token: unused_too, sender_localpart: unused}
-owner: "@you:terminal.invalid"
-time_zone: UTC
-`
 
 const terminalRoom id.RoomID = "!terminal:terminal.invalid"
 
 // Run reads lines until the input ends, then waits for the last answer.
-func (c chatCmd) Run(ctx context.Context, _ *cli) error {
-	cfg, err := config.Parse("", []byte(chatConfig), os.LookupEnv)
+func (c chatCmd) Run(ctx context.Context, g *cli) error {
+	cfg, err := c.configuration(g.Config)
 	if err != nil {
 		return err
-	}
-	cfg.TimeZone = time.Local
-	if cfg.Database.DataDir, err = c.dataDir(); err != nil {
-		return err
-	}
-	if cfg.Documents.Folder, err = filepath.Abs(c.Documents); err != nil {
-		return fmt.Errorf("documents folder: %w", err)
 	}
 	if err := checkModel(cfg); err != nil { //nolint:contextcheck // it connects to nobody
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")
 	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	if cfg.Database.URL == "" {
+		fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")
+	}
+	st, closeDB, err := openStore(ctx, cfg.Database, alone)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
 	watched := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
-	return converse(ctx, cfg, st, os.Stdin, terminal{os.Stdout, watched, keepHere(st)})
+	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, watched, keepHere(st)))
+}
+
+// configuration is that of the file, if there is one, but for what concerns Matrix and the database: nothing that is said here is sent
+// anywhere, and multis run keeps its own. Root goes on as the user who owns the folders.
+func (c chatCmd) configuration(file string) (*config.Config, error) {
+	cfg, err := config.LoadOffline(file)
+	found := err == nil
+	if errors.Is(err, fs.ErrNotExist) && file == defaultConfig {
+		cfg, err = config.ParseOffline("", nil, os.LookupEnv)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		fmt.Fprintln(os.Stderr, "Using", file+".")
+		if err := stepDown(cfg.Database.DataDir); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.TimeZone == nil {
+		cfg.TimeZone = localZone()
+	}
+	if cfg.Database.DataDir, err = c.dataDir(); err != nil {
+		return nil, err
+	}
+	if err := stepDown(cfg.Database.DataDir); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Documents != "":
+		cfg.Documents.Folder, err = filepath.Abs(c.Documents)
+	case !found:
+		cfg.Documents.Folder, err = filepath.Abs(".")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("documents folder: %w", err)
+	}
+	return cfg, nil
 }
 
 // dataDir is where the database lives. Root's cache is closed to the user that Postgres runs as, so root gets another place.
 func (c chatCmd) dataDir() (string, error) {
 	if c.Data != "" {
-		return c.Data, nil
+		return filepath.Abs(c.Data)
 	}
 	if os.Geteuid() == 0 {
-		return "/var/lib/multis/chat", nil
+		return "/var/cache/multis/chat", nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -89,10 +114,30 @@ func (c chatCmd) dataDir() (string, error) {
 	return filepath.Join(cache, "multis", "chat"), nil
 }
 
+// localZone is the time zone of this machine, by its name where that can be told.
+func localZone() *time.Location {
+	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
+	if name == "" {
+		link, _ := filepath.EvalSymlinks("/etc/localtime") // what it is not is seen below
+		_, name, _ = strings.Cut(link, "zoneinfo/")
+	}
+	if name == "" {
+		text, _ := os.ReadFile("/etc/timezone") // as above
+		name = strings.TrimSpace(string(text))
+	}
+	if zone, err := time.LoadLocation(name); err == nil && name != "" {
+		return zone
+	}
+	if _, offset := time.Now().Zone(); offset == 0 {
+		return time.UTC
+	}
+	return time.Local
+}
+
 // converse passes lines in and answers out until the input or ctx ends.
-func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out terminal) error {
+func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
 	as, err := newAssistant(ctx, cfg, st, parts{
-		sender: out, files: out, rooms: out,
+		terminal: true, sender: out, files: out, rooms: out,
 		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
 		describer: func(*appservice.Inbox) jobs.Describer { return out },
 		decrypter: func(*appservice.Inbox) jobs.Decrypter { return out },
@@ -113,22 +158,22 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group.Go(func() error { return as.source.Run(ctx) })
 	group.Go(func() error {
 		defer stop()
-		fmt.Fprintln(out.out, "Ask something, or /help. To end: exit, or Ctrl-D.")
+		fmt.Fprintln(out.out, "Ask something, or /help. A sign such as 👍 typed alone reacts to the last message, > and text replies to it. To end: exit, or Ctrl-D.")
 		out.prompt()
 		for line := range lines(ctx, in) {
 			if strings.TrimSpace(line) != "" {
 				out.think()
-				if err := as.inbox.Receive(ctx, []*event.Event{typed(cfg.Owner, line)}, ""); err != nil {
+				if err := as.inbox.Receive(ctx, []*event.Event{out.typed(cfg.Owner, line)}, ""); err != nil {
 					return err
 				}
 			}
 			// The next line may need what this one leads to.
-			if err := drain(ctx, st, chat.ID); err != nil {
+			if err := drain(ctx, st, chat.ID, false); err != nil {
 				return err
 			}
 			out.prompt()
 		}
-		return nil
+		return drain(ctx, st, chat.ID, true)
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -182,18 +227,11 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	}
 }
 
-// typed is a line as a message of the owner's.
-func typed(owner id.UserID, line string) *event.Event {
-	return &event.Event{
-		Type: event.EventMessage, ID: id.EventID("$" + uuid.NewString()), RoomID: terminalRoom, Sender: owner, Timestamp: time.Now().UnixMilli(),
-		Content: event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: line}},
-	}
-}
-
-// drain waits until everything that was asked is answered and everything answered is shown.
-func drain(ctx context.Context, st *store.Store, chat int64) error {
+// drain waits until everything that was asked is answered and everything answered is shown; with tasks, also until nothing runs that
+// would be told.
+func drain(ctx context.Context, st *store.Store, chat int64, tasks bool) error {
 	for {
-		open, err := store.Unfinished(ctx, st.DB(), chat)
+		open, err := store.Unfinished(ctx, st.DB(), chat, tasks)
 		if err != nil || !open {
 			return err
 		}

@@ -19,6 +19,12 @@ func program(t *testing.T, dir, input string, args ...string) (stdout, stderr st
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
+	return programAt(t, self, dir, input, args...)
+}
+
+// programAt is program for a copy of this program.
+func programAt(t *testing.T, self, dir, input string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, args...)

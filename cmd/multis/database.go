@@ -20,24 +20,30 @@ import (
 	"multis/store/pgserver"
 )
 
-// open reads the configuration in that file and opens the database that it names.
+// open reads the configuration in that file and opens the database that it names, beside a multis that runs on it.
 func open(ctx context.Context, file string) (*config.Config, *store.Store, func(), error) {
-	cfg, err := config.Load(file)
+	cfg, err := load(file)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	st, closeDB, err := openStore(ctx, cfg.Database, beside)
 	return cfg, st, closeDB, err
 }
 
+// What a program does with a Postgres of our own that another program already runs.
+const (
+	alone  = false // it is an error: this program runs long, and that Postgres ends with the other one
+	beside = true  // it is used
+)
+
 // openStore connects to the database, or starts our own, and migrates it.
-func openStore(ctx context.Context, db config.Database) (*store.Store, func(), error) {
+func openStore(ctx context.Context, db config.Database, share bool) (*store.Store, func(), error) {
 	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
 		return nil, nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
 	}
 	dsn, stop := db.URL.Value(), func() {}
 	if dsn == "" {
-		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres")})
+		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres"), Share: share})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -19,6 +20,9 @@ import (
 
 // version is set when a release is built.
 var version = "dev"
+
+// defaultConfig is the configuration where none is named.
+const defaultConfig = "config.yaml"
 
 // cli is the command line.
 type cli struct {
@@ -42,6 +46,8 @@ type cli struct {
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
+	Help    helpCmd    `cmd:"" help:"Show this, or how a command is used."`
+	Print   printCmd   `cmd:"" name:"version" help:"Print the version and exit."`
 }
 
 func main() {
@@ -78,8 +84,7 @@ func misused(err error) string {
 func dispatch(k *kong.Context, c *cli) error {
 	switch {
 	case c.Version:
-		fmt.Println("multis", version)
-		return nil
+		return printCmd{}.Run()
 	case c.Example:
 		_, err := os.Stdout.Write(config.Example())
 		return err
@@ -119,6 +124,53 @@ Then: multis run
 	return nil
 }
 
+// printCmd prints the version.
+type printCmd struct{}
+
+// Run prints it, with the commit where no release was built.
+func (printCmd) Run() error {
+	fmt.Println("multis", versionOf(debug.ReadBuildInfo))
+	return nil
+}
+
+// versionOf is the version of this program: that of the release, else the commit that it was built from.
+func versionOf(build func() (*debug.BuildInfo, bool)) string {
+	info, ok := build()
+	if version != "dev" || !ok {
+		return version
+	}
+	said := map[string]string{}
+	for _, s := range info.Settings {
+		said[s.Key] = s.Value
+	}
+	commit := said["vcs.revision"]
+	if commit == "" {
+		return version
+	}
+	text := fmt.Sprintf("%s (commit %.12s of %.10s", version, commit, said["vcs.time"])
+	if said["vcs.modified"] == "true" {
+		text += ", changed since"
+	}
+	return text + ")"
+}
+
+// helpCmd shows how multis, or one of its commands, is used.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command."`
+}
+
+// Run prints what --help does.
+func (c helpCmd) Run(parser *kong.Kong) error {
+	k, err := kong.Trace(parser, c.Command)
+	if err != nil {
+		return err
+	}
+	if k.Error != nil {
+		return fmt.Errorf("%w; multis --help shows what there is", k.Error)
+	}
+	return k.PrintUsage(false)
+}
+
 // nextCmd says what is set up and what to do next.
 type nextCmd struct{}
 
@@ -128,10 +180,14 @@ func (nextCmd) Run(c *cli) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		fmt.Printf("There is no %s yet.\nTry it here first:    multis chat\nOr set it up:         multis -e > %s, edit it, then multis -g\n", c.Config, c.Config)
-		return nil
 	case err != nil:
-		return err
+		fmt.Printf("%s is not complete yet:\n\n", c.Config)
+		for line := range strings.Lines(err.Error()) {
+			fmt.Println(" ", plain(strings.TrimRight(line, "\n")))
+		}
+		fmt.Printf("\nNext: mend these lines, then multis -g (it makes what still says generate).\nTry it here first, without a homeserver:  multis chat\n")
+	default:
+		fmt.Printf("%s is complete.\nNext: multis run (after the registration was added to Synapse), or multis --help\n", c.Config)
 	}
-	fmt.Printf("%s is complete.\nNext: multis run (after the registration was added to Synapse), or multis --help\n", c.Config)
 	return nil
 }

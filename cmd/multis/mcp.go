@@ -129,7 +129,7 @@ func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
 
 // openLogin opens what holds the login to a server, and refuses one that nobody logs in to.
 func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store, func(), error) {
-	cfg, err := config.Load(file)
+	cfg, err := load(file)
 	if err != nil {
 		return mcp.Server{}, nil, nil, err
 	}
@@ -139,7 +139,7 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 	case !m.Login:
 		return mcp.Server{}, nil, nil, fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	st, closeDB, err := openStore(ctx, cfg.Database, beside)
 	if err != nil {
 		return mcp.Server{}, nil, nil, err
 	}

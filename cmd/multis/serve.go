@@ -41,7 +41,7 @@ type runCmd struct{}
 
 // Run reads the configuration and serves.
 func (runCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := config.Load(c.Config)
+	cfg, err := load(c.Config)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 	})
-	rules, err := adminRules(cfg, model.Name(), defaults)
+	rules, err := adminRules(cfg, model.Name(), defaults, p.terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +192,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
 }
 
-func adminRules(cfg *config.Config, model string, defaults policy.Defaults) (admin.Rules, error) {
+func adminRules(cfg *config.Config, model string, defaults policy.Defaults, inTerminal bool) (admin.Rules, error) {
 	words, err := shortcuts(cfg)
 	return admin.Rules{
-		Version: version, Name: cfg.Name, Model: model, Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
+		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 		Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
 		Owner: cfg.Owner, Operators: cfg.Operators,
@@ -258,6 +258,7 @@ var storeCap = policy.Rate{Minute: 60, Day: 2000}
 
 // parts are what a homeserver and a terminal do differently.
 type parts struct {
+	terminal  bool
 	sender    outbox.Sender
 	rooms     jobs.RoomMaker
 	files     files
@@ -277,7 +278,7 @@ type files interface {
 // serve runs multis beside a homeserver until ctx ends.
 func serve(ctx context.Context, cfg *config.Config) error {
 	log := zerolog.Ctx(ctx)
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	st, closeDB, err := openStore(ctx, cfg.Database, alone)
 	if err != nil {
 		return err
 	}

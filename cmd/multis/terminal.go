@@ -8,10 +8,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
@@ -26,6 +31,14 @@ type terminal struct {
 	watched bool
 	// keep puts a file that is sent where the person finds it, and says where; nil: it is only named.
 	keep func(ctx context.Context, out uuid.UUID, name string) (string, error)
+
+	mu    sync.Mutex
+	shown map[uuid.UUID]bool // the outbox rows that were shown
+	last  id.EventID         // what was shown last; a reaction or a reply that is typed means it
+}
+
+func newTerminal(out io.Writer, watched bool, keep func(context.Context, uuid.UUID, string) (string, error)) *terminal {
+	return &terminal{out: out, watched: watched, keep: keep, shown: map[uuid.UUID]bool{}}
 }
 
 const (
@@ -36,27 +49,44 @@ const (
 )
 
 // prompt asks for the next line.
-func (t terminal) prompt() {
+func (t *terminal) prompt() { t.draw(clearLine + "> ") }
+
+// draw shows what only a person needs.
+func (t *terminal) draw(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.watched {
-		fmt.Fprint(t.out, clearLine+"> ")
+		fmt.Fprint(t.out, text)
 	}
 }
 
 // think shows that the answer is being made. The next output takes its place.
-func (t terminal) think() {
-	if t.watched {
-		fmt.Fprint(t.out, "…")
-	}
-}
+func (t *terminal) think() { t.draw("…") }
 
-// Send shows a message. Reactions have no place in a terminal.
-func (t terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+// Send shows a message, or a reaction as a line of its own. A row may have several jobs that send it, and each of them may be tried again:
+// a row that was shown is not shown again.
+func (t *terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	event := id.EventID("$" + o.ID.String())
+	if t.shown[o.ID] {
+		return event, nil
+	}
 	var content struct {
-		Body string `json:"body"`
-		File string `json:"filename"`
+		Body      string `json:"body"`
+		File      string `json:"filename"`
+		RelatesTo struct {
+			Key string `json:"key"`
+		} `json:"m.relates_to"`
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return "", jobs.Final(fmt.Errorf("read message: %w", err))
+	}
+	t.shown[o.ID] = true
+	if content.RelatesTo.Key != "" {
+		content.Body = content.RelatesTo.Key
+	} else {
+		t.last = event
 	}
 	if content.File != "" && t.keep != nil {
 		where, err := t.keep(ctx, o.ID, content.File)
@@ -67,42 +97,73 @@ func (t terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventI
 	}
 	if content.Body != "" {
 		text := "\n" + unmark(content.Body, t.watched) + "\n\n"
+		if content.RelatesTo.Key != "" {
+			text = plain(content.Body) + "\n"
+		}
 		if t.watched {
 			text = clearLine + text
 		}
 		fmt.Fprint(t.out, text)
 	}
-	return id.EventID("$" + o.ID.String()), nil
+	return event, nil
+}
+
+// typed is a line as an event of the owner's. A reaction typed alone is one to what was shown last, and a line that begins with > replies to it.
+func (t *terminal) typed(owner id.UserID, line string) *event.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	evt := &event.Event{
+		Type: event.EventMessage, ID: id.EventID("$" + uuid.NewString()), RoomID: terminalRoom, Sender: owner, Timestamp: time.Now().UnixMilli(),
+	}
+	content := &event.MessageEventContent{MsgType: event.MsgText, Body: line}
+	reply, replies := strings.CutPrefix(strings.TrimSpace(line), ">")
+	switch {
+	case t.last != "" && isReaction(line):
+		evt.Type = event.EventReaction
+		evt.Content.Parsed = &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: t.last, Key: strings.TrimSpace(line)}}
+		return evt
+	case t.last != "" && replies:
+		content.Body, content.RelatesTo = strings.TrimSpace(reply), (&event.RelatesTo{}).SetReplyTo(t.last)
+	}
+	evt.Content.Parsed = content
+	return evt
+}
+
+// isReaction reports whether a line is a sign and no word.
+func isReaction(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && utf8.RuneCountInString(line) <= 3 && !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && !unicode.IsDigit(r) || unicode.IsLetter(r) }) &&
+		strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.So, r) || r == '\u20e3' })
 }
 
 // Retract does nothing: what stands in a terminal stands there.
-func (terminal) Retract(context.Context, store.Out) error { return nil }
+func (*terminal) Retract(context.Context, store.Out) error { return nil }
 
 // Download fails: there are no files to fetch without a homeserver.
-func (terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
+func (*terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
 
 // Fetch fails for the same reason.
-func (t terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachment, limit int64, _ io.Writer) error {
+func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachment, limit int64, _ io.Writer) error {
 	_, err := t.Download(ctx, file, limit)
 	return err
 }
 
 // Keep does nothing: nobody sends files to a terminal.
-func (terminal) Keep(context.Context, int64) error { return nil }
+func (*terminal) Keep(context.Context, int64) error { return nil }
 
 // History does nothing: a terminal has none.
-func (terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
+func (*terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 
 // Decrypt does nothing: nothing is encrypted here.
-func (terminal) Decrypt(context.Context, jobs.DecryptArgs) error { return nil }
+func (*terminal) Decrypt(context.Context, jobs.DecryptArgs) error { return nil }
 
 // MakeAdminRoom does nothing: the terminal is the room.
-func (terminal) MakeAdminRoom(context.Context) error { return nil }
+func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 
 // Describe does nothing: there are no rooms to describe.
-func (terminal) Describe(context.Context, id.RoomID) error { return nil }
+func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
 // plain takes out the signs that a terminal obeys: what contacts, pages and models wrote shall only be read.
 func plain(text string) string {
@@ -114,7 +175,13 @@ func plain(text string) string {
 	}, text)
 }
 
-// unmark takes the marks of Markdown's bold words, code and escapes away; with styles it shows the words in their style instead.
+// Links into a Matrix client lead nowhere here. pointers are those that stand behind a text and only point; of the others the words stay.
+var (
+	pointers  = regexp.MustCompile(` (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
+	roomLinks = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
+)
+
+// unmark takes the marks of Markdown's bold words, code, room links and escapes away; with styles it shows the words in their style instead.
 func unmark(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {
@@ -123,7 +190,7 @@ func unmark(markdown string, styles bool) string {
 		}
 	}
 	bold := false
-	for rest := plain(markdown); rest != ""; {
+	for rest := roomLinks.ReplaceAllString(pointers.ReplaceAllString(plain(markdown), ""), "$1"); rest != ""; {
 		if after, ok := strings.CutPrefix(rest, "**"); ok && (bold || strings.Contains(after, "**")) {
 			bold, rest = !bold, after
 			style(map[bool]string{true: boldOn, false: styleOff}[bold])

@@ -119,7 +119,7 @@ const trialTime = 2 * time.Minute
 
 // Run needs the database, as calls are paid from the budget that is kept there.
 func (testModelsCmd) Run(ctx context.Context, g *cli) error {
-	cfg, err := config.Load(g.Config)
+	cfg, err := load(g.Config)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (testModelsCmd) Run(ctx context.Context, g *cli) error {
 		_, err := io.WriteString(os.Stdout, noModels)
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	st, closeDB, err := openStore(ctx, cfg.Database, beside)
 	if err != nil {
 		return err
 	}

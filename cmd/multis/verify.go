@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"multis/appservice"
-	"multis/config"
 )
 
 // verifyCmd signs multis' session with the owner's own keys, so that other devices trust it.
@@ -19,7 +18,7 @@ type verifyCmd struct{}
 
 // Run reads the recovery key, uses it once and forgets it.
 func (verifyCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := config.Load(c.Config)
+	cfg, err := load(c.Config)
 	if err != nil {
 		return err
 	}
@@ -27,7 +26,7 @@ func (verifyCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database)
+	st, closeDB, err := openStore(ctx, cfg.Database, beside)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"multis/config"
+)
+
+// load reads the configuration in that file. Root goes on as the user who owns the data folder.
+func load(file string) (*config.Config, error) {
+	cfg, err := config.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, stepDown(cfg.Database.DataDir)
+}
+
+// stepDown turns root into the user who owns a folder, or the nearest one above it that exists: what root wrote there, that user's
+// multis could not use. In a folder of root's own, and for anybody else, it changes nothing.
+func stepDown(folder string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return fmt.Errorf("find the data folder: %w", err)
+	}
+	uid, gid, err := ownerOf(folder)
+	if err != nil || uid == 0 {
+		return err
+	}
+	name, groups := strconv.Itoa(uid), []int{gid}
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+		if err := os.Setenv("HOME", u.HomeDir); err != nil {
+			return fmt.Errorf("go on as %s: %w", name, err)
+		}
+		if gid, groups, err = groupsOf(u); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
+		return fmt.Errorf("go on as %s, who owns %s: %w; run it as that user: runuser -u %s -- multis ...", name, folder, err, name)
+	}
+	fmt.Fprintf(os.Stderr, "Working as %s, who owns %s.\n", name, folder)
+	return nil
+}
+
+// ownerOf is who owns a folder, or the nearest one above it that exists.
+func ownerOf(folder string) (uid, gid int, err error) {
+	info, err := os.Stat(folder)
+	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+		info, err = os.Stat(folder)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("look whose folder it is: %w", err)
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, fmt.Errorf("look whose folder %s is: nothing is known of it", folder)
+	}
+	return int(owner.Uid), int(owner.Gid), nil
+}
+
+// groupsOf are a user's own group, and all groups the user is in.
+func groupsOf(u *user.User) (own int, all []int, err error) {
+	ids, err := u.GroupIds()
+	if err != nil {
+		return 0, nil, fmt.Errorf("look for the groups of %s: %w", u.Username, err)
+	}
+	for _, id := range append(ids, u.Gid) {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return 0, nil, fmt.Errorf("look for the groups of %s: %w", u.Username, err)
+		}
+		all, own = append(all, n), n
+	}
+	return own, all, nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// nobody is a user that every Linux has and nothing of ours runs as.
+const nobody = 65534
+
+// service is a multis run with a Postgres of its own, which for root is one of another user.
+type service struct {
+	t    *testing.T
+	dir  string
+	self string // this program, where the service's user can reach it
+	cmd  *exec.Cmd
+}
+
+func openService(t *testing.T) *service {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "multis-service") //nolint:usetesting // t.TempDir is closed to other users
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	s := &service{t: t, dir: filepath.Join(dir, "home"), self: filepath.Join(dir, "multis")}
+	require.NoError(t, os.Mkdir(s.dir, 0o755))
+	program, err := os.Open(os.Args[0])
+	require.NoError(t, err)
+	defer program.Close()
+	copied, err := os.OpenFile(s.self, os.O_CREATE|os.O_WRONLY, 0o755)
+	require.NoError(t, err)
+	_, err = io.Copy(copied, program)
+	require.NoError(t, err)
+	require.NoError(t, copied.Close())
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := free.Addr().(*net.TCPAddr).Port
+	require.NoError(t, free.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", port, ""), 0o600))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(s.dir, nobody, nobody))
+		require.NoError(t, os.Chown(filepath.Join(s.dir, "config.yaml"), nobody, nobody))
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// start runs the service until its database can be used.
+func (s *service) start() {
+	s.t.Helper()
+	s.cmd = exec.Command(s.self, "run")
+	s.cmd.Dir, s.cmd.Env = s.dir, append(os.Environ(), asProgram+"=1")
+	if os.Geteuid() == 0 {
+		s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	var log strings.Builder
+	s.cmd.Stderr = &log
+	require.NoError(s.t, s.cmd.Start())
+	require.Eventually(s.t, s.listens, time.Minute, 50*time.Millisecond, "the service listens for the homeserver")
+}
+
+// command runs a command as whoever we are, in the service's folder.
+func (s *service) command(args ...string) (stdout, stderr string, err error) {
+	s.t.Helper()
+	return programAt(s.t, s.self, s.dir, "", args...)
+}
+
+// listens reports whether the service has its database and listens for the homeserver.
+func (s *service) listens() bool {
+	text, err := os.ReadFile(filepath.Join(s.dir, "config.yaml"))
+	require.NoError(s.t, err)
+	_, rest, _ := strings.Cut(string(text), "port: ")
+	port, _, _ := strings.Cut(rest, ",")
+	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
+
+func (s *service) stop() {
+	if s.cmd == nil {
+		return
+	}
+	require.NoError(s.t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(s.t, s.cmd.Wait())
+	s.cmd = nil
+}
+
+// owned requires that everything in the service's folder is its own.
+func (s *service) owned() {
+	s.t.Helper()
+	owner := uint32(os.Geteuid())
+	if owner == 0 {
+		owner = nobody
+	}
+	require.NoError(s.t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) { // what the database just took away
+			return nil
+		}
+		require.NoError(s.t, err)
+		info, err := d.Info()
+		if os.IsNotExist(err) {
+			return nil
+		}
+		require.NoError(s.t, err)
+		require.Equal(s.t, owner, info.Sys().(*syscall.Stat_t).Uid, path)
+		return nil
+	}))
+}
+
+func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
+	t.Parallel()
+	s := openService(t)
+	search := func() {
+		t.Helper()
+		said, stderr, err := s.command("search", "nothing")
+		require.NoError(t, err, stderr)
+		require.Equal(t, "Nothing found.\n", said)
+		s.owned()
+	}
+	search() // before the service ran for the first time
+	s.start()
+	search()
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "prices.md"), []byte("# Prices\n\nA consultation costs 80 EUR.\n"), 0o644))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(filepath.Join(s.dir, "prices.md"), nobody, nobody))
+	}
+	said, stderr, err := s.command("index", "--role", "public", "prices.md")
+	require.NoError(t, err, said+stderr)
+	said, _, err = s.command("search", "consultation")
+	require.NoError(t, err)
+	require.Contains(t, said, "80 EUR")
+	require.True(t, s.listens(), "the service goes on")
+	s.stop()
+	search()
+	s.start() // on the data as the commands left it
+	s.owned()
+}
