@@ -16,6 +16,8 @@ func (h stopping) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h stopping) WithAttrs(attrs []slog.Attr) slog.Handler { return stopping{h.Handler.WithAttrs(attrs)} }
+func (h stopping) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return stopping{h.Handler.WithAttrs(attrs)}
+}
 
 func (h stopping) WithGroup(name string) slog.Handler { return stopping{h.Handler.WithGroup(name)} }

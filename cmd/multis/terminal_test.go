@@ -46,7 +46,7 @@ func TestEachMessageIsShownOnceInATerminalHoweverManyJobsSendIt(t *testing.T) {
 	const messages = 30
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		for n := range messages {
-			letter := outbox.Notice(chat, fmt.Sprintf("message %d.", n), false)
+			letter := outbox.Notice(chat, fmt.Sprintf("message %d.", n), outbox.Answer)
 			letter.File = &outbox.File{Name: "a.txt", MIME: "text/plain", Data: []byte("a")}
 			row, _, err := box.Queue(t.Context(), tx, letter)
 			if err != nil {
