@@ -35,12 +35,12 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 			return err
 		}
 	}
-	state, err := h.bot.now().State(ctx, room)
+	state, err := h.bot.now().state(ctx, room)
 	if err != nil {
 		return explain("read the state of the admin room", err)
 	}
 	return h.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(flat(state))))
+		_, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(state)))
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -70,7 +71,15 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
 	}
-	return d.takeIn(ctx, msg, plain)
+	err = bridgebridge.CheckIDs(plain)
+	if err == nil {
+		err = d.takeIn(ctx, msg, plain)
+		if !store.IsBadData(err) {
+			return err
+		}
+	}
+	leftOut(ctx, plain, err)
+	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
 // sealed is the encrypted event as it came.

@@ -56,7 +56,7 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	if err != nil {
 		return err
 	}
-	state, err := d.hs.owner.now().State(ctx, room)
+	state, err := d.hs.owner.now().state(ctx, room)
 	switch {
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
 		if err := d.noteSpace(ctx, room, nil); err != nil {
@@ -66,25 +66,25 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	case err != nil:
 		return explain("read the state of a room", err)
 	}
-	found, ok, err := d.chatOf(ctx, room, flat(state))
+	found, ok, err := d.chatOf(ctx, room, state)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		if expected, err := d.expected(ctx, room, flat(state)); err != nil || expected {
+		if expected, err := d.expected(ctx, room, state); err != nil || expected {
 			d.inbox.ignored.remove(room)
 			return err // its bridge has not claimed it yet: what is said there waits
 		}
-		if err := d.noteSpace(ctx, room, flat(state)); err != nil {
+		if err := d.noteSpace(ctx, room, state); err != nil {
 			return err
 		}
 		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
 	}
-	chat, err := d.write(ctx, found, flat(state))
+	chat, err := d.write(ctx, found, state)
 	if errors.Is(err, store.ErrOtherRoom) {
 		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
 		d.inbox.ignored.addFor(room, otherRoomWait)
-		return d.dropPending(ctx, room, waiting)
+		return d.dropAll(ctx, room, waiting)
 	}
 	if err != nil {
 		return err
@@ -99,9 +99,9 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 				return err
 			}
 		}
-		return nil
+		return d.fillGaps(ctx, room)
 	}
-	return d.dropPending(ctx, room, waiting)
+	return d.dropAll(ctx, room, waiting)
 }
 
 // takeInPart is how many waiting events are taken in at once: a job that ends half-way goes on where it stopped.
@@ -202,7 +202,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 				return err
 			}
 		}
-		return store.DropPending(ctx, tx, room, waiting)
+		return dropAll(ctx, tx, room, waiting)
 	})
 }
 
@@ -210,14 +210,15 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	events := make([]*event.Event, 0, len(ids))
 	for _, e := range ids {
-		evt, err := d.hs.owner.now().GetEvent(ctx, room, e)
+		evt, err := d.hs.owner.now().event(ctx, room, e)
 		switch {
-		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
-			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("An event that waited is gone")
+		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound), err == nil && evt == nil:
+			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("A waiting event is gone or malformed")
 			continue
 		case err != nil:
 			return fmt.Errorf("fetch a waiting event: %w", err)
 		}
+		evt.RoomID = room
 		events = append(events, evt)
 	}
 	// By time, and what changes a message behind it: they were noted in no order.
@@ -229,6 +230,18 @@ func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID
 
 func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
+}
+
+// dropAll forgets all that waits for a room's description.
+func (d *Describer) dropAll(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropAll(ctx, tx, room, ids) })
+}
+
+func dropAll(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
+	if err := store.DropGaps(ctx, tx, room); err != nil {
+		return err
+	}
+	return store.DropPending(ctx, tx, room, ids)
 }
 
 // Survey asks for a description of every room that the owner is in and nobody has described yet, and names the owner in the others.
@@ -262,14 +275,4 @@ func (d *Describer) Survey(ctx context.Context) error {
 		}
 		return jobs.Enqueue(ctx, tx, ask...)
 	})
-}
-
-func flat(state mautrix.RoomStateMap) []*event.Event {
-	var all []*event.Event
-	for _, byKey := range state {
-		for _, evt := range byKey {
-			all = append(all, evt)
-		}
-	}
-	return all
 }

@@ -23,9 +23,6 @@ type Historian struct {
 // NewHistorian makes a historian.
 func NewHistorian(inbox *Inbox, hs *Homeserver) *Historian { return &Historian{inbox: inbox, hs: hs} }
 
-// historyPage is how many events are read at once.
-const historyPage = 100
-
 // History stores one page, marked as history: nothing in it is answered. The next page is asked for in the same
 // transaction, so that a crash reads on where it stopped; a page that is read twice is stored once.
 func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
@@ -40,7 +37,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	page, err := h.hs.owner.now().Messages(ctx, *chat.RoomID, from, args.To, mautrix.DirectionBackward, nil, historyPage)
+	page, err := h.hs.owner.now().before(ctx, *chat.RoomID, from, args.To)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}
@@ -52,18 +49,18 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if old >= 0 {
 		events = events[:old]
 	}
-	for _, evt := range events {
-		evt.RoomID = *chat.RoomID
-	}
 	slices.Reverse(events)
-	events = h.inbox.relevant(events)
+	events = h.inbox.relevant(ctx, events)
 	next := args
-	next.From, next.Done = page.End, old >= 0 || page.End == "" || len(page.Chunk) == 0
+	next.From, next.Done = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
 	if store.IsBadData(err) {
 		// One of them can never be stored: each for itself, then on without it.
 		for _, evt := range events {
-			if err := h.store(ctx, []*event.Event{evt}); err != nil && !store.IsBadData(err) {
+			err := h.store(ctx, []*event.Event{evt})
+			if store.IsBadData(err) {
+				leftOut(ctx, evt, err)
+			} else if err != nil {
 				return err
 			}
 		}

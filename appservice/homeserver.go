@@ -282,7 +282,7 @@ func isFinal(err error) bool {
 func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
 	c, from := h.as(who).now(), ""
 	for range 10 {
-		page, err := c.Messages(ctx, room, from, "", mautrix.DirectionBackward, nil, 100)
+		page, err := c.before(ctx, room, from, "")
 		if err != nil {
 			return "", explain("look for a message of ours", err)
 		}
@@ -291,7 +291,7 @@ func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID
 				return evt.ID, nil
 			}
 		}
-		if page.End == "" || len(page.Chunk) == 0 {
+		if page.End == "" {
 			return "", nil
 		}
 		from = page.End

@@ -58,7 +58,7 @@ func NewInbox(st *store.Store, rules Rules) *Inbox {
 // Receive stores what is kept of events and the jobs they ask for. When it returns nil, all of it is committed; since, if
 // not empty, is the sync position that they bring us to and is committed with them.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
-	events = in.relevant(events)
+	events = in.relevant(ctx, events)
 	err := in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, events, since) })
 	if !store.IsBadData(err) {
 		return err
@@ -67,7 +67,7 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 	for _, evt := range events {
 		err := in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, []*event.Event{evt}, "") })
 		if store.IsBadData(err) {
-			zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", evt.ID).Msg("Left out an event that cannot be stored")
+			leftOut(ctx, evt, err)
 			continue
 		}
 		if err != nil {
@@ -75,6 +75,11 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 		}
 	}
 	return in.store.InTx(ctx, func(tx store.Tx) error { return in.receive(ctx, tx, nil, since) })
+}
+
+// leftOut notes that an event is not stored, because it never can be.
+func leftOut(ctx context.Context, evt *event.Event, why error) {
+	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt.ID)).Msg("Left out an event that cannot be stored")
 }
 
 func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event, since string) error {
@@ -89,10 +94,14 @@ func (in *Inbox) receive(ctx context.Context, tx store.Tx, events []*event.Event
 	return in.newBatch(tx).receive(ctx, events)
 }
 
-// relevant leaves out the rooms that are none of ours, unless an event may change that.
-func (in *Inbox) relevant(events []*event.Event) []*event.Event {
+// relevant leaves out what cannot be stored, and the rooms that are none of ours, unless an event may change that.
+func (in *Inbox) relevant(ctx context.Context, events []*event.Event) []*event.Event {
 	kept := make([]*event.Event, 0, len(events))
 	for _, evt := range events {
+		if err := bridgebridge.CheckIDs(evt); err != nil {
+			leftOut(ctx, evt, err)
+			continue
+		}
 		evt.Type.Class = event.MessageEventType
 		if evt.StateKey != nil {
 			evt.Type.Class = event.StateEventType

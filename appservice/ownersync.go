@@ -13,7 +13,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -38,7 +37,6 @@ const (
 	pollTime = 30 * time.Second
 	lockTime = 2 * time.Second // between two tries to become the one process that syncs
 	retryMax = 30 * time.Second
-	gapPages = 100 // of 100 events each, for one room
 )
 
 // syncFilter leaves out everything but timelines. Events of left rooms come too, so that the owner's leaving is seen.
@@ -195,14 +193,14 @@ func (s *OwnerSync) stepBot(ctx context.Context) error {
 	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
 		return err
 	}
-	resp, err := s.hs.bot.now().FullSyncRequest(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.hs.bot.now().sync(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
 	if err != nil {
 		if isLostDevice(err) {
 			return s.replace(ctx, s.hs.bot)
 		}
 		return explain("sync as the bot", err)
 	}
-	if err := s.vault.receive(ctx, policy.AsBot, resp, since); err != nil {
+	if err := s.vault.receive(ctx, policy.AsBot, resp.keys(), since); err != nil {
 		return err
 	}
 	return store.PutSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, resp.NextBatch)
@@ -223,7 +221,7 @@ func (s *OwnerSync) step(ctx context.Context) error {
 		return explain("sync", err)
 	}
 	// Keys first: the messages of the same response may need them.
-	if err := s.vault.receive(ctx, policy.AsOwner, resp, since); err != nil {
+	if err := s.vault.receive(ctx, policy.AsOwner, resp.keys(), since); err != nil {
 		return err
 	}
 	if !known {
@@ -243,16 +241,16 @@ func (s *OwnerSync) step(ctx context.Context) error {
 }
 
 // poll waits for what came after a position; without one it asks where things stand.
-func (s *OwnerSync) poll(ctx context.Context, as *session, since string) (*mautrix.RespSync, error) {
+func (s *OwnerSync) poll(ctx context.Context, as *session, since string) (*syncResponse, error) {
 	timeout := int(pollTime.Milliseconds())
 	if since == "" {
 		timeout = 0
 	}
-	return as.FullSyncRequest(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	return as.sync(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
 }
 
 // takeIn hands a poll's events to the inbox.
-func (s *OwnerSync) takeIn(ctx context.Context, resp *mautrix.RespSync, since string) error {
+func (s *OwnerSync) takeIn(ctx context.Context, resp *syncResponse, since string) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
 		return err
@@ -269,9 +267,9 @@ func (s *OwnerSync) takeIn(ctx context.Context, resp *mautrix.RespSync, since st
 }
 
 // collect lists a poll's events, each room's oldest first, with those that the homeserver left out because there were too many.
-func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since string) ([]*event.Event, error) {
+func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since string) ([]*event.Event, error) {
 	var events []*event.Event
-	add := func(room id.RoomID, timeline mautrix.SyncTimeline) error {
+	add := func(room id.RoomID, timeline timeline) error {
 		if timeline.Limited {
 			s.vault.unlearn(room) // of some rooms the rest is not fetched
 		}
@@ -305,42 +303,6 @@ func (s *OwnerSync) collect(ctx context.Context, resp *mautrix.RespSync, since s
 		}
 	}
 	return events, nil
-}
-
-// gap fetches what lies between two positions of a chat, oldest first. Of a chat that is off, nothing; of a room that nobody
-// has described yet neither, because most of those are none of ours. What is too much for one go is read as history.
-func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
-	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), []id.RoomID{room})
-	if err != nil {
-		return nil, err
-	}
-	chat, known := chats[room]
-	if !known || (chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff) {
-		return nil, nil
-	}
-	var events []*event.Event
-	for range gapPages {
-		page, err := s.hs.owner.now().Messages(ctx, room, from, since, mautrix.DirectionBackward, nil, 100)
-		if errors.Is(err, mautrix.MForbidden) {
-			from = "" // the owner left meanwhile
-			break
-		}
-		if err != nil {
-			return nil, explain("fetch missed messages", err)
-		}
-		events = append(events, page.Chunk...)
-		if from = page.End; from == "" || len(page.Chunk) == 0 {
-			from = ""
-			break
-		}
-	}
-	slices.Reverse(events)
-	if from == "" {
-		return events, nil
-	}
-	// By position and not by time: what a bridge filled in meanwhile is new here and says that it is old.
-	later := jobs.HistoryArgs{Chat: chat.ID, From: from, To: since}
-	return events, s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, later) })
 }
 
 func sleep(ctx context.Context, d time.Duration) {

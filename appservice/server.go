@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"maunium.net/go/mautrix/event"
 )
 
 // maxTransaction is the largest transaction taken, in bytes. Synapse sends at most 100 events of 64 KiB and their unsigned parts.
@@ -92,34 +91,6 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		zerolog.Ctx(r.Context()).Warn().Err(err).Msg("Cannot note who is typing or reading")
 	}
 	respond(w, http.StatusOK, struct{}{})
-}
-
-// parseTransaction reads the events one by one: one that is malformed is left out, for it would hold up all others for ever.
-// signs are what is not kept: who is typing, what was read.
-func parseTransaction(ctx context.Context, body []byte) (events, signs []*event.Event, err error) {
-	var txn struct {
-		Events    []json.RawMessage `json:"events"`
-		Ephemeral []json.RawMessage `json:"ephemeral"`
-	}
-	if err := json.Unmarshal(body, &txn); err != nil {
-		return nil, nil, err
-	}
-	for _, raw := range txn.Ephemeral {
-		var sign event.Event
-		if json.Unmarshal(raw, &sign) == nil {
-			signs = append(signs, &sign)
-		}
-	}
-	events = make([]*event.Event, 0, len(txn.Events))
-	for _, raw := range txn.Events {
-		var evt event.Event
-		if err := json.Unmarshal(raw, &evt); err != nil || evt.ID == "" || evt.RoomID == "" || evt.Sender == "" {
-			zerolog.Ctx(ctx).Warn().AnErr("cause", err).Msg("Left out a malformed event")
-			continue
-		}
-		events = append(events, &evt)
-	}
-	return events, signs, nil
 }
 
 // readiness is 200 once the start is over and while the database answers.

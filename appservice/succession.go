@@ -116,12 +116,12 @@ func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event
 
 // stateOf is the state of a room, as far as the owner can see it: none when he left.
 func (d *Describer) stateOf(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
-	state, err := d.hs.owner.now().State(ctx, room)
+	state, err := d.hs.owner.now().state(ctx, room)
 	if errors.Is(err, mautrix.MForbidden) || errors.Is(err, mautrix.MNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, explain("read the state of a replaced room", err)
 	}
-	return flat(state), nil
+	return state, nil
 }

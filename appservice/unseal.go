@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -22,7 +21,7 @@ const (
 
 // unseal reads what the bots of bridges say where no chat lives: there they tell that a login broke, encrypted where the bridge
 // encrypts everything. Anything else that stands there is left alone, and nothing of it is kept.
-func (s *OwnerSync) unseal(ctx context.Context, resp *mautrix.RespSync) error {
+func (s *OwnerSync) unseal(ctx context.Context, resp *syncResponse) error {
 	sealed, err := s.sealedBy(ctx, resp)
 	if err != nil {
 		return err
@@ -47,7 +46,7 @@ func (s *OwnerSync) unseal(ctx context.Context, resp *mautrix.RespSync) error {
 }
 
 // sealedBy lists the encrypted events of bridges' bots in rooms that are no chats.
-func (s *OwnerSync) sealedBy(ctx context.Context, resp *mautrix.RespSync) (found []*event.Event, err error) {
+func (s *OwnerSync) sealedBy(ctx context.Context, resp *syncResponse) (found []*event.Event, err error) {
 	byRoom := map[id.RoomID][]*event.Event{}
 	var rooms []id.RoomID
 	for room, joined := range resp.Rooms.Join {

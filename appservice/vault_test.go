@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 
 	"multis/policy"
@@ -36,7 +35,7 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	known := v.machines[policy.AsOwner].known
 	known["!a:x"], known["!b:x"], known["!c:x"] = true, true, true
 
-	var resp mautrix.RespSync
+	var resp syncResponse
 	require.NoError(t, json.Unmarshal([]byte(`{"rooms":{"join":{"!a:x":{"timeline":{"limited":true}},"!c:x":{"timeline":{"limited":false}}}}}`), &resp))
 	_, err := NewOwnerSync(b.inbox, v.hs, nil, v).collect(t.Context(), &resp, "s")
 	require.NoError(t, err)

@@ -172,9 +172,9 @@ func TestDescribe(t *testing.T) {
 		{"power levels written as text are read", dmWith(t, stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":"100"},"state_default":"50"}`)), func(t *testing.T, p Portal) {
 			require.Equal(t, bridgeBot, p.BridgeBot)
 		}},
-		{"a bot with just enough power and an id of just the longest length", append(claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"`+strings.Repeat("1", 512)+`"}}`),
+		{"a bot with just enough power and an id of just the longest length", append(claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"`+strings.Repeat("1", 255)+`"}}`),
 			stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":50}}`)), func(t *testing.T, p Portal) {
-			require.Len(t, p.ChannelID, 512)
+			require.Len(t, p.ChannelID, 255)
 		}},
 		{"the maker of a room of version 12 has power without being listed", append(dmWithout(t, "m.room.create", "m.room.power_levels"),
 			stateEvent(t, "m.room.create", "", bridgeBot, `{"room_version":"12"}`), stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{},"state_default":100}`)), func(t *testing.T, p Portal) {
@@ -233,7 +233,7 @@ func TestDescribeRefusesWhatIsNoChat(t *testing.T) {
 		"a claim that is no object":              claim(t, bridgeBot, `{"bridgebot":["@whatsappbot:example.org"],"protocol":"whatsapp","channel":null}`),
 		"a channel with a NUL":                   claimOf(`1\u0000`, "dm"),
 		"a channel with broken UTF-8":            claimOf("1\xff", "dm"),
-		"an endless channel":                     claimOf(strings.Repeat("1", 513), "dm"),
+		"an endless channel":                     claimOf(strings.Repeat("1", 256), "dm"),
 		"a claim by a contact":                   claim(t, ana, forged),
 		"a contact naming himself without power": claim(t, mallory, forged),
 		"a bot whose power was taken":            append(dmWith(t), stateEvent(t, "m.room.power_levels", "", owner, `{"users":{"@owner:example.org":100},"state_default":50}`)),

@@ -131,10 +131,10 @@ func (r room) compareClaims(a, b *event.Event) int {
 	return cmp.Or(cmp.Compare(powerB, powerA), cmp.Compare(b.Timestamp, a.Timestamp), strings.Compare(a.GetStateKey(), b.GetStateKey()))
 }
 
-// isKey reports whether a text can be part of a chat's identity: some length, no control characters, no broken UTF-8 (which
+// isKey reports whether a text can be part of a chat's identity: some length and not more than an id has, no control characters, no broken UTF-8 (which
 // decoding has turned into replacement characters, so that different ids would become the same).
 func isKey(s string) bool {
-	return s != "" && len(s) <= 512 && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
+	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
 }
 
 // creatorPower is the power of those who made a room whose version puts its makers above all numbers.

@@ -28,7 +28,7 @@ type stateContent struct {
 // is none, or one of a state on the way. Who sent it is the caller's to look at.
 func ReadConnection(evt *event.Event) (Connection, bool) {
 	state := decode[stateContent](evt).State
-	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > 512 {
+	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > maxID {
 		return Connection{}, false
 	}
 	c := Connection{Login: state.RemoteID}

@@ -33,8 +33,9 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 
 const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
 	files as (delete from kept_files where expires_at < now() returning 1),
-	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1)
-	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files)`
+	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1),
+	gaps as (delete from pending_gaps where noted_at < now() - interval '7 days' returning 1)
+	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files) + (select count(*) from gaps)`
 
 // DropOldEvents forgets the ids of events that no homeserver sends again, and of those whose room could not be looked at.
 func DropOldEvents(ctx context.Context, db DB) (int, error) {
@@ -46,4 +47,46 @@ const dropPendingSQL = "delete from pending_events where room_id = $1 and event_
 // DropPending forgets events once they were taken in, or once the room turned out to be none of ours.
 func DropPending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
 	return exec(ctx, tx, "drop pending events", dropPendingSQL, room, events)
+}
+
+// Gap is a part of a room's timeline that the sync left out and that is still to be fetched.
+type Gap struct {
+	ID   int64
+	From string // it is read backwards from this position
+	To   string
+}
+
+const addGapSQL = "insert into pending_gaps (room_id, from_pos, to_pos) values ($1, $2, $3) on conflict do nothing"
+
+// AddGap notes a part of a room's timeline that is still to be fetched.
+func AddGap(ctx context.Context, tx Tx, room id.RoomID, from, to string) error {
+	return exec(ctx, tx, "note a gap", addGapSQL, room, from, to)
+}
+
+const gapsSQL = "select id, from_pos, to_pos from pending_gaps where room_id = $1 order by id"
+
+// Gaps returns what is still to be fetched of a room's timeline, the oldest first.
+func Gaps(ctx context.Context, db DB, room id.RoomID) ([]Gap, error) {
+	return collect[Gap](ctx, db, "gaps", gapsSQL, room)
+}
+
+const shrinkGapSQL = "update pending_gaps set from_pos = $2 where id = $1"
+
+// ShrinkGap notes how far a gap was fetched.
+func ShrinkGap(ctx context.Context, db DB, gap int64, from string) error {
+	return exec(ctx, db, "shrink a gap", shrinkGapSQL, gap, from)
+}
+
+const dropGapSQL = "delete from pending_gaps where id = $1"
+
+// DropGap removes a gap that was fetched.
+func DropGap(ctx context.Context, db DB, gap int64) error {
+	return exec(ctx, db, "drop a gap", dropGapSQL, gap)
+}
+
+const dropGapsSQL = "delete from pending_gaps where room_id = $1"
+
+// DropGaps forgets the gaps of a room that is none of ours.
+func DropGaps(ctx context.Context, tx Tx, room id.RoomID) error {
+	return exec(ctx, tx, "drop gaps", dropGapsSQL, room)
 }

@@ -91,10 +91,11 @@ func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, fn func(tx Tx) 
 // maxTries is how often a transaction that others blocked is run.
 const maxTries = 4
 
-// IsBadData tells whether err says that Postgres cannot store a value, whatever else happens: it will say so again.
+// IsBadData tells whether err says that Postgres cannot store a value, whatever else happens: it will say so again. These are the
+// classes "data exception", "integrity constraint violation" and "program limit exceeded".
 func IsBadData(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+	return errors.As(err, &pg) && slices.Contains([]string{"22", "23", "54"}, pg.Code[:min(2, len(pg.Code))])
 }
 
 func hasState(err error, states ...string) bool {

@@ -1,0 +1,51 @@
+package bridgebridge
+
+import (
+	"fmt"
+
+	"maunium.net/go/mautrix/event"
+)
+
+// maxID is the longest id that Matrix knows, in bytes. A longer one is refused: no index of the database would take it.
+const maxID = 255
+
+// namedIDs are the ids that an event's content names.
+type namedIDs struct {
+	RelatesTo   event.RelatesTo `json:"m.relates_to"`
+	Redacts     string          `json:"redacts"`
+	SessionID   string          `json:"session_id"`
+	SenderKey   string          `json:"sender_key"`
+	DeviceID    string          `json:"device_id"`
+	Replacement string          `json:"replacement_room"`
+	Predecessor struct {
+		RoomID string `json:"room_id"`
+	} `json:"predecessor"`
+	State struct {
+		Login string `json:"remote_id"`
+	} `json:"fi.mau.bridge_state"`
+}
+
+// CheckIDs refuses an event that has, or names, an id longer than any that Matrix knows. Whoever relays events does not check what
+// they name. An id of the wrong type counts as none, as it does for whoever reads it.
+func CheckIDs(evt *event.Event) error {
+	named := decode[namedIDs](evt)
+	key := ""
+	if evt.StateKey != nil {
+		key = *evt.StateKey
+	}
+	replyTo := ""
+	if named.RelatesTo.InReplyTo != nil {
+		replyTo = named.RelatesTo.InReplyTo.EventID.String()
+	}
+	for _, i := range []struct{ what, id string }{
+		{"event_id", evt.ID.String()}, {"room_id", evt.RoomID.String()}, {"sender", evt.Sender.String()}, {"type", evt.Type.Type}, {"state_key", key},
+		{"redacts", evt.Redacts.String()}, {"redacts", named.Redacts}, {"m.relates_to", named.RelatesTo.EventID.String()}, {"m.in_reply_to", replyTo},
+		{"session_id", named.SessionID}, {"sender_key", named.SenderKey}, {"device_id", named.DeviceID},
+		{"replacement_room", named.Replacement}, {"predecessor", named.Predecessor.RoomID}, {"remote_id", named.State.Login},
+	} {
+		if len(i.id) > maxID {
+			return fmt.Errorf("its %s has %d bytes; Matrix allows %d", i.what, len(i.id), maxID)
+		}
+	}
+	return nil
+}
