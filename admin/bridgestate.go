@@ -32,17 +32,7 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 		}
 		text += "."
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = a.say(ctx, tx, room, kind, text, nil)
-		return err
-	})
+	return a.tellSentence(ctx, kind, text)
 }
 
 // downText says what is wrong with a bridge and since when.

@@ -79,6 +79,8 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		return a.tellBridgeChange(ctx, what.About)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
 		return a.tellBridgeState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
+	case jobs.TopicPushStalled, jobs.TopicPushMoves, jobs.TopicSyncStalled, jobs.TopicSyncMoves:
+		return a.tellStall(ctx, what.Topic)
 	default: // a sentence is enough
 	}
 	news := map[jobs.Topic]struct {
@@ -98,6 +100,11 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 	if !known {
 		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
+	return a.tellSentence(ctx, said.kind, said.text)
+}
+
+// tellSentence says something in the admin room, once there is one.
+func (a *Admin) tellSentence(ctx context.Context, kind outbox.NoticeKind, text string) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.AdminChat(ctx, tx)
 		if errors.Is(err, store.ErrNotFound) {
@@ -106,7 +113,7 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, said.kind, said.text, nil)
+		_, err = a.say(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }

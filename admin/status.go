@@ -22,7 +22,7 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(a.Rules.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		a.pauseStatus, a.downStatus, a.chatStatus, a.lockedStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.inventedStatus, a.waitingStatus, a.failedStatus,
+		a.pauseStatus, a.stallStatus, a.downStatus, a.chatStatus, a.lockedStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.inventedStatus, a.waitingStatus, a.failedStatus,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {

@@ -47,6 +47,7 @@ type Inbox struct {
 	rules Rules
 	// ignored are rooms that were looked at and are none of ours. In memory only: nothing of them is stored.
 	ignored *roomSet
+	doors   doors
 	now     func() time.Time
 }
 

@@ -59,7 +59,7 @@ func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
 	if err := s.takeIn(ctx, resp, since); err != nil {
 		return err
 	}
-	return store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch)
+	return s.moved(store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch))
 }
 
 // keysAreGone has the owner told, once.

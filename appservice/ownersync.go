@@ -61,9 +61,11 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			sleep(ctx, lockTime)
 			continue
 		}
+		s.inbox.doors.sync(s.inbox.now())
 		for ctx.Err() == nil && alive(ctx, lock) {
 			s.hold(ctx, lock, ready)
 		}
+		s.inbox.doors.sync(time.Time{})
 		lock.Release(ctx)
 	}
 	return nil
@@ -237,7 +239,15 @@ func (s *OwnerSync) step(ctx context.Context) error {
 	if err := s.takeIn(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.inbox.Receive(ctx, nil, resp.NextBatch)
+	return s.moved(s.inbox.Receive(ctx, nil, resp.NextBatch))
+}
+
+// moved notes that a poll was taken in, unless that failed.
+func (s *OwnerSync) moved(err error) error {
+	if err == nil {
+		s.inbox.doors.sync(s.inbox.now())
+	}
+	return err
 }
 
 // poll waits for what came after a position; without one it asks where things stand.
@@ -253,6 +263,9 @@ func (s *OwnerSync) poll(ctx context.Context, as *session, since string) (*syncR
 func (s *OwnerSync) takeIn(ctx context.Context, resp *syncResponse, since string) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
+		return err
+	}
+	if err := s.inbox.comparePush(ctx, events); err != nil {
 		return err
 	}
 	for _, evt := range events {

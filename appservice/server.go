@@ -82,7 +82,9 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the transaction is not JSON")
 		return
 	}
-	if err := s.inbox.Receive(r.Context(), events, ""); err != nil {
+	err = s.inbox.Receive(r.Context(), events, "")
+	s.inbox.doors.push(s.inbox.now(), err == nil)
+	if err != nil {
 		zerolog.Ctx(r.Context()).Err(err).Int("events", len(events)).Msg("Cannot store a transaction; the homeserver will send it again")
 		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")
 		return

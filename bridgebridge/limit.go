@@ -2,6 +2,8 @@ package bridgebridge
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"maunium.net/go/mautrix/event"
 )
@@ -25,7 +27,7 @@ type namedIDs struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// CheckIDs refuses an event that has, or names, an id longer than any that Matrix knows. Whoever relays events does not check what
+// CheckIDs refuses an event that has, or names, an id that cannot be one: longer than any that Matrix knows, or with a zero byte. Whoever relays events does not check what
 // they name. An id of the wrong type counts as none, as it does for whoever reads it.
 func CheckIDs(evt *event.Event) error {
 	named := decode[namedIDs](evt)
@@ -45,6 +47,9 @@ func CheckIDs(evt *event.Event) error {
 	} {
 		if len(i.id) > maxID {
 			return fmt.Errorf("its %s has %d bytes; Matrix allows %d", i.what, len(i.id), maxID)
+		}
+		if strings.IndexByte(i.id, 0) >= 0 || !utf8.ValidString(i.id) {
+			return fmt.Errorf("its %s has a zero byte or broken UTF-8", i.what)
 		}
 	}
 	return nil

@@ -23,6 +23,9 @@ func TestAnEventThatHasOrNamesAnIdLongerThanMatrixKnowsIsRefused(t *testing.T) {
 			require.Equal(t, refused, CheckIDs(&evt) != nil, "%s with %d", place, length)
 		}
 	}
+	var zero event.Event
+	require.NoError(t, json.Unmarshal([]byte(`{"content":{"m.relates_to":{"event_id":"$a\u0000"}}}`), &zero))
+	require.Error(t, CheckIDs(&zero))
 	var evt event.Event
 	require.NoError(t, json.Unmarshal([]byte(`{"content":{"body":"`+strings.Repeat("x", 5000)+`","m.relates_to":7,"session_id":[]}}`), &evt))
 	require.NoError(t, CheckIDs(&evt), "a text may be long, and what has the wrong type names nothing")

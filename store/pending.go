@@ -56,6 +56,14 @@ type Gap struct {
 	To   string
 }
 
+const anyUnseenSQL = `select exists (select from unnest($1::text[]) e
+	where not exists (select from seen_events s where s.event_id = e) and not exists (select from pending_events p where p.event_id = e))`
+
+// AnyUnseen tells whether one of events neither was taken in nor waits for its room's description.
+func AnyUnseen(ctx context.Context, db DB, events []id.EventID) (bool, error) {
+	return scalar[bool](ctx, db, "events not taken in", anyUnseenSQL, events)
+}
+
 const addGapSQL = "insert into pending_gaps (room_id, from_pos, to_pos) values ($1, $2, $3) on conflict do nothing"
 
 // AddGap notes a part of a room's timeline that is still to be fetched.

@@ -23,11 +23,19 @@ const (
 	SettingSince        Setting = "since"         // string: where the owner's sync stands
 	SettingKeylessSince Setting = "keyless_since" // string: where the sync stands that goes on while the keys do not open
 	SettingKeysGone     Setting = "keys_gone"     // bool: the owner was told that the keys do not open
+	SettingPushedAt     Setting = "pushed_at"     // time: when a transaction of the homeserver was last taken in
+	SettingPushStalled  Setting = "push_stalled"  // Stall: the owner was told that none gets through
+	SettingSyncStalled  Setting = "sync_stalled"  // Stall: the owner was told that the sync stands still
 	SettingPause        Setting = "pause"         // Pause: everything is silent
 	SettingWelcomed     Setting = "welcomed"      // bool: the first message was shown
 	SettingName         Setting = "name"          // string: what the assistant is called, instead of what config.yaml says
 	SettingLogin        Setting = "login:"        // string, with the name of an MCP server behind it: what it gave at a login, sealed
 )
+
+// Stall says since when nothing comes in through a door.
+type Stall struct {
+	Since time.Time `json:"since"`
+}
 
 // Pause says since when nothing is sent to anybody.
 type Pause struct {

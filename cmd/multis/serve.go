@@ -321,6 +321,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
 	group.Go(func() error { return as.runner.Run(ctx) })
+	group.Go(func() error { return appservice.NewStallWatch(as.inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveCalls(ctx, cfg.Watches, as.calls) })
 	group.Go(func() error { return serveMCP(ctx, cfg.MCPServer, as.tools) })
 	group.Go(func() error { return as.source.Run(ctx) })

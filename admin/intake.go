@@ -1,0 +1,64 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/store"
+)
+
+// stallTexts are what is said about doors through which nothing comes, with %s for since when.
+var stallTexts = map[store.Setting]string{
+	store.SettingPushStalled: "⚠️ **What the homeserver sends me does not get through** since %s, although it answers. Messages come in by the sync, some seconds later. " +
+		"The log says why.",
+	store.SettingSyncStalled: "⚠️ **My sync stands still** since %s, although the homeserver answers. What is encrypted is not read, and what the homeserver does not push I do not see; " +
+		"nothing is lost. The log says why.",
+}
+
+// stallStatus names the doors through which nothing comes.
+func (a *Admin) stallStatus(ctx context.Context, _ request) (string, error) {
+	text := ""
+	for _, door := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
+		said, err := a.stallText(ctx, door)
+		if err != nil {
+			return "", err
+		}
+		if text != "" && said != "" {
+			text += "\n"
+		}
+		text += said
+	}
+	return text, nil
+}
+
+// stallText says since when nothing comes through a door; empty while it moves.
+func (a *Admin) stallText(ctx context.Context, door store.Setting) (string, error) {
+	var stall store.Stall
+	stalled, err := store.GetSetting(ctx, a.Store.DB(), door, &stall)
+	if err != nil || !stalled {
+		return "", err
+	}
+	return fmt.Sprintf(stallTexts[door], a.moment(stall.Since)), nil
+}
+
+// tellStall tells that nothing comes through a door, unless that is over, or that something does again.
+func (a *Admin) tellStall(ctx context.Context, topic jobs.Topic) error {
+	text, kind := "", outbox.Ring
+	var err error
+	switch topic {
+	case jobs.TopicPushStalled:
+		text, err = a.stallText(ctx, store.SettingPushStalled)
+	case jobs.TopicSyncStalled:
+		text, err = a.stallText(ctx, store.SettingSyncStalled)
+	case jobs.TopicPushMoves:
+		text, kind = "✅ What the homeserver sends me gets through again.", outbox.Quiet
+	default:
+		text, kind = "✅ My sync goes on. I read what came meanwhile.", outbox.Quiet
+	}
+	if err != nil || text == "" {
+		return err
+	}
+	return a.tellSentence(ctx, kind, text)
+}

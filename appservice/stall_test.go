@@ -1,0 +1,112 @@
+package appservice
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+)
+
+// stallRig is a watch beside a homeserver that answers as long as answers is true, on a clock that stands still.
+type stallRig struct {
+	*bundle
+	watch   *StallWatch
+	answers atomic.Bool
+	clock   time.Time
+}
+
+func (b *bundle) stallRig() *stallRig {
+	b.t.Helper()
+	r := &stallRig{bundle: b, clock: time.Now()}
+	r.answers.Store(true)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if !r.answers.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = w.Write([]byte(`{"versions":["v1.12"]}`))
+	}))
+	b.t.Cleanup(server.Close)
+	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(b.t, err)
+	b.inbox.now = func() time.Time { return r.clock }
+	r.watch = NewStallWatch(b.inbox, hs)
+	return r
+}
+
+// told looks, and counts what the owner was told of a topic.
+func (r *stallRig) told(topic string) int {
+	r.t.Helper()
+	require.NoError(r.t, r.watch.look(r.t.Context()))
+	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
+}
+
+func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T) {
+	t.Parallel()
+	r := setup(t).stallRig()
+	r.inbox.doors.push(r.clock, false)
+	require.Zero(t, r.told("push_stalled"))
+	r.clock = r.clock.Add(stallTime + time.Second)
+	r.answers.Store(false)
+	require.Zero(t, r.told("push_stalled"), "the homeserver is away")
+	r.answers.Store(true)
+	require.Equal(t, 1, r.told("push_stalled"))
+	r.inbox.doors.push(r.clock, false)
+	require.Equal(t, 1, r.told("push_stalled"), "once for each time")
+	r.clock = r.clock.Add(time.Minute)
+	require.Zero(t, r.told("push_moves"))
+	r.inbox.doors.push(r.clock, true)
+	require.Equal(t, 1, r.told("push_moves"))
+	require.Zero(t, r.count("settings where key = 'push_stalled'"))
+}
+
+func TestWhatOnlyTheSyncBringsShowsThatThePushIsMissing(t *testing.T) {
+	t.Parallel()
+	r := setup(t).stallRig()
+	r.chat("!a:x", policy.ModeSilent)
+	r.chat("!off:x", policy.ModeOff)
+	sync := func(room id.RoomID) {
+		evt := r.text(room, ana, "hi")
+		require.NoError(t, r.inbox.comparePush(t.Context(), []*event.Event{evt}))
+		r.receive(evt)
+	}
+	sync("!off:x")
+	sync("!off:x")
+	r.clock = r.clock.Add(stallTime + time.Second)
+	require.Zero(t, r.told("push_stalled"), "of a chat that is off nothing is known")
+	sync("!a:x")
+	r.clock = r.clock.Add(stallTime + time.Second)
+	require.Zero(t, r.told("push_stalled"), "one event is lost when the homeserver restarts")
+	sync("!a:x")
+	require.Equal(t, 1, r.told("push_stalled"))
+}
+
+func TestASyncThatStandsStillIsTold(t *testing.T) {
+	t.Parallel()
+	r := setup(t).stallRig()
+	s := &OwnerSync{inbox: r.inbox}
+	require.Zero(t, r.told("sync_stalled"), "another process syncs")
+	require.NoError(t, s.moved(nil))
+	r.clock = r.clock.Add(stallTime + time.Second)
+	require.Error(t, s.moved(errors.New("failed")))
+	require.Equal(t, 1, r.told("sync_stalled"))
+	require.NoError(t, s.moved(nil))
+	require.Equal(t, 1, r.told("sync_moves"))
+}
+
+func TestATransactionThatCannotBeStoredCountsAsStuck(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.store.Close()
+	body := `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@demo_ana:example.com","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`
+	require.Equal(t, http.StatusInternalServerError, put(t, NewServer(b.inbox, "right").Handler(), "right", body).Code)
+	require.NotEmpty(t, b.inbox.doors.stalled(time.Now().Add(stallTime+time.Second), time.Time{}))
+}
