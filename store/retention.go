@@ -20,10 +20,11 @@ func (c Cutoffs) args(limit int) pgx.NamedArgs {
 
 const cutoffSQL = "case when c.kind = 'admin' then @owner::timestamptz else @chats::timestamptz end"
 
-// What an open promise with a day to come rests on stays until then.
+// What an open commitment rests on stays until its day, or without a day until it is settled, and so does what a chat waits for a person for.
 const expiredMessagesSQL = `select m.id from chats c, lateral (
 		select m.id from messages m where m.chat_id = c.id and m.ts < ` + cutoffSQL + `
-			and not exists (select from commitments p where p.message_id = m.id and p.state = 'open' and p.due_at > now())
+			and not exists (select from commitments p where p.message_id = m.id and p.state = 'open' and coalesce(p.snoozed_to, p.due_at, 'infinity') > now())
+			and not exists (select from escalations e where e.message_id = m.id and e.closed_at is null)
 		order by m.ts, m.id limit @limit for update skip locked
 	) m limit @limit`
 

@@ -15,7 +15,11 @@ func number(ctx context.Context, db DB, what, sql string, args ...any) (int, err
 	return n, nil
 }
 
-const pruneUsageSQL = "with gone as (delete from usage where created_at < $1 returning 1), days as (delete from budgets where day < $1::date) select count(*) from gone"
+// pruneUsageSQL keeps the budget of a run for as long as one of its calls: it belongs to no day.
+const pruneUsageSQL = `with gone as (delete from usage where created_at < $1 returning 1),
+	days as (delete from budgets where day < $1::date and cap <> 'run'),
+	runs as (delete from budgets b where b.cap = 'run' and not exists (select from usage u where u.run = b.subject and u.run <> '' and u.created_at >= $1))
+	select count(*) from gone`
 
 // PruneUsage forgets what calls from before a time cost.
 func PruneUsage(ctx context.Context, db DB, before time.Time) (int, error) {
