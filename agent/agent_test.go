@@ -243,6 +243,16 @@ func TestAGreetingGetsTheGreetingOnceADayWithoutFacts(t *testing.T) {
 	require.Equal(t, codeGreeted, b.message(again).Code)
 }
 
+func TestThanksThatWaitGetNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	row := b.says("Thanks, bye!", policy.ActionAnswer) // it was a question, and was edited
+	b.turn()
+	require.Empty(t, b.sent(b.chat))
+	require.Empty(t, b.sent(b.admin))
+	require.Equal(t, policy.CodeAcknowledged, b.message(row).Code)
+}
+
 func TestTheGatesNoIsKeptAsTheReasonOfTheSilence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

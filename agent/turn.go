@@ -49,10 +49,17 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return result{handover: handover}, nil
 	}
 	var questions []string
+	greeting := false
 	for _, m := range waiting {
-		if !policy.IsGreeting(m.Body, name) {
+		switch {
+		case policy.IsGreeting(m.Body, name):
+			greeting = true
+		case !policy.IsAcknowledgement(m.Body, name): // an edit made it one; else it does not come here
 			questions = append(questions, policy.WithoutName(name, m.Body)) // no document says it, which would count against an answer
 		}
+	}
+	if len(questions) == 0 && !greeting {
+		return result{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil
 	}
 	if len(questions) == 0 {
 		return a.greet(ctx, chat, addressed(name, waiting))

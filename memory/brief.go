@@ -92,8 +92,12 @@ func (m *Memory) Brief(ctx context.Context, q Missed) (Brief, error) {
 	if b.More = max(len(lively)-briefChats*briefCalls, 0); b.More > 0 {
 		lively = lively[:briefChats*briefCalls]
 	}
+	waits, err := m.waiting(ctx)
+	if err != nil {
+		return Brief{}, err
+	}
 	for part := range slices.Chunk(lively, briefChats) {
-		if err := m.briefPart(ctx, q, part, &b); err != nil {
+		if err := m.briefPart(ctx, q, part, waits, &b); err != nil {
 			return Brief{}, err
 		}
 	}
@@ -105,7 +109,7 @@ func (m *Memory) Brief(ctx context.Context, q Missed) (Brief, error) {
 const maxChats = 1000
 
 // briefPart adds what happened in up to briefChats chats, with at most one call of a model.
-func (m *Memory) briefPart(ctx context.Context, q Missed, part []store.Lively, b *Brief) error {
+func (m *Memory) briefPart(ctx context.Context, q Missed, part []store.Lively, waits map[int64]bool, b *Brief) error {
 	chats := make([]int64, len(part))
 	for i, l := range part {
 		chats[i] = l.ChatID
@@ -128,7 +132,7 @@ func (m *Memory) briefPart(ctx context.Context, q Missed, part []store.Lively, b
 			return err
 		}
 	}
-	b.Bullets = append(b.Bullets, listed(said)...)
+	b.Bullets = append(b.Bullets, listed(said, waits)...)
 	return nil
 }
 
@@ -242,18 +246,39 @@ func withoutLinks(text string, from []store.Message) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// listed are the lines without a model: what was said last in each chat, and the questions there that nobody has answered.
-func listed(said []store.Message) []Bullet {
+// waiting are the chats in which somebody waits for a person.
+func (m *Memory) waiting(ctx context.Context) (map[int64]bool, error) {
+	open, err := store.OpenEscalations(ctx, m.Store.DB())
+	waits := make(map[int64]bool, len(open))
+	for _, e := range open {
+		waits[e.ChatID] = true
+	}
+	return waits, err
+}
+
+// listed are the lines without a model: what was said last in each chat, and the questions there that nobody has answered. Thanks
+// and greetings of a contact say less than what was said before them; where a person is waited for, what the contact said counts.
+func listed(said []store.Message, waits map[int64]bool) []Bullet {
 	var bullets []Bullet
-	for i, s := range said {
-		if i+1 < len(said) && said[i+1].ChatID == s.ChatID {
-			continue
+	for from := 0; from < len(said); {
+		to := from
+		for to < len(said) && said[to].ChatID == said[from].ChatID {
+			to++
+		}
+		last := said[to-1]
+		for _, s := range slices.Backward(said[from:to]) {
+			byContact := s.Author == policy.AuthorContact
+			if byContact && !policy.IsGreeting(s.Body) && !policy.IsAcknowledgement(s.Body) || !byContact && !waits[s.ChatID] {
+				last = s
+				break
+			}
 		}
 		kind := BriefHappened
-		if s.Author == policy.AuthorContact && strings.ContainsAny(s.Body, "?？؟") {
+		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, "?？؟")) {
 			kind = BriefQuestion
 		}
-		bullets = append(bullets, Bullet{Kind: kind, Text: clip(oneLine(s.Body), bulletLength/2), From: []store.Message{s}})
+		bullets = append(bullets, Bullet{Kind: kind, Text: clip(oneLine(last.Body), bulletLength/2), From: []store.Message{last}})
+		from = to
 	}
 	return bullets
 }

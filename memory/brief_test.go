@@ -140,3 +140,28 @@ func TestWithoutAModelOrWithABrokenOneABriefListsWhoWroteLastAndWhoWaits(t *test
 		})
 	}
 }
+
+func TestNeitherThanksNorAGreetingHidesInABriefWhoWaits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	none := r.with(llm.None{})
+	asks := r.says(r.ana, policy.AuthorContact, "Do you rent out tandems?", r.now.Add(-time.Hour))
+	r.says(r.ana, policy.AuthorContact, "Danke schön!", r.now.Add(-time.Minute))
+	greeting := r.says(r.ana, policy.AuthorMultisOwner, "Hello! How can I help you?", r.now)
+	_, err := r.st.DB().Exec(r.ctx, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, event_id)
+		values (gen_random_uuid(), $1, 'owner', 'greeting', 'm.room.message', '{}', '', '', 'sent', $2)`, r.ana.ID, greeting.EventID)
+	require.NoError(t, err)
+	broken := r.says(r.ben, policy.AuthorContact, "My parcel arrived broken.", r.now.Add(-time.Hour))
+	r.says(r.ben, policy.AuthorMultisOwner, "Let me check with the team and get back to you.", r.now)
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, _, err := store.OpenEscalation(r.ctx, tx, r.ben.ID, broken.ID, "It asks for a person.", nil)
+		return err
+	}))
+	b, err := none.Brief(r.ctx, r.lastDay())
+	require.NoError(t, err)
+	require.Len(t, b.Bullets, 2)
+	for _, l := range b.Bullets {
+		require.Equal(t, memory.BriefQuestion, l.Kind, l.Text)
+		require.Contains(t, []int64{asks.ID, broken.ID}, l.From[0].ID, l.Text)
+	}
+}

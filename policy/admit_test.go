@@ -98,6 +98,7 @@ func TestAdmit(t *testing.T) {
 		{"the owner wrote a moment ago", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-time.Minute) }, ActionArchive, CodeOwnerHere},
 		{"the owner's clock runs ahead", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(time.Hour) }, ActionArchive, CodeOwnerHere},
 		{"somebody wants to be left alone", func(in *AdmitInput) { in.Text = "STOP!" }, ActionArchive, CodeAskedToStop},
+		{"somebody says thanks", func(in *AdmitInput) { in.Text = "Danke schön!" }, ActionArchive, CodeAcknowledged},
 		{"somebody says ok", func(in *AdmitInput) { in.Text = "Ok 👍" }, ActionArchive, CodeAcknowledged},
 
 		{"a keyword hands over", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionHandoff, CodeKeyword},

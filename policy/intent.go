@@ -11,18 +11,32 @@ import (
 // mean anything else.
 const (
 	greetingPhrases = `
-hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings|how are you
-thanks|thank you|thx|ty|many thanks|thanks a lot|thank you so much|thank you very much|thanks for your help|thank you for your help|thanks for everything|cheers|bye|goodbye|good night|see you|have a nice day
-hallo|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend|gute nacht|wie geht's|wie geht es dir|wie geht es ihnen
-danke|dankeschön|danke schön|danke sehr|vielen dank|vielen lieben dank|besten dank|herzlichen dank|tschüss|tschüß|auf wiedersehen|schönen tag noch
-bonjour|bonsoir|salut|coucou|bonne journée|bonne soirée|bonne nuit|ça va|ca va|comment allez-vous|merci|merci beaucoup|merci bien|mille mercis|au revoir|à bientôt
-hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas|qué tal|que tal|cómo estás|como estas|gracias|muchas gracias|mil gracias|adiós|adios|hasta luego
-olá|ola|oi|bom dia|boa tarde|boa noite|tudo bem|obrigado|obrigada|muito obrigado|muito obrigada|valeu|tchau|até logo|até mais
-ciao|buongiorno|buon giorno|buonasera|buona sera|salve|buona giornata|buonanotte|come stai|come va|grazie|grazie mille|molte grazie|mille grazie|arrivederci
-hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag|hoe gaat het|bedankt|dank je|dank je wel|dankjewel|dank u|dank u wel|hartelijk dank|tot ziens|doei
-привет|здравствуй|здравствуйте|доброе утро|добрый день|добрый вечер|доброй ночи|приветствую|как дела|спасибо|большое спасибо|спасибо большое|благодарю|до свидания|пока
-مرحبا|أهلا|اهلا|أهلا وسهلا|اهلا وسهلا|السلام عليكم|السلام عليكم ورحمة الله وبركاته|وعليكم السلام|صباح الخير|مساء الخير|كيف حالك|شكرا|شكرا جزيلا|مع السلامة
-cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|dziękuję|dziekuje|dzięki|dzieki|merhaba|selam|günaydın|iyi günler|iyi akşamlar|teşekkürler|teşekkür ederim|sağ ol`
+hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
+hallo|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend
+bonjour|bonsoir|salut|coucou|hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas
+olá|ola|oi|bom dia|boa tarde|boa noite|ciao|buongiorno|buon giorno|buonasera|buona sera|salve
+hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag
+привет|здравствуй|здравствуйте|доброе утро|добрый день|добрый вечер|приветствую|привіт|вітаю|доброго ранку|добрий день|добрий вечір
+مرحبا|أهلا|اهلا|أهلا وسهلا|اهلا وسهلا|السلام عليكم|السلام عليكم ورحمة الله وبركاته|وعليكم السلام|صباح الخير|مساء الخير
+cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|merhaba|selam|günaydın|iyi günler|iyi akşamlar
+hej|hejsan|god morgon|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
+
+	// courtesies are thanks, goodbyes and questions after somebody's health: an answer to them would only be noise.
+	courtesies = `
+thanks|thank you|thx|ty|many thanks|thanks a lot|thank you so much|thank you very much|thanks for your help|thank you for your help|thanks for everything|cheers
+bye|bye bye|goodbye|good bye|good night|see you|see you soon|see you later|have a nice day|how are you|how are you doing|how is it going|how's it going
+danke|dankeschön|danke schön|danke sehr|danke dir|danke ihnen|vielen dank|vielen lieben dank|besten dank|herzlichen dank|danke für die hilfe|danke für ihre hilfe|danke für deine hilfe
+gute nacht|tschüss|tschüß|auf wiedersehen|bis bald|bis dann|bis später|schönen tag noch|schönen abend noch|wie geht's|wie geht es|wie geht es dir|wie geht es ihnen
+merci|merci beaucoup|merci bien|mille mercis|merci pour votre aide|au revoir|à bientôt|bonne journée|bonne soirée|bonne nuit|ça va|ca va|comment ça va|comment allez-vous
+gracias|muchas gracias|mil gracias|adiós|adios|hasta luego|hasta pronto|qué tal|que tal|cómo estás|como estas|cómo está
+obrigado|obrigada|muito obrigado|muito obrigada|valeu|tchau|até logo|até mais|tudo bem|tudo bom|como vai
+grazie|grazie mille|molte grazie|mille grazie|arrivederci|a presto|buona giornata|buonanotte|come stai|come sta|come va
+bedankt|dank je|dank je wel|dankjewel|dank u|dank u wel|hartelijk dank|tot ziens|tot straks|doei|hoe gaat het
+спасибо|большое спасибо|спасибо большое|благодарю|до свидания|пока|доброй ночи|как дела|дякую|щиро дякую|дуже дякую|до побачення|бувай|як справи
+شكرا|شكرا جزيلا|شكرا لك|مع السلامة|إلى اللقاء|كيف حالك
+dziękuję|dziekuje|dzięki|dzieki|dziękuję bardzo|do widzenia|na razie|dobranoc|co słychać|jak się masz
+teşekkürler|teşekkür ederim|çok teşekkürler|sağ ol|hoşça kal|görüşürüz|güle güle|iyi geceler|nasılsın|nasılsınız
+tack|tack så mycket|tusen tack|hej då|vi ses|god natt|hur mår du|děkuji|děkuju|díky|mockrát děkuji|na shledanou|nashledanou|dobrou noc|jak se máš|jak se máte`
 
 	// acknowledgements say that nothing is open. "Yes" and "no" are not among them: they answer a question.
 	acknowledgements = `
@@ -70,16 +84,17 @@ pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smett
 	shortBytes    = 400
 )
 
-// IsGreeting reports whether the whole message is a greeting or thanks, in any of a dozen languages; emoji, punctuation and
-// the given names (the assistant's, the owner's) do not count against it.
+// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages; emoji, punctuation and the given
+// names (the assistant's, the owner's) do not count against it. "Hello and thanks" is one, "thanks" is none.
 func IsGreeting(text string, names ...string) bool {
-	return madeOf(text, names, greetingPhrases, acknowledgements)
+	return madeOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
 
-// IsAcknowledgement reports whether the whole message only says that nothing is open: "ok", "alles klar", "perfect". With a
-// question mark it is a question.
+// IsAcknowledgement reports whether the whole message only says that nothing is open: "ok", "alles klar", "thanks", "bye". "Ok"
+// with a question mark is a question.
 func IsAcknowledgement(text string, names ...string) bool {
-	return !strings.ContainsAny(text, "?؟？") && madeOf(text, names, acknowledgements, "")
+	return madeOf(text, names, courtesies, acknowledgements) ||
+		!strings.ContainsAny(text, "?؟？") && madeOf(text, names, acknowledgements, "")
 }
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.

@@ -10,16 +10,16 @@ import (
 func TestIsGreeting(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"Hi", "Hello!", "hey there 👋", "Heyyyy!!!", "hiii", "Good morning", "Hi, how are you?", "Thanks!", "thank you so much 🙏🏽❤️",
-		"Hi Nora!", "Thanks Nora, bye", "ok thanks", "Hi team, good morning", "Thank you for your help.",
-		"Hallo", "Guten Morgen!", "Grüß Gott", "Moin moin", "Vielen lieben Dank 😊", "Danke schön", "Hallo, wie geht’s?",
-		"Bonjour", "Merci beaucoup !", "Salut, ça va ?", "Bonsoir et merci",
-		"¡Hola!", "Buenos días", "buenas tardes, qué tal?", "Muchas gracias", "buenos di\u0301as",
-		"Olá", "Bom dia, tudo bem?", "Muito obrigada!",
-		"Ciao", "Buongiorno", "Grazie mille",
-		"Hoi", "Goedemorgen", "Dank je wel!", "Привет", "Добрый день!", "Спасибо большое", "Здравствуйте",
-		"مرحبا", "السلام عليكم", "شكراً جزيلاً", "صباح الخير 🌞",
-		"Cześć", "Dzień dobry", "Merhaba", "Teşekkürler",
+		"Hi", "Hello!", "hey there 👋", "Heyyyy!!!", "hiii", "Good morning", "Hi, how are you?", "Hello and thanks!",
+		"Hi Nora!", "Hi team, good morning",
+		"Hallo", "Guten Morgen!", "Grüß Gott", "Moin moin", "Hallo, wie geht’s?",
+		"Bonjour", "Salut, ça va ?", "Bonsoir et merci",
+		"¡Hola!", "Buenos días", "buenas tardes, qué tal?", "buenos di\u0301as",
+		"Olá", "Bom dia, tudo bem?",
+		"Ciao", "Buongiorno",
+		"Hoi", "Goedemorgen", "Привет", "Добрый день!", "Здравствуйте",
+		"مرحبا", "السلام عليكم", "صباح الخير 🌞",
+		"Cześć", "Dzień dobry", "Merhaba", "Hejsan!", "Привіт", "Dobrý den",
 	} {
 		require.True(t, IsGreeting(text, "Nora"), text)
 	}
@@ -27,6 +27,7 @@ func TestIsGreeting(t *testing.T) {
 		"", "   ", "👍", "ok", "Nora", "Hi, do you deliver on Sundays?", "Hello, I want a refund", "Thanks, but when?", "What are your opening hours?",
 		"Hi 5", "good", "morning", "Danke, aber wann?", "Hola, ¿cuánto cuesta?", "Bonjour, je voudrais commander", "hi hi hi hi hi hi hi hi hi hi hi hi hi",
 		"this is a hill", "Hi Tom", "Привет, сколько стоит?", "مرحبا كم السعر", "so much", "thank god it is friday",
+		"Thanks!", "Bye", "how are you?", "ok thanks",
 	} {
 		require.False(t, IsGreeting(text, "Nora"), text)
 	}
@@ -38,8 +39,33 @@ func TestIsAcknowledgement(t *testing.T) {
 	for _, text := range []string{"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام", "ok Nora"} {
 		require.True(t, IsAcknowledgement(text, "Nora"), text)
 	}
-	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks", "ok thanks", "all good things", "perfect time"} {
+	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks, but when?", "how are you open on Sunday?", "danke, und der Preis?", "Hi", "hello and thanks", "all good things", "perfect time"} {
 		require.False(t, IsAcknowledgement(text, "Nora"), text)
+	}
+}
+
+func TestThanksAndGoodbyesAreNoGreetings(t *testing.T) {
+	t.Parallel()
+	for language, texts := range map[string][]string{
+		"en": {"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?", "thanks?"},
+		"de": {"Danke schön!", "Vielen lieben Dank 😊", "Ok, danke", "Tschüss!", "Wie geht’s?", "Wie geht es Ihnen?"},
+		"fr": {"Merci beaucoup !", "Au revoir", "Ça va ?", "bonne soirée et merci"},
+		"es": {"¡Muchas gracias!", "Hasta luego", "¿Cómo estás?"},
+		"pt": {"Muito obrigada!", "Tchau", "Tudo bem?"},
+		"it": {"Grazie mille", "Arrivederci", "Come stai?"},
+		"nl": {"Dank je wel!", "Tot ziens", "Hoe gaat het?"},
+		"ru": {"Спасибо большое", "До свидания", "Как дела?"},
+		"uk": {"Щиро дякую!", "До побачення", "Як справи?"},
+		"ar": {"شكراً جزيلاً", "مع السلامة", "كيف حالك؟"},
+		"pl": {"Dziękuję bardzo", "Do widzenia", "Co słychać?"},
+		"tr": {"Teşekkürler", "Hoşça kal", "Nasılsın?"},
+		"sv": {"Tack så mycket!", "Hej då", "Hur mår du?"},
+		"cs": {"Děkuji", "Na shledanou", "Jak se máte?"},
+	} {
+		for _, text := range texts {
+			require.False(t, IsGreeting(text, "Nora"), "%s: %s", language, text)
+			require.True(t, IsAcknowledgement(text, "Nora"), "%s: %s", language, text)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (c Code) Sentence() string {
 	case CodeAskedToStop:
 		return "It asks me to stop writing."
 	case CodeAcknowledged:
-		return "It only says that all is well."
+		return "It only says thanks, goodbye or that all is well; that needs no answer."
 	case CodeFlood:
 		return "Too many messages from one contact."
 	case CodeOwnerWrote:

@@ -13,8 +13,12 @@ type Lively struct {
 	Messages int
 }
 
-// spokenSQL is what somebody said, multis included, and nobody took back.
+// greetingSQL is a greeting of multis', which answers nothing: whoever waits still waits.
+const greetingSQL = `m.author = 'multis_owner' and exists (select from outbox o where o.event_id = m.event_id and o.purpose = 'greeting')`
+
+// spokenSQL is what somebody said, multis' own answers included, and nobody took back.
 const spokenSQL = `m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' and m.author in ('contact', 'owner_client', 'owner_phone', 'multis_owner')
+	and not (` + greetingSQL + `)
 	and m.ts >= @from and (@until::timestamptz is null or m.ts < @until)`
 
 const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n, max(m.ts) as newest from messages m where m.chat_id = c.id and ` + spokenSQL + `) w

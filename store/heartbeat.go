@@ -46,8 +46,8 @@ type Look struct {
 
 const mattersSQL = `with found as (
 	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text, '{}'::bigint[] as rests_on
-		from chats c cross join lateral (select * from messages l where l.chat_id = c.id and (l.kind <> 'reaction' or l.author <> 'contact')
-			and l.redacted_at is null order by l.ts desc, l.id desc limit 1) m
+		from chats c cross join lateral (select * from messages m where m.chat_id = c.id and (m.kind <> 'reaction' or m.author <> 'contact')
+			and m.redacted_at is null and not (` + greetingSQL + `) order by m.ts desc, m.id desc limit 1) m
 		where c.kind = 'dm' and c.closed_why = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
 			and not exists (select from escalations e where e.chat_id = c.id and e.closed_at is null)
 			and not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.chat_id = c.id and h.matter like 'unanswered:%'
