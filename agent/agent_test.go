@@ -223,6 +223,30 @@ func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
 	require.Equal(t, codeWaiting, b.message(second).Code)
 }
 
+func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	var last int64
+	for range 20 {
+		last = b.says("human please", policy.ActionHandoff)
+		b.turn()
+	}
+	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "one ring")
+	said := b.sent(b.admin)
+	require.Len(t, said, 6, "the ring, and the 1st, 2nd, 4th, 8th and 16th message after it")
+	require.Contains(t, said[1], "is still waiting and sent another message")
+	require.Contains(t, said[5], "16 more messages")
+	require.Contains(t, b.message(last).Reason, "message 19 since then")
+
+	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		_, err := store.CloseEscalation(context.Background(), tx, b.chat.ID, time.Now())
+		return err
+	}))
+	b.says("human please", policy.ActionHandoff)
+	b.turn()
+	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "a new state rings anew")
+}
+
 func TestAHandoffIsNotArguedAwayByAGoodSource(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

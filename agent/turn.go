@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -143,31 +143,24 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 	return err
 }
 
-// handOver asks for a person. The owner is told once while the chat waits for one, and so is the contact, as soon as the gate
-// allows it.
+// handOver asks for a person. While the chat waits for one it rings once, and what comes after is counted; the contact is told
+// once, as soon as the gate allows it.
 func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
 	why := cmp.Or(r.words, r.handover)
 	first, told, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, why, r.restsOn)
 	if err != nil {
 		return err
 	}
-	text := escalationText(chat, waiting, why)
-	r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
-	if !first {
-		text = againText(chat, waiting)
-		r.code, r.reason = codeWaiting, r.handover+" The chat waits for you since before; I told you that more came."
-	}
-	kind := outbox.Quiet
-	if first || demanded(waiting) {
-		kind = outbox.Ring
-	}
-	if err := a.tell(ctx, tx, kind, text, idsOf(waiting), r.restsOn); err != nil {
-		return err
-	}
 	if first {
+		r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
+		if err := a.tell(ctx, tx, outbox.Ring, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
+			return err
+		}
 		if err := jobs.Emit(ctx, tx, store.HookEscalation, strconv.FormatInt(waiting[len(waiting)-1].ID, 10)); err != nil {
 			return err
 		}
+	} else if err := a.tellMore(ctx, tx, chat, waiting, r); err != nil {
+		return err
 	}
 	if told {
 		return nil
@@ -188,9 +181,19 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	return store.ToldEscalation(ctx, tx, chat.ID)
 }
 
-// demanded tells whether a message asks for a person outright, which rings every time.
-func demanded(waiting []store.Message) bool {
-	return slices.ContainsFunc(waiting, func(m store.Message) bool { return m.Action == policy.ActionHandoff })
+// tellMore tells the owner, without a ring, that a chat that waits for a person got more messages: at the first, and then each time
+// that their number doubled, so that nobody can fill the admin room.
+func (a *Agent) tellMore(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *result) error {
+	before, err := store.CountWaiting(ctx, tx, chat.ID, codeWaiting)
+	if err != nil {
+		return err
+	}
+	now := before + len(waiting)
+	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.handover, now)
+	if bits.Len(uint(before)) == bits.Len(uint(now)) {
+		return nil
+	}
+	return a.tell(ctx, tx, outbox.Quiet, againText(chat, waiting, now), idsOf(waiting), r.restsOn)
 }
 
 // escalationText tells the owner who needs a person, and why.
@@ -199,9 +202,13 @@ func escalationText(chat store.Chat, waiting []store.Message, why string) string
 		outbox.Escape(chatLabel(chat)), quotes(waiting), outbox.Escape(why), roomLink(chat), strings.ReplaceAll(chat.Name, "`", "'"))
 }
 
-// againText tells the owner that somebody who waits for a person wrote more.
-func againText(chat store.Chat, waiting []store.Message) string {
-	return fmt.Sprintf("🙋 **%s** still waits for you, and [wrote](%s)\n\n%s", outbox.Escape(chatLabel(chat)), roomLink(chat), quotes(waiting))
+// againText tells the owner that somebody who waits for a person wrote more, and how much by now.
+func againText(chat store.Chat, waiting []store.Message, n int) string {
+	more := "another message"
+	if n > 1 {
+		more = fmt.Sprintf("%d more messages", n)
+	}
+	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", outbox.Escape(chatLabel(chat)), more, roomLink(chat), quotes(waiting))
 }
 
 func quotes(waiting []store.Message) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"multis/policy"
 )
 
 // The message is held until the end, so that it does not go without what is written here.
@@ -30,6 +32,14 @@ const tellEscalationSQL = "update escalations set told = true where chat_id = $1
 // ToldEscalation notes that the contact was told that a person takes over.
 func ToldEscalation(ctx context.Context, tx Tx, chat int64) error {
 	return exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
+}
+
+const countWaitingSQL = `select count(*) from escalations e join messages f on f.id = e.message_id
+	join messages m on m.chat_id = e.chat_id and m.ts >= f.ts and m.id > f.id and m.code = $2 where e.chat_id = $1 and e.closed_at is null`
+
+// CountWaiting counts the messages that came while a chat waits for a person, by the code that they were settled with.
+func CountWaiting(ctx context.Context, db DB, chat int64, code policy.Code) (int, error) {
+	return number(ctx, db, "count messages that wait", countWaitingSQL, chat, code)
 }
 
 const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"
