@@ -239,7 +239,7 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 				return err
 			}
 		}
-		if err := shorten(ctx, tx, chat.ID, r.summarise); err != nil {
+		if err := shorten(ctx, tx, chat.ID, a.personaOf(chat).ID, r.summarise); err != nil {
 			return err
 		}
 		return a.settle(ctx, tx, chat, waiting, r)

@@ -206,15 +206,11 @@ const maxTries = 10
 
 // contactAsked builds what the model is asked for a contact: of what is remembered, the contact's own chats alone.
 func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (asked, error) {
-	since, err := r.windowFrom(ctx, chat)
-	if err != nil {
-		return asked{}, err
-	}
 	db, err := r.Store.ContactReader(r.caller.Scope)
 	if err != nil {
 		return asked{}, err
 	}
-	before, err := r.conversation(ctx, db, chat, since, idsOf(waiting))
+	before, err := r.readConversation(ctx, db, chat, idsOf(waiting))
 	if err != nil {
 		return asked{}, err
 	}
@@ -234,7 +230,6 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 		return asked{}, err
 	}
 	first.About = append(append(first.About, idsOf(waiting)...), sourcesOf(notes)...)
-	r.summarise = r.Limits.old(before.said) > 0
 	return first, nil
 }
 

@@ -240,7 +240,6 @@ func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) 
 		return asked{}, err
 	}
 	first.About = slices.Concat(first.About, sourcesOf(notes), about)
-	r.summarise = r.Limits.old(before.said) > 0
 	return first, nil
 }
 
@@ -249,11 +248,7 @@ func (r *run) talk(ctx context.Context, room store.Chat) (conversation, error) {
 	if r.isolated {
 		return conversation{}, nil
 	}
-	since, err := r.windowFrom(ctx, room)
-	if err != nil {
-		return conversation{}, err
-	}
-	return r.conversation(ctx, r.Store.DB(), room, since, []int64{r.caller.Message})
+	return r.readConversation(ctx, r.Store.DB(), room, []int64{r.caller.Message})
 }
 
 // asks puts a prompt together within the model's limits, with the tools that the caller has.
@@ -297,6 +292,14 @@ type reply struct {
 	summarise bool                                         // what was said before
 }
 
+// agent is who made the answer; empty: multis itself.
+func (r *reply) agent() string {
+	if r.task == nil {
+		return ""
+	}
+	return r.task.Agent
+}
+
 // errSettled rolls back what another attempt at the same message has already said.
 var errSettled = errors.New("the message was settled before")
 
@@ -327,7 +330,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		if err != nil {
 			return err
 		}
-		if err := shorten(ctx, tx, r.room.ID, r.summarise); err != nil {
+		if err := shorten(ctx, tx, r.room.ID, r.agent(), r.summarise); err != nil {
 			return err
 		}
 		return a.settleAsked(ctx, tx, r, &out)

@@ -84,7 +84,7 @@ func BenchmarkTurn(b *testing.B) {
 	w.agent.Tools = tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: w.agent.Search}, tools.Escalate{})
 	rng := rand.New(rand.NewPCG(1, 2))
 	summarised := func(chat store.Chat, took time.Duration) time.Duration {
-		require.NoError(b, w.agent.Summarise(context.Background(), chat.ID)) // by a job of its own, after the turn
+		require.NoError(b, w.agent.Summarise(context.Background(), chat.ID, "")) // by a job of its own, after the turn
 		return took
 	}
 	for name, turn := range map[string]func() time.Duration{

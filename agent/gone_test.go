@@ -214,7 +214,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	for range 12 {
 		b.ask("what did Ana take as always?")
 	}
-	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID), errMoved)
+	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), errMoved)
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 

@@ -17,6 +17,8 @@ type Limits struct {
 	Reserve int
 	// Summarise is how long a conversation grows before its older part is summarised. Defaults to a quarter of Context.
 	Summarise int
+	// Window is how many messages of a conversation are read word for word. Defaults to 20.
+	Window int
 }
 
 // errNoRoom is returned for a request that does not fit, however much of what tools brought is left out.
@@ -43,6 +45,15 @@ func (l Limits) summarise() int {
 		return l.Summarise
 	}
 	return l.context() / 4
+}
+
+const defaultWindow = 20
+
+func (l Limits) window() int {
+	if l.Window > 0 {
+		return l.Window
+	}
+	return defaultWindow
 }
 
 // tokens is about how many tokens a text has: somewhat too many for most languages, so that it fits.

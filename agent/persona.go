@@ -206,6 +206,19 @@ func (a *Agent) modelOf(p Persona) (llm.Model, Limits) {
 	return a.Model, a.Limits
 }
 
+// ModelOf says with which model notes are taken of a chat: that of the persona who answers there. Nil when no persona has one of its own.
+func ModelOf(all []Persona, model llm.Model, defaults policy.Defaults) func(store.Chat) llm.Model {
+	if !slices.ContainsFunc(all, func(p Persona) bool { return p.Model != nil }) {
+		return nil
+	}
+	return func(chat store.Chat) llm.Model {
+		if p := Route(all, Where{Chat: chat, Mode: chat.ModeIn(defaults)}); p.Model != nil {
+			return p.Model
+		}
+		return model
+	}
+}
+
 // thinks tells whether a persona has a model at all.
 func (a *Agent) thinks(p Persona) bool {
 	m, _ := a.modelOf(p)

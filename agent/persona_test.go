@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
@@ -124,4 +125,13 @@ func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {
 	require.Contains(t, said, "[AGENTS.md is cut here: 8000 of 1099511627776 bytes]")
 	require.Contains(t, said, "[not written yet: SOUL.md, IDENTITY.md]")
 	require.Empty(t, p.heartbeatItems())
+}
+
+func TestNotesAreTakenWithTheModelOfWhoAnswersInTheChat(t *testing.T) {
+	t.Parallel()
+	own, _ := scripted(t, llmtest.Say(""))
+	require.Nil(t, ModelOf([]Persona{{ID: "shop"}}, llm.None{}, policy.Defaults{}))
+	of := ModelOf([]Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}}, llm.None{}, policy.Defaults{})
+	require.Equal(t, own.Name(), of(store.Chat{Protocol: "whatsapp"}).Name())
+	require.Equal(t, llm.Model(llm.None{}), of(store.Chat{Protocol: "signal"}))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
@@ -82,21 +83,21 @@ func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, shortening)
 	b := setup(t, model)
-	b.talk(20)
+	b.talk(16)
 	asked := b.read(server)
 	require.Contains(t, asked, "word00")
-	require.Zero(t, b.jobs("summarise"), "twenty are read word for word")
+	require.Zero(t, b.jobs("summarise"), "the next question and its answer find room")
 
-	b.line(b.chat, policy.AuthorContact, "word20", time.Now())
+	b.line(b.chat, policy.AuthorContact, "word16", time.Now())
 	asked = b.read(server)
 	require.Contains(t, asked, "word00", "nothing is cut while the summary is not there")
 	require.Equal(t, 1, b.jobs("summarise"))
-	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
 	asked = b.read(server)
 	require.Contains(t, asked, "earlier conversation, in short\nThey counted words.")
 	require.NotContains(t, asked, "word00")
-	require.Contains(t, asked, "customer: word20")
-	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	require.Contains(t, asked, "customer: word16")
+	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
 	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
 }
 
@@ -129,8 +130,8 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 				return shortening(ctx, r)
 			})
 			b = setup(t, model)
-			b.talk(24)
-			require.NoError(t, b.agent.Summarise(ctx, b.chat.ID))
+			b.talk(20)
+			require.NoError(t, b.agent.Summarise(ctx, b.chat.ID, ""))
 			_, err := store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.NoError(t, err)
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w1") }))
@@ -141,7 +142,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 			require.Contains(t, asked, "word01", "the others are read word for word again")
 
 			during = true
-			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID), errMoved, "what changes while it is made is not in it")
+			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), errMoved, "what changes while it is made is not in it")
 			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.ErrorIs(t, err, store.ErrNotFound)
 		})
@@ -158,11 +159,32 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 	})
 	b := setup(t, model)
 	b.talk(45)
-	require.Error(t, b.agent.Summarise(context.Background(), b.chat.ID))
+	require.Error(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
 	asked := b.read(server)
-	require.NotContains(t, asked, "word04")
-	require.Contains(t, asked, "word05")
+	require.NotContains(t, asked, "word24")
+	require.Contains(t, asked, "word25", "twenty messages")
 	require.Contains(t, asked, "word44")
+
+	b.agent.Limits.Window = 6
+	asked = b.read(server)
+	require.NotContains(t, asked, "word39")
+	require.Contains(t, asked, "word40", "as many as the configuration says, with the question before")
+}
+
+func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, shortening)
+	b := setup(t, llm.None{})
+	b.agent.Personas = []Persona{{ID: "shop", Name: "Shop", Model: model, Limits: Limits{Context: 4_800}}}
+	for i := range 8 {
+		b.line(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
+	}
+	b.read(server)
+	require.Equal(t, 1, b.jobs("summarise"), "eight messages are too much for a small model")
+	var agent string
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select args->>'agent' from river.river_job where kind = 'summarise'").Scan(&agent))
+	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, agent))
+	require.Contains(t, b.read(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
 }
 
 func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
@@ -211,8 +233,8 @@ func TestALongConversationKeepsItsLastTurnsWithinTheModelsRoom(t *testing.T) {
 		}
 		said = append(said, store.Message{ID: int64(i), Author: author, Body: strings.Repeat("word ", 400)}) // about 670 tokens
 	}
-	require.Zero(t, Limits{Context: 64_000}.old(said))
-	n := Limits{Context: 16_000}.old(said)
+	require.Zero(t, Limits{Context: 64_000}.old(said, 0))
+	n := Limits{Context: 16_000}.old(said, 0)
 	require.Equal(t, 8, n+len(said[n:]))
 	require.Equal(t, policy.AuthorContact, said[n].Author, "whole turns")
 	require.Equal(t, 6, n, "what stays takes half of what may be, 2,000 tokens")

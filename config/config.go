@@ -276,6 +276,7 @@ type Memory struct {
 	CaptureMinimum   int
 	CaptureSkill     string // a file that says what to take note of, if it exists
 	MaxSections      int    // captures whose notes are in every prompt
+	RecentWindow     int    // messages of a conversation that a model reads word for word
 	SearchMessages   bool   // whether the messages themselves can be searched
 	RetentionDays    int    // of contacts' messages and notes
 	OwnerDays        int    // of the owner's own
@@ -330,7 +331,7 @@ func defaults() *Config {
 		MCP:       map[string]MCP{},
 		MCPServer: MCPServer{Hostname: "127.0.0.1"},
 		Memory: Memory{
-			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12,
+			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12, RecentWindow: 20,
 			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
 		},
 		Watches: Watches{Hostname: "127.0.0.1"},

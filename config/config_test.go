@@ -125,7 +125,7 @@ tasks: {folder: /srv/tasks}
 shortcuts: ["stop (all|everything) => /pause all"]
 mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp", login: true, client_id: us, client_secret: our-secret}}
 mcp_server: {hostname: 0.0.0.0, port: 8082, token: twenty-four-characters-or-more}
-memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
+memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, recent_window: 8, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
 heartbeat: {enabled: true, every: 2h, active_from: 9, active_until: 18, checklist: [angry customers], checks_per_day: 2, tasks: true, drafts: true, per_day: 0.10}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
@@ -200,7 +200,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		MCPServer: MCPServer{Hostname: "0.0.0.0", Port: 8082, Token: "twenty-four-characters-or-more"},
 		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"}, ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000},
 		Memory: Memory{
-			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5,
+			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5, RecentWindow: 8,
 			RetentionDays: 10, OwnerDays: 20, LogDays: 5,
 		},
 		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},

@@ -181,6 +181,7 @@ func (c *Config) chatFields(dir string) []field {
 		value("memory.capture_minimum", &c.Memory.CaptureMinimum, between(1, 60)),
 		value("memory.capture_skill", &c.Memory.CaptureSkill, filePath),
 		value("memory.memory_max_sections", &c.Memory.MaxSections, between(1, 100)),
+		value("memory.recent_window", &c.Memory.RecentWindow, between(4, 100)),
 		value("memory.search_messages", &c.Memory.SearchMessages, boolean),
 		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
 		value("memory.admin_retention_days", &c.Memory.OwnerDays, between(1, 36_500)),

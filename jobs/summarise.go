@@ -10,6 +10,8 @@ import (
 // SummariseArgs asks to shorten what was said in a chat, before it is too much to be read word for word.
 type SummariseArgs struct {
 	Chat int64 `json:"chat"`
+	// Agent is whose model found it long; empty: multis' own.
+	Agent string `json:"agent,omitempty"`
 }
 
 // Kind names the job.
@@ -22,7 +24,7 @@ func (SummariseArgs) InsertOpts() river.InsertOpts {
 
 // Summariser shortens conversations.
 type Summariser interface {
-	Summarise(ctx context.Context, chat int64) error
+	Summarise(ctx context.Context, chat int64, agent string) error
 }
 
 type summariseWorker struct {
@@ -37,5 +39,5 @@ func (w *summariseWorker) NextRetry(job *river.Job[SummariseArgs]) time.Time {
 }
 
 func (w *summariseWorker) Work(ctx context.Context, job *river.Job[SummariseArgs]) error {
-	return w.summariser.Summarise(ctx, job.Args.Chat)
+	return w.summariser.Summarise(ctx, job.Args.Chat, job.Args.Agent)
 }

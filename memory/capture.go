@@ -26,9 +26,10 @@ const (
 // errTaken rolls back a capture that another one has written already.
 var errTaken = errors.New("the messages were captured before")
 
-// DueCaptures lists the chats of which enough was said since the last capture. Without a model there are none.
+// DueCaptures lists the chats of which enough was said since the last capture. Without any model there are none; where only agents have
+// one, a chat that no model reads is looked at less and less often.
 func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
-	if m.Model.Name() == (llm.None{}).Name() {
+	if m.ModelOf == nil && m.Model.Name() == (llm.None{}).Name() {
 		return nil, nil
 	}
 	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDue)
@@ -40,9 +41,9 @@ func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
 	switch {
-	case errors.Is(err, llm.ErrNoModel), errors.Is(err, errTaken):
+	case errors.Is(err, errTaken):
 		return nil
-	case errors.As(err, &over):
+	case errors.Is(err, llm.ErrNoModel), errors.As(err, &over):
 	case err == nil || jobs.IsLater(err) || !last || ctx.Err() != nil:
 		return err
 	default:
@@ -79,7 +80,7 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 		return err
 	}
 	current := slices.Clone(notes[:min(len(notes), shownNotes)])
-	resp, err := llm.Complete(ctx, m.Model, captureRequest(cmp.Or(strings.TrimSpace(m.Rules.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
+	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Rules.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
 	if err != nil {
 		return err
 	}

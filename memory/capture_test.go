@@ -13,6 +13,7 @@ import (
 	"multis/jobs"
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/memory"
 	"multis/policy"
 	"multis/store"
 )
@@ -53,6 +54,38 @@ func TestWithoutAModelNothingIsCaptured(t *testing.T) {
 	require.NoError(t, none.Capture(r.ctx, r.ana.ID, true))
 	require.Zero(t, r.count("select count(*) from notes"))
 	require.Equal(t, 25, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
+}
+
+func TestWhereOnlyAnAgentHasAModelItsChatsAreCapturedAndBriefed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	model := r.mem.Model
+	mem := memory.New(memory.Options{
+		Store: r.st, Search: r.mem.Search, Model: llm.None{}, Zone: time.UTC, Defaults: r.mem.Defaults, Now: func() time.Time { return r.now },
+		ModelOf: func(chat store.Chat) llm.Model {
+			if chat.ID == r.ben.ID {
+				return llm.None{}
+			}
+			return model
+		},
+	})
+	r.talk(r.ana, 25)
+	r.talk(r.ben, 25)
+	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{1}})
+	due, err := mem.DueCaptures(r.ctx)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []int64{r.ana.ID, r.ben.ID}, due)
+	require.NoError(t, mem.Capture(r.ctx, r.ana.ID, true))
+	require.Len(t, r.ofAna(), 1)
+	require.NoError(t, mem.Capture(r.ctx, r.ben.ID, true))
+	due, err = mem.DueCaptures(r.ctx)
+	require.NoError(t, err)
+	require.Empty(t, due, "where no model reads, it is not tried each minute")
+
+	r.script = llmtest.Say(`{"bullets": [{"kind": "happened", "text": "They talked.", "from": [1]}]}`)
+	b, err := mem.Brief(r.ctx, r.lastDay())
+	require.NoError(t, err)
+	require.Empty(t, b.Why)
 }
 
 func TestACaptureWritesNotesWithTheirSourcesOnePassageAndTheShortWindow(t *testing.T) {

@@ -19,7 +19,9 @@ type Options struct {
 	Store  *store.Store
 	Search *search.Searcher
 	// Model takes the notes. With llm.None none are taken, and the messages themselves are all there is.
-	Model    llm.Model
+	Model llm.Model
+	// ModelOf is the model that reads a chat, where agents have models of their own; nil: Model reads all.
+	ModelOf  func(store.Chat) llm.Model
 	Defaults policy.Defaults
 	Zone     *time.Location
 	Rules    Rules
@@ -75,6 +77,14 @@ func New(o Options) *Memory {
 		r.Skill = DefaultSkill
 	}
 	return &Memory{Options: o}
+}
+
+// modelOf is the model that reads a chat.
+func (m *Memory) modelOf(chat store.Chat) llm.Model {
+	if m.ModelOf != nil {
+		return m.ModelOf(chat)
+	}
+	return m.Model
 }
 
 func positiveOr(n, otherwise int) int {

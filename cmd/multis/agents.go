@@ -35,11 +35,16 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 			if err != nil {
 				return nil, fmt.Errorf("agents.%s.model: %w", name, err)
 			}
-			p.Model, p.Limits = m, agent.Limits{Context: models.Holds(names)}
+			p.Model, p.Limits = m, limits(cfg, models, names)
 		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// limits are what a model can hold, and how much of a conversation it reads.
+func limits(cfg *config.Config, models *llm.Models, names []string) agent.Limits {
+	return agent.Limits{Context: models.Holds(names), Window: cfg.Memory.RecentWindow}
 }
 
 // routedSpaces are the Matrix spaces in which some agent answers.

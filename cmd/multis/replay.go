@@ -32,7 +32,7 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	ag := agent.New(agent.Options{Store: st, Model: llm.None{}, Personas: people, Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}})
+	ag := agent.New(agent.Options{Store: st, Model: llm.None{}, Personas: people, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))})
 	text, err := replayer(cfg, ag, models)(ctx, c.Task, c.Model)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no task %d; tasks are kept for 30 days", c.Task)

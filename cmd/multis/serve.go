@@ -147,7 +147,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
+	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, ModelOf: agent.ModelOf(people, model, defaults), Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
 	registry := newTools(st, searcher, library, mem, box)
 	source, err := openMCP(cfg, st, registry)
 	if err != nil {
@@ -156,7 +156,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
 	ag := agent.New(agent.Options{
 		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Pulses: pulses,
-		Limits: agent.Limits{Context: models.Holds(cfg.LLM.Names(cfg.LLM.Model))}, Defaults: defaults,
+		Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model)), Defaults: defaults,
 		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
