@@ -164,6 +164,10 @@ func (r *reader) inGroup(key string) bool {
 // item reads one name of a group with what is below it.
 func (r *reader) item(g group, name, content *yaml.Node) {
 	key := join(g.section, name.Value)
+	if there, ok := foreign[key]; ok && (there.use != g.section || content.Kind == yaml.SequenceNode) {
+		r.report(place{line: name.Line}, key, brought(key))
+		return
+	}
 	known, err := word(name.Value)
 	if err != nil || strings.Contains(known, ".") {
 		r.report(place{line: name.Line}, key, "is not "+g.wanted)

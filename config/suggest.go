@@ -9,6 +9,9 @@ import (
 // suggest says what may have been meant by an unknown name: a key of the same section that is spelt much like it,
 // else the same name in another section, else all there is in this one.
 func (r *reader) suggest(section, name string) string {
+	if text := brought(join(section, name)); text != "" {
+		return text
+	}
 	here := r.names(section)
 	best, least := "", 1+max(2, len(name)/3)
 	for _, known := range here {

@@ -1,0 +1,87 @@
+package config
+
+import "strings"
+
+// elsewhere says what keys of multis' relatives and of its first version are called here: the key to write, or why there is none.
+type elsewhere struct {
+	use  string // a key or a section; empty where there is none
+	note string
+}
+
+// foreign are keys that people bring along. A key without a section is meant wherever it stands.
+var foreign = map[string]elsewhere{
+	"bot_mode":           {"chats.profile", "personal or business"},
+	"default_mode":       {"chats.networks", "with a mode for each network"},
+	"chat_modes":         {"", "/mode in the admin room sets the mode of a chat"},
+	"owner_id":           {"owner", "your Matrix id"},
+	"allowed_users":      {"operators", "Matrix ids; there is one owner"},
+	"allow_from":         {"chats.networks", "a chat is answered when its mode says so; /mode in the admin room sets it"},
+	"admins":             {"operators", "Matrix ids; there is one owner"},
+	"pairing_code":       {"owner", "nobody is paired: your Matrix id says who you are"},
+	"platforms":          {"chats.networks", "networks come through their bridges and need no keys here"},
+	"channels":           {"chats.networks", "networks come through their bridges and need no keys here"},
+	"bindings":           {"agents", "each agent says where it answers: rooms, senders, spaces, accounts, networks, modes, default"},
+	"agents.list":        {"agents", "write a section for each agent under its name, such as agents.sales.model"},
+	"agents.defaults":    {"llm.model", "what an agent leaves out is as multis itself has it"},
+	"identityLinks":      {"", "/merge in the admin room joins two chats of one person"},
+	"dmScope":            {"", "each chat has a memory of its own; /merge in the admin room joins two"},
+	"session":            {"", "each chat has a memory of its own; /merge in the admin room joins two"},
+	"agentToAgent":       {"agents", "agents.NAME.delegates names the agents that it may have work"},
+	"subagents":          {"agents", "agents.NAME.delegates names the agents that it may have work"},
+	"capabilities":       {"agents", "agents.NAME.can says what an agent is good for"},
+	"tools":              {"agents", "agents.NAME.allow and deny say which tools an agent has; mcp names servers that bring more"},
+	"governance":         {"agents", "agents.NAME.allow, deny and read_paths say what an agent may use; the rules for contacts are fixed"},
+	"policies":           {"agents", "agents.NAME.allow, deny and read_paths say what an agent may use; the rules for contacts are fixed"},
+	"allowed_commands":   {"", "multis runs no commands of the machine"},
+	"exec":               {"", "multis runs no commands of the machine"},
+	"provider":           {"llm.model", "provider and name in one, such as anthropic/claude-haiku-4-5"},
+	"providers":          {"llm.providers", "and what was providers.routing_strategy is llm.model: cheap_first, with the models in llm.strategies.cheap_first"},
+	"routing_strategy":   {"llm.model", "such as cheap_first, with the models in llm.strategies.cheap_first"},
+	"max_tool_rounds":    {"", "rounds are fixed: 5 for a contact, 12 for you"},
+	"retry":              {"", "each call is tried 3 times; llm.timeout bounds one"},
+	"circuit_breaker":    {"", "a provider that keeps failing is left alone for half a minute; llm.strategies names what takes its place"},
+	"task":               {"", "a task has 5 minutes; budget.per_run bounds what it costs, and tasks.folder holds those begun by name"},
+	"timeout_sec":        {"", "a task has 5 minutes; llm.timeout bounds one call of a model"},
+	"maxConcurrentRuns":  {"", "two scheduled runs are worked on at a time"},
+	"cron":               {"", "/cron and /jobs in the admin room set what comes again"},
+	"memory.enabled":     {"llm.model", "notes are taken where there is a model; chats.networks and /mode off keep chats out"},
+	"recent_window":      {"", "a model sees the last messages of a chat; how many is fixed"},
+	"memory_section_cap": {"memory.memory_max_sections", ""},
+	"decay_rate":         {"", "how much weight recent use has is fixed, and never above what fits the question"},
+	"interval_minutes":   {"heartbeat.every", "such as 30m"},
+	"interval_hours":     {"heartbeat.every", "such as 4h"},
+	"active_hours":       {"heartbeat.active_from", "and heartbeat.active_until, in hours"},
+	"heartbeat.timezone": {"time_zone", "one for everything, at the top"},
+	"background_agent":   {"heartbeat", "heartbeat.tasks has it look at open tasks, heartbeat.drafts lets it write drafts"},
+	"business.name":      {"name", "what the assistant is called, at the top"},
+	"business.topics":    {"skills.folder", "write them into customer-support.md there"},
+	"business.rules":     {"skills.folder", "write them into customer-support.md there"},
+	"allowed_urls":       {"", "/index ADDRESS public in the admin room learns a page, and /watch tells when it changes"},
+	"admin_chat":         {"", "escalations come to the admin room"},
+	"escalate_keywords":  {"business.escalation.keywords", ""},
+	"security":           {"", "multis has no PIN; what a contact may cause is fixed in the program"},
+	"monitors":           {"", "/watch ADDRESS in the admin room tells when a page changes"},
+	"audit":              {"", "what was done is kept in the database: /why and /replay show it"},
+	"observability":      {"logging", "there are no metrics; multis health says whether it is ready"},
+	"intent":             {"shortcuts", "your own words for commands"},
+	"context":            {"", "how much each model can hold is known; older turns are summarised before that"},
+	"replay":             {"", "every task can be gone through again: multis replay NUMBER"},
+	"bus":                {"", "what waits is in the database and is never dropped"},
+	"deployment":         {"", "there is one way to run it; multis chat tries it without a homeserver"},
+}
+
+// brought is what a key of another program is called here; empty for one that nobody brings along.
+func brought(key string) string {
+	it, ok := foreign[key]
+	if !ok {
+		it, ok = foreign[last(key)]
+	}
+	switch {
+	case !ok:
+		return ""
+	case it.use == "":
+		return "there is no such setting here: " + it.note
+	default:
+		return strings.TrimSuffix("it is called "+it.use+" here: "+it.note, ": ")
+	}
+}
