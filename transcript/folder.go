@@ -134,9 +134,13 @@ func (c *Chat) profile(name string, data []byte) error {
 		Platform string `json:"platform"`
 		Kind     string `json:"kind"`
 		Role     string `json:"role"`
+		Mode     string `json:"mode"`
 	}
 	if err := json.Unmarshal(data, &p); err != nil {
 		return &LineError{name, lineOf(data, err), err.Error()}
+	}
+	if slices.Contains([]string{"business", "personal", "silent", "off"}, p.Mode) {
+		c.Mode = p.Mode
 	}
 	c.Name, c.Platform, c.Owner = p.Name, p.Platform, p.Kind == "admin" || p.Role == "admin" || p.Role == "owner"
 	return nil

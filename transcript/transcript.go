@@ -25,6 +25,8 @@ type Chat struct {
 	ID       string // its name in the folder
 	Name     string
 	Platform string
+	// Mode is what the assistant did there: business, personal, silent or off; empty where that is not known.
+	Mode string
 	// Owner says that it is a conversation of the owner's with the assistant.
 	Owner bool
 	Lines []Line

@@ -109,7 +109,7 @@ func (c importCmd) conversations(ctx context.Context, to importer, info fs.FileI
 		if err != nil {
 			return fmt.Errorf("%s: %w", from.Name, err)
 		}
-		fmt.Fprintln(to.say, outcomeOf(chat, done))
+		fmt.Fprintln(to.say, outcomeOf(chat, done)+otherMode(chat, chat.ModeIn(to.mem.Defaults), from.Mode))
 	}
 	if len(chats) > 0 {
 		fmt.Fprintln(to.say, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
@@ -247,6 +247,20 @@ func (c importCmd) into(ctx context.Context, mem *memory.Memory, from transcript
 		return fits[0], nil
 	default:
 		return store.Chat{}, fmt.Errorf("several chats are called %q: say which with --chat %d or --chat %d", from.Name, fits[0].ID, fits[1].ID)
+	}
+}
+
+// otherMode says that a chat has another mode than where it comes from: what answers people by itself is never taken over. Empty: it has not.
+func otherMode(chat store.Chat, now policy.Mode, was string) string {
+	switch {
+	case was == "" || chat.Kind == policy.KindAdmin || string(now) == was:
+		return ""
+	case chat.RoomID == nil && was != string(policy.ModeBusiness) && was != string(policy.ModePersonal):
+		return ""
+	case chat.RoomID == nil:
+		return fmt.Sprintf(" It was %s there; here nothing is sent to it, because no bridge has that chat yet.", was)
+	default:
+		return fmt.Sprintf(" It was %s there and is %s here; in the admin room, /mode %s %s changes that.", was, now, was, chat.Name)
 	}
 }
 

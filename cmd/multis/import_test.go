@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/knowledge"
 	"multis/memory"
@@ -32,7 +33,7 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 		}
 		return nil
 	}))
-	mem := memory.New(memory.Options{Store: st, Zone: time.UTC})
+	mem := memory.New(memory.Options{Store: st, Zone: time.UTC, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	dir := t.TempDir()
 	path := func(name, text string) string {
 		full := filepath.Join(dir, name)
@@ -63,6 +64,23 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	require.ErrorContains(t, err, "broken.txt, line 1: a chat that WhatsApp exported begins with a date")
 	_, err = run(importCmd{What: exported, Chat: "Ana"})
 	require.ErrorContains(t, err, `several chats are called "Ana"`)
+
+	path("first/x/profile.json", `{"mode": "business", "name": "Ana", "platform": "signal"}`)
+	path("first/x/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Ana likes oak\n")
+	path("first/y/profile.json", `{"mode": "silent", "name": "Ana", "platform": "whatsapp"}`)
+	path("first/y/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Ana likes pine\n")
+	path("first/z/profile.json", `{"mode": "business", "name": "Zoe", "platform": "telegram"}`)
+	path("first/z/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Zoe likes tea\n")
+	room := id.RoomID("!signal:x")
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "signal", ChannelID: "ana", RoomID: &room, Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encrypted: policy.EncryptionNo})
+		return err
+	}))
+	said, err = run(importCmd{What: filepath.Join(dir, "first")})
+	require.NoError(t, err)
+	require.Contains(t, said, "It was business there and is silent here; in the admin room, /mode business Ana changes that.\n")
+	require.Contains(t, said, "It was business there; here nothing is sent to it")
+	require.Equal(t, 2, strings.Count(said, "It was"), "what stays as it was is not said")
 
 	path("old/admin/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Otto is the plumber\n")
 	_, err = run(importCmd{What: filepath.Join(dir, "old")})
