@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,10 @@ func TestSettingUp(t *testing.T) {
 	require.NoError(t, err)
 	config := filepath.Join(dir, "config.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(example), 0o600))
+	said, _, err = program(t, dir, "")
+	require.NoError(t, err)
+	require.Contains(t, said, "config.yaml is not complete yet:\n\n  config.yaml:", "bare multis says what is in the way")
+	require.Contains(t, said, "Next: mend these lines, then multis -g", "and what to do then")
 	_, refused, err := program(t, dir, "", "-g")
 	require.Error(t, err, "somebody else's homeserver")
 	for line := range strings.Lines(refused) {
@@ -81,6 +86,34 @@ func TestSettingUp(t *testing.T) {
 	said, _, err = program(t, dir, "")
 	require.NoError(t, err)
 	require.Contains(t, said, "multis run", "bare multis says what comes next")
+}
+
+func TestHelpAndVersionAreCommandsToo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	flag, _, err := program(t, dir, "", "--help")
+	require.NoError(t, err)
+	command, _, err := program(t, dir, "", "help")
+	require.NoError(t, err)
+	require.Equal(t, flag, command)
+	require.Contains(t, command, "Serve: receive, remember, answer.")
+	one, _, err := program(t, dir, "", "help", "models", "test")
+	require.NoError(t, err)
+	require.Contains(t, one, "Usage: multis models test")
+	_, said, err := program(t, dir, "", "help", "serve")
+	require.Error(t, err)
+	require.Equal(t, "multis: unexpected argument serve; multis --help shows what there is\n", said)
+	said, _, err = program(t, dir, "", "version")
+	require.NoError(t, err)
+	require.Equal(t, "multis dev", strings.TrimSpace(said)[:10])
+
+	built := func(settings ...debug.BuildSetting) func() (*debug.BuildInfo, bool) {
+		return func() (*debug.BuildInfo, bool) { return &debug.BuildInfo{Settings: settings}, true }
+	}
+	require.Equal(t, "dev", versionOf(built()))
+	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "c685fbe0123456789"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}}
+	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20)", versionOf(built(commit...)))
+	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, changed since)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
 }
 
 func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {

@@ -48,7 +48,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 
 // indexCmd indexes documents without the admin room.
 type indexCmd struct {
-	Role string   `required:"" enum:"public,admin" placeholder:"public|admin" help:"Who may see them: public, for answers to customers, or admin, for you alone."`
+	Role string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
 	What []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 
@@ -63,7 +63,15 @@ func (c indexCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	return indexAll(ctx, library, cfg.Documents.Folder, policy.Role(c.Role), c.What, newProgress())
+	return indexAll(ctx, library, cfg.Documents.Folder, c.role(), c.What, newProgress())
+}
+
+// role is who may see them. The first multis said kb for public.
+func (c indexCmd) role() policy.Role {
+	if c.Role == "kb" {
+		return policy.Public
+	}
+	return policy.Role(c.Role)
 }
 
 // wanted is one document to be indexed.

@@ -142,3 +142,13 @@ func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
 	require.Equal(t, []wanted{{origin: "https://example.com/prices"}}, found)
 	require.Equal(t, "example.com/prices", found[0].name())
 }
+
+func TestTheCommandLineTakesTheFirstMultisWordForPublic(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, policy.Public, indexCmd{Role: "kb"}.role())
+	require.Equal(t, policy.Public, indexCmd{Role: "public"}.role())
+	require.Equal(t, policy.Admin, indexCmd{Role: "admin"}.role())
+	_, said, err := program(t, t.TempDir(), "", "index", "--role=kb", "none.md")
+	require.Error(t, err)
+	require.Contains(t, said, "config.yaml", "it is a role: what is missing comes after it")
+}

@@ -161,6 +161,10 @@ type helpCmd struct {
 
 // Run prints what --help does.
 func (c helpCmd) Run(parser *kong.Kong) error {
+	if len(c.Command) == 0 {
+		_, err := parser.Parse([]string{"--help"})
+		return err
+	}
 	k, err := kong.Trace(parser, c.Command)
 	if err != nil {
 		return err
