@@ -14,6 +14,7 @@ import (
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -153,7 +154,7 @@ func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+short(draftTime)+"."))
+			a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+schedule.Short(draftTime)+"."))
 	})
 }
 

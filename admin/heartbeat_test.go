@@ -1,9 +1,7 @@
 package admin_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -114,8 +112,17 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	r := newRig(t)
 	r.owner("/remind --agent 1h sum up the day")
 	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing')`, r.room.ID)
-	r.asker.err = fmt.Errorf("ask the model: %w", context.DeadlineExceeded)
-	require.Contains(t, said(r.pass(time.Hour)), "did not work**: it took longer than 60 s.")
+	r.now = r.now.Add(time.Hour)
+	require.NoError(t, r.admin.Tick(r.ctx, 1, r.now))
+	r.asker.err = errors.New("the model is away")
+	require.Error(t, r.admin.Execute(r.ctx, 1, false))
+	run, err := store.RunByID(r.ctx, r.st.DB(), 1)
+	require.NoError(t, err)
+	require.Positive(t, run.Worked)
+	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before
+	r.asker.waits = true
+	require.NoError(t, r.admin.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
+	require.Contains(t, said(r.flush()), "did not work**: it took longer than 60 s.")
 	require.Equal(t, "failed", r.state(1))
 	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))
 }

@@ -209,8 +209,8 @@ func (a *Admin) jobHistory(ctx context.Context, s store.Schedule) (answer, error
 // runLine shows a run in a line.
 func (a *Admin) runLine(run store.Run) string {
 	text := a.clock(run.DueAt) + ": " + string(run.State)
-	if late := run.StartedAt.Sub(run.DueAt); late >= lateNote && run.State != store.RunSkipped {
-		text += ", " + short(late) + " late"
+	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
+		text += ", " + schedule.Short(late) + " late"
 	}
 	if run.Note != "" {
 		text += ", " + esc(clip(run.Note, 200))

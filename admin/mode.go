@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -181,7 +182,7 @@ func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public i
 	}
 	text := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
 	if mode == policy.ModeBusiness && a.Rules.OwnerPause > 0 {
-		text += " I stop for " + short(a.Rules.OwnerPause) + " when you write there."
+		text += " I stop for " + schedule.Short(a.Rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
 		text += "\nThere is no public document yet, so I hand every question to you. " + a.giveOne() + ": `/help index`."

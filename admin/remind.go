@@ -179,7 +179,7 @@ func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (
 	case found[0].ModeIn(a.Rules.Defaults) == policy.ModeOff:
 		return answer{text: esc(label(found[0])) + " is off: nothing goes there."}, nil
 	}
-	s.ChatID, s.CatchUp = &found[0].ID, store.CatchSkip // what is late to somebody else may be wrong by then
+	s.ChatID = &found[0].ID
 	return answer{}, nil
 }
 

@@ -256,9 +256,19 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	require.Len(t, came, 2)
 	require.Zero(t, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent'", bo.ID))
 
+	r.owner(`/remind 1h --to "Ana · WhatsApp" see you tomorrow`)
+	r.now = r.now.Add(4 * time.Hour)
+	came = r.pass(0)
+	require.Equal(t, "see you tomorrow", came[0].Body, "what was missed for less than a day comes, word for word")
+	require.Equal(t, *ana.RoomID, came[0].Room)
+	require.Contains(t, said(came[1:]), "✉️ To **Ana · WhatsApp** goes: “see you tomorrow” (3 h late: it was due Fri 20 Nov, 21:00)")
+
 	r.owner(`/remind 1h --to "Ana · WhatsApp" see you in an hour`)
-	r.now = r.now.Add(3 * time.Hour)
-	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: see you in an hour.", "what is late is not sent to somebody else")
+	r.now = r.now.Add(26 * time.Hour)
+	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: see you in an hour.")
+	r.owner(`/remind 1h --late skip --to "Ana · WhatsApp" only in time`)
+	r.now = r.now.Add(2 * time.Hour)
+	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: only in time.", "as it was wished")
 }
 
 func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {

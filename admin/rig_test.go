@@ -99,6 +99,7 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 // asker answers every question with the question.
 type asker struct {
 	err   error
+	waits bool // works until its time is over
 	beats int
 	goals []string
 	// modelless: llm.model is none.
@@ -127,6 +128,10 @@ func (a *asker) Thinks(_ store.Chat, question string) bool {
 }
 
 func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string) error {
+	if a.waits {
+		<-ctx.Done()
+		return fmt.Errorf("ask the model: %w", ctx.Err())
+	}
 	if a.err != nil {
 		return a.err
 	}

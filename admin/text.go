@@ -129,20 +129,6 @@ func (a *Admin) ago(t time.Time) string {
 	}
 }
 
-// short writes a length of time in its biggest fitting unit: "4 s", "30 min", "2 h".
-func short(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	default:
-		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
-	}
-}
-
 // money writes an amount in millionths to the cent.
 func money(amount int64, currency string) string {
 	if amount > 0 && amount < 10_000 {

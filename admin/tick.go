@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +20,8 @@ import (
 )
 
 const (
-	// lateNote is the delay from which on a run is called late, skipLate the one from which on it may be skipped.
-	lateNote, skipLate = time.Minute, 5 * time.Minute
+	// skipLate is the delay from which on a run may be skipped.
+	skipLate = 5 * time.Minute
 	// lateMost is how late what was missed is still done once.
 	lateMost = 24 * time.Hour
 	// longestNap bounds the wait for a time that the queue thinks has come: clocks are put back as well.
@@ -82,7 +83,7 @@ func (a *Admin) due(ctx context.Context, tx store.Tx, s store.Schedule, at time.
 	}
 	switch s.Does {
 	case store.DoesSay:
-		return a.tell(ctx, tx, s, run, lateness(a, at, late, missed))
+		return a.tell(ctx, tx, s, run, schedule.Late(at, at.Add(late), missed, a.Rules.Zone))
 	default:
 		return jobs.Enqueue(ctx, tx, jobs.RunArgs{Run: run})
 	}
@@ -94,25 +95,13 @@ func tooLate(s store.Schedule, late time.Duration) string {
 	case s.CatchUp == store.CatchAll:
 		return ""
 	case s.CatchUp == store.CatchSkip && late > skipLate, late > lateMost:
-		return "it was " + short(late) + " late"
+		return "it was " + schedule.Short(late) + " late"
 	default:
 		return ""
 	}
 }
 
-// lateness is the line below what comes late; empty when it does not.
-func lateness(a *Admin, at time.Time, late time.Duration, missed int) string {
-	if late < lateNote {
-		return ""
-	}
-	text := fmt.Sprintf("%s late: it was due %s", short(late), a.clock(at))
-	if missed > 0 {
-		text += ", and " + count(missed, "time") + " after that"
-	}
-	return "(" + text + ")"
-}
-
-// tell says what a schedule says.
+// tell says what a schedule says. What goes to a chat goes word for word, so that it is late stands in the admin room.
 func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int64, late string) error {
 	letter := outbox.Letter{Purpose: policy.PurposeOperator, Text: s.Body}
 	if s.ChatID == nil {
@@ -142,8 +131,9 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 	if s.ChatID != nil && letter.Chat.Delivery.Holds(letter.Purpose) {
 		return a.ended(ctx, tx, s, run, store.RunDone, "a draft of it waits for you", &out)
 	}
-	if s.Tell {
-		if err := a.notice(ctx, tx, outbox.Quiet, fmt.Sprintf("✉️ To **%s** goes: %s", esc(label(letter.Chat)), quote(s.Body, 300))); err != nil {
+	if s.ChatID != nil && (s.Tell || late != "") {
+		text := fmt.Sprintf("✉️ To **%s** goes: %s %s", esc(label(letter.Chat)), quote(s.Body, 300), late)
+		if err := a.notice(ctx, tx, outbox.Quiet, strings.TrimSpace(text)); err != nil {
 			return err
 		}
 	}
@@ -306,7 +296,7 @@ func (a *Admin) Execute(ctx context.Context, id int64, last bool) error {
 	if err != nil {
 		return err
 	}
-	note, err := a.work(ctx, s, run)
+	note, err := a.workInTime(ctx, s, run)
 	if err != nil && !jobs.IsFinal(err) && (!last || jobs.IsLater(err)) {
 		return err
 	}
@@ -315,10 +305,29 @@ func (a *Admin) Execute(ctx context.Context, id int64, last bool) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		if err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule", s.ID).Msg("A scheduled run failed")
-			return a.ended(ctx, tx, s, id, store.RunFailed, cause(err), nil)
+			return a.ended(ctx, tx, s, id, store.RunFailed, jobs.Plain(err).Error(), nil)
 		}
 		return a.ended(ctx, tx, s, id, store.RunDone, note, nil)
 	})
+}
+
+// workInTime is work within the time that is left of the run's, which is one for all its attempts. When it is over, no other follows.
+func (a *Admin) workInTime(ctx context.Context, s store.Schedule, run store.Run) (string, error) {
+	most := jobs.RunTime
+	if s.Does == store.DoesUpkeep {
+		most = jobs.UpkeepTime
+	}
+	began := time.Now()
+	working, cancel := context.WithTimeout(ctx, most-run.Worked)
+	defer cancel()
+	note, err := a.work(working, s, run)
+	if err == nil || ctx.Err() != nil {
+		return note, err
+	}
+	if working.Err() != nil {
+		return "", jobs.Final(fmt.Errorf("it took longer than %s", schedule.Short(most)))
+	}
+	return "", errors.Join(err, store.WorkedRun(ctx, a.Store.DB(), run.ID, time.Since(began)))
 }
 
 // work does what a run is about, and says in a few words for its history what it did.
@@ -364,11 +373,3 @@ func (a *Admin) alone(ctx context.Context, work func(room store.Chat) error) err
 
 // runWait is how long an unattended run waits for another one.
 const runWait = time.Second
-
-// cause is what of an error people are told.
-func cause(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "it took longer than " + short(jobs.RunTime)
-	}
-	return jobs.Plain(err).Error()
-}

@@ -11,6 +11,7 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -56,7 +57,7 @@ func (a *Admin) listWatches(all []store.Watch) string {
 	for _, w := range all {
 		what := "for programs that call in"
 		if w.Kind == store.WatchPage {
-			what = esc(w.Address) + ", every " + short(time.Duration(w.Every)*time.Second)
+			what = esc(w.Address) + ", every " + schedule.Short(time.Duration(w.Every)*time.Second)
 		}
 		news := "nothing new so far"
 		switch {
@@ -103,7 +104,7 @@ func (a *Admin) watchPage(all []store.Watch, address, rest string) answer {
 	}
 	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Every: int64(every.Seconds())}
 	return answer{
-		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), short(every), name),
+		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), schedule.Short(every), name),
 		do: func(ctx context.Context, tx store.Tx) error {
 			watch, err := store.InsertWatch(ctx, tx, row)
 			if err != nil || watch == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -107,7 +108,7 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 		said = "🎤 " + said
 	}
 	if late := m.ReceivedAt.Sub(m.At); late >= time.Minute {
-		said += " · arrived after " + short(late)
+		said += " · arrived after " + schedule.Short(late)
 	}
 	lines := []string{
 		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), a.moment(m.At)),

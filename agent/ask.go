@@ -324,7 +324,11 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		if r.refused != "" {
 			markdown += "\n\n" + r.refused
 		}
-		letter := outbox.Notice(r.room, headed(r.task, markdown), outbox.Answer)
+		text, err := a.headed(ctx, tx, r.task, markdown)
+		if err != nil {
+			return err
+		}
+		letter := outbox.Notice(r.room, text, outbox.Answer)
 		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {

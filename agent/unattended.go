@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/outbox"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -47,16 +48,11 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 // bound keeps a task of the clock's to what its schedule allows: the tools that were there when it was set, and no conversation
 // but its own unless that was wished.
 func (r *run) bound(ctx context.Context, task store.Task) error {
-	number, isRun := strings.CutPrefix(task.Key, "run:")
-	if task.Kind != kindClock || !isRun {
+	if task.Kind != kindClock || !strings.HasPrefix(task.Key, runPrefix) {
 		return nil
 	}
 	r.caller.Only, r.isolated = []string{}, true
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return nil //nolint:nilerr // a run that nobody can find allows nothing
-	}
-	s, err := store.ScheduleOfRun(ctx, r.Store.DB(), id)
+	s, err := store.ScheduleOfRun(ctx, r.Store.DB(), runBehind(task))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // it was cancelled meanwhile
 	}
@@ -67,16 +63,37 @@ func (r *run) bound(ctx context.Context, task store.Task) error {
 	return nil
 }
 
-// headed puts above an answer what it is about, when nobody asked for it just now.
-func headed(task *store.Task, markdown string) string {
+// runPrefix begins the key of a task that a run of a schedule asked for.
+const runPrefix = "run:"
+
+// runBehind is the run that asked for a task; 0 for none.
+func runBehind(task store.Task) int64 {
+	number, _ := strings.CutPrefix(task.Key, runPrefix)
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0 // a run that nobody can find allows nothing
+	}
+	return id
+}
+
+// headed puts above an answer what it is about, when nobody asked for it just now, and how late it is.
+func (a *Agent) headed(ctx context.Context, db store.DB, task *store.Task, markdown string) (string, error) {
 	if task == nil || task.Kind != kindClock {
-		return markdown
+		return markdown, nil
 	}
 	title := []rune(strings.Join(strings.Fields(task.Input), " "))
 	if len(title) > titleLength {
 		title = append(title[:titleLength-1], '…')
 	}
-	return "⏰ **" + outbox.Escape(string(title)) + "**\n\n" + markdown
+	head := "⏰ **" + outbox.Escape(string(title)) + "**"
+	run, err := store.RunByID(ctx, db, runBehind(*task))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	if late := schedule.Late(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
+		head += "\n" + outbox.Escape(late)
+	}
+	return head + "\n\n" + markdown, nil
 }
 
 // titleLength is how much of what was asked for stands above the answer.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,10 @@ import (
 )
 
 // errand sets something for the assistant to work on and has its time come. It returns the key of the run.
-func (b *bundle) errand(s store.Schedule) string {
+func (b *bundle) errand(s store.Schedule) string { return b.lateErrand(s, 0) }
+
+// lateErrand is errand for something that was missed.
+func (b *bundle) lateErrand(s store.Schedule, late time.Duration) string {
 	b.t.Helper()
 	var run int64
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
@@ -24,7 +28,7 @@ func (b *bundle) errand(s store.Schedule) string {
 		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
 			return err
 		}
-		run, _, err = store.StartRun(b.t.Context(), tx, s.ID, time.Now(), time.Now())
+		run, _, err = store.StartRun(b.t.Context(), tx, s.ID, time.Now().Add(-late), time.Now())
 		return err
 	}))
 	return fmt.Sprintf("run:%d", run)
@@ -62,6 +66,20 @@ func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
 		} else {
 			require.NotContains(t, last.Messages[0].Text, "plinth")
 		}
+	}
+}
+
+func TestWhatTheAssistantWorksOnLateSaysSo(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	b := setup(t, model)
+	b.equip()
+	for late, want := range map[time.Duration]bool{0: false, 3 * time.Hour: true} {
+		before := len(b.sent(b.admin))
+		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.lateErrand(store.Schedule{Body: "sum up"}, late), "sum up"))
+		said := b.sent(b.admin)[before]
+		require.Contains(t, said, "sum up")
+		require.Equal(t, want, strings.Contains(said, "3 h late: it was due"), said)
 	}
 }
 

@@ -20,8 +20,11 @@ func (RunArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
 }
 
-// RunTime is how long one attempt of a run may take.
-const RunTime = time.Minute
+// RunTime is how long a run may take, all its attempts together, and UpkeepTime how long one that is upkeep may.
+const (
+	RunTime    = time.Minute
+	UpkeepTime = 10 * time.Minute
+)
 
 // Executor carries out a run of a schedule. last says that no other attempt follows.
 type Executor interface {
@@ -33,7 +36,8 @@ type runWorker struct {
 	executor Executor
 }
 
-func (w *runWorker) Timeout(*river.Job[RunArgs]) time.Duration { return RunTime }
+// Timeout is beyond what Execute allows a run, so that it can write how the run ended.
+func (w *runWorker) Timeout(*river.Job[RunArgs]) time.Duration { return UpkeepTime + time.Minute }
 
 func (w *runWorker) NextRetry(job *river.Job[RunArgs]) time.Time { return backoff(job.Attempt) }
 

@@ -229,9 +229,10 @@ type Run struct {
 	OutboxID   *uuid.UUID
 	StartedAt  time.Time
 	EndedAt    *time.Time
+	Worked     time.Duration // by the attempts so far
 }
 
-const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at"
+const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at, r.worked"
 
 const startRunSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
 	on conflict (schedule_id, due_at) do nothing returning id`
@@ -261,6 +262,13 @@ func EndRun(ctx context.Context, tx Tx, run int64, state RunState, note string, 
 		return false, fmt.Errorf("end run: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
+}
+
+const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
+
+// WorkedRun notes how long an attempt at a run took.
+func WorkedRun(ctx context.Context, db DB, run int64, took time.Duration) error {
+	return exec(ctx, db, "note time of a run", workedRunSQL, run, took)
 }
 
 const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
