@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -237,4 +238,52 @@ func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, wanted, answer.Emptied(), "one that still waits is not sent")
 	}
+}
+
+func TestNoticesAndEditsCountAgainstWhatIsKeptOfOneContact(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeSilent)
+	ghost := id.UserID("@demo_bot:example.com")
+	first := b.text("!a:x", ana, "hello")
+	b.receive(first)
+	for i := range 100 {
+		b.receive(b.event("m.room.message", "!a:x", ghost, fmt.Sprintf(`{"msgtype":"m.notice","body":"notice %d"}`, i)),
+			b.edit(first, ana, strconv.Itoa(i)))
+	}
+	require.Equal(t, 60, b.count("messages where sender = $1 and code = 'bot'", ghost))
+	require.Equal(t, 1, b.count("messages where sender = $1 and code = 'flood'", ghost))
+	require.Equal(t, "58", b.message(first).Body, "one message and 59 edits")
+	require.Equal(t, 1, b.count("messages where sender = $1 and code = 'flood' and body = ''", ana))
+	edits := make([]*event.Event, 0, 100)
+	for i := range 100 { // of messages that are not here, all at once
+		gone := &event.Event{ID: id.EventID(fmt.Sprintf("$gone%d", i)), RoomID: "!a:x"}
+		edits = append(edits, b.edit(gone, "@demo_eve:example.com", "a"))
+	}
+	b.receive(edits...)
+	require.Equal(t, 60, b.count("messages where sender = '@demo_eve:example.com' and code = 'edited'"))
+}
+
+func TestAnEditOfTheOwnersPausesTheAssistantAsAMessageDoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	own := b.text("!a:x", owner, "we open at nine")
+	b.receive(own)
+	wrote := func() *time.Time {
+		now, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
+		require.NoError(t, err)
+		return now.OwnerLastAt
+	}
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.ResumeChat(t.Context(), tx, chat.ID) }))
+	b.receive(b.event("m.reaction", "!a:x", owner, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.annotation","event_id":%q,"key":"👍"}}`, own.ID)))
+	require.Nil(t, wrote(), "a reaction says nothing in words")
+	now, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
+	require.NoError(t, err)
+	require.NotNil(t, now.HeldUntil, "but shows that the owner is looking")
+	b.receive(b.edit(own, owner, "we open at ten"))
+	require.NotNil(t, wrote())
+	question := b.text("!a:x", ana, "When do you open?")
+	b.receive(question)
+	require.Equal(t, policy.CodeOwnerHere, b.message(question).Code)
 }

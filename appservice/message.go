@@ -28,6 +28,12 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	msg := bridgebridge.ReadMessage(evt)
 	at := b.in.timeOf(evt)
+	// Also an edit, and also where it cannot be read yet: the chat is theirs from now on, whatever it says.
+	if !b.history && author.IsOwner() {
+		if err := b.ownerWrote(ctx, chat, at); err != nil {
+			return err
+		}
+	}
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
 		return b.takeEdit(ctx, chat, evt, author, msg)
 	}
@@ -39,15 +45,9 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		msg = msg.Reworded(edit.Body)
 	}
 	encrypted := evt.Type.Type == event.EventEncrypted.Type
-	// Also where it cannot be read yet: the chat is his from now on, whatever it says.
-	if !b.history && (author == policy.AuthorOwnerClient || author == policy.AuthorOwnerPhone) {
-		if err := b.ownerWrote(ctx, chat, at); err != nil {
-			return err
-		}
-	}
 	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: at})
 	if decision.Code == policy.CodeFlood && err == nil {
-		decision, msg, err = b.noteFlood(ctx, chat, evt, decision)
+		return b.noteFlood(ctx, chat, evt, author, decision)
 	}
 	if err != nil || decision.Action == policy.ActionIgnore {
 		return err
@@ -106,22 +106,36 @@ func (b *batch) takeNotice(ctx context.Context, chat store.Chat, evt *event.Even
 }
 
 // noteFlood keeps one empty row of a flood, so that it has its reason; the rest of it leaves nothing.
-func (b *batch) noteFlood(ctx context.Context, chat store.Chat, evt *event.Event, d policy.Admission) (policy.Admission, bridgebridge.Message, error) {
+func (b *batch) noteFlood(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, d policy.Admission) error {
 	noted, err := store.Flooded(ctx, b.tx, chat.ID, evt.Sender)
-	if err == nil && !noted {
-		d.Action = policy.ActionArchive
+	if err != nil || noted {
+		return err
 	}
-	return d, bridgebridge.Message{Kind: bridgebridge.Other}, err
+	_, err = store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(bridgebridge.Other), At: b.in.timeOf(evt),
+		Action: policy.ActionArchive, Code: d.Code, Reason: d.Why,
+	})
+	return err
 }
 
 // takeEdit changes the text of an earlier message. One that still waits is judged anew, because what it says now is what
 // gets answered; any other only changes the record.
 func (b *batch) takeEdit(ctx context.Context, chat store.Chat, evt *event.Event, author policy.Author, msg bridgebridge.Message) error {
+	asEdit, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: b.in.timeOf(evt), edits: true})
+	if err != nil {
+		return err
+	}
+	if asEdit.Code == policy.CodeFlood {
+		return b.noteFlood(ctx, chat, evt, author, asEdit)
+	}
 	edited, err := store.EditMessage(ctx, b.tx, chat.ID, msg.Replaces, evt.Sender, msg.Text, b.in.timeOf(evt))
 	if err != nil {
 		return err
 	}
 	if !edited {
+		if asEdit.Action == policy.ActionIgnore {
+			return nil
+		}
 		return b.holdEdit(ctx, chat, evt, author, msg)
 	}
 	waiting, err := store.WaitingEvent(ctx, b.tx, chat.ID, msg.Replaces)
@@ -148,14 +162,9 @@ func (b *batch) holdEdit(ctx context.Context, chat store.Chat, evt *event.Event,
 	if err != nil || (gone && !b.fresh[msg.Replaces]) {
 		return err
 	}
-	at := b.in.timeOf(evt)
-	decision, err := b.admit(ctx, chat, said{author: author, sender: evt.Sender, msg: msg, at: at, edits: true})
-	if err != nil || decision.Action == policy.ActionIgnore {
-		return err
-	}
 	_, err = store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.Replaces,
-		At: at, Action: policy.ActionArchive, Code: policy.CodeEdited, Reason: policy.CodeEdited.Sentence(),
+		At: b.in.timeOf(evt), Action: policy.ActionArchive, Code: policy.CodeEdited, Reason: policy.CodeEdited.Sentence(),
 	})
 	return err
 }
@@ -270,7 +279,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, s said) (policy.Admi
 		return policy.Admit(input), nil
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
-	if s.author == policy.AuthorContact {
+	if s.author.Capped() {
 		rates, err := b.rates(ctx, chat.ID, s.sender, now)
 		if err != nil {
 			return policy.Admission{}, err
@@ -312,9 +321,13 @@ func (b *batch) rates(ctx context.Context, chat int64, sender id.UserID, now tim
 	return &r, nil
 }
 
-// takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped.
+// takeReaction keeps the owner's reactions in the admin room, where they answer questions. All others are dropped; one of the owner's in a
+// chat shows that they are looking at it, as reading does: no words were written, so the assistant is not paused.
 func (b *batch) takeReaction(ctx context.Context, chat store.Chat, evt *event.Event) error {
 	author := b.author(chat, evt)
+	if author.IsOwner() && !b.history && b.in.answers(chat) {
+		return store.OwnerWatches(ctx, b.tx, chat.ID, b.in.timeOf(evt).Add(holdTime))
+	}
 	if chat.Kind != policy.KindAdmin || (author != policy.AuthorOwnerClient && author != policy.AuthorOperator) {
 		return nil
 	}

@@ -67,7 +67,7 @@ type AdmitInput struct {
 
 	Keywords []string // words that hand over to a person
 
-	Stored, StoreCap Rate // the contact's messages kept so far, and how many are kept
+	Stored, StoreCap Rate // the contact's messages, notices and edits kept so far, and how many are kept
 	Sent, SendCap    Rate // answers given to the contact so far, and how many are given
 }
 
@@ -95,12 +95,12 @@ func Admit(in AdmitInput) Admission {
 		return in.because(ActionIgnore, CodeNoChat)
 	case in.Mode == ModeOff || !in.Mode.Valid():
 		return in.because(ActionIgnore, CodeOff)
+	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reached(in.StoreCap) != "":
+		return in.because(ActionIgnore, CodeFlood)
 	case in.Author != AuthorContact:
 		return admitOther(in)
 	case in.Notice:
 		return in.because(ActionArchive, CodeBot)
-	case !in.Backfill && !in.stale() && in.Stored.reached(in.StoreCap) != "":
-		return in.because(ActionIgnore, CodeFlood)
 	}
 	if silence := in.silence(); silence != "" {
 		return in.because(ActionArchive, silence)

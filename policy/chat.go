@@ -91,6 +91,10 @@ const (
 // IsOwner reports whether the owner wrote it by hand, wherever he sat.
 func (a Author) IsOwner() bool { return a == AuthorOwnerClient || a == AuthorOwnerPhone }
 
+// Capped reports whether it is limited how much is kept of one author: of everybody in a chat who is neither the owner, nor an
+// operator, nor multis, nor the bridge.
+func (a Author) Capped() bool { return a == AuthorContact || a == AuthorOtherBot }
+
 // Encryption is what is known about a room's encryption. The zero value counts as EncryptionUnknown.
 type Encryption string
 

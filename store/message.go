@@ -101,7 +101,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
 	return row, nil
 }
 
-const editMessageSQL = `update messages set body = @body, edited_at = @at
+const editMessageSQL = `update messages set body = @body, edited_at = @at, edits = edits + 1
 	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null and coalesce(edited_at, '-infinity') <= @at`
 
 // EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read, or
@@ -184,10 +184,11 @@ func Explained(ctx context.Context, db DB, chat int64, event id.EventID, limit i
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
-const countContactSQL = `select count(*) filter (where ts > $3), count(*) filter (where ts > $4) from messages
-	where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3, $4)`
+const countContactSQL = `select coalesce(sum(n) filter (where at > $3::timestamptz), 0)::int, coalesce(sum(n) filter (where at > $4::timestamptz), 0)::int from (
+	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
+	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
-// CountContact counts what one sender wrote in a chat since two instants.
+// CountContact counts what one sender wrote and edited in a chat since two instants. All edits of a message count as of the last one.
 func CountContact(ctx context.Context, db DB, chat int64, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
