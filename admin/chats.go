@@ -340,7 +340,7 @@ func (a *Admin) modeNote(c store.Chat, mode policy.Mode, v view) string {
 	default:
 		note += ", answers on"
 	}
-	if c.Delivery == policy.DeliveryDraft {
+	if c.DeliveryIn(a.Rules.Defaults) == policy.DeliveryDraft {
 		note += " as drafts"
 	}
 	if v.waiting[c.ID] {

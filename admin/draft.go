@@ -279,7 +279,8 @@ func (a *Admin) setDelivery(chat store.Chat, how policy.Delivery) answer {
 		policy.DeliveryDraft: "I show you here what I want to say there, and send it once you say yes.",
 	}
 	if how == "" {
-		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, chat.Delivery, now[chat.Delivery])}
+		how = chat.DeliveryIn(a.Rules.Defaults)
+		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, how, now[how])}
 	}
 	return answer{text: name + ": " + now[how], do: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
 }

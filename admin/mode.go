@@ -159,7 +159,7 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.Name) + "."
 	default:
 		first := "Rather see each answer first? " + code("/delivery draft "+chat.Name) + "."
-		if chat.Delivery == policy.DeliveryDraft {
+		if chat.Mode = &mode; chat.DeliveryIn(a.Rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
 			first = "I show you each answer first."
 		}
 		text += "\n" + first + " Stop everything at once: `/pause all`."

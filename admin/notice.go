@@ -190,7 +190,11 @@ func (a *Admin) welcome(ctx context.Context) (string, error) {
 		lines[0] += networks + ": " + modes + "."
 	}
 	if a.Rules.Defaults.Profile == policy.ProfileBusiness {
-		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, and hand over the rest to you. `/pause all` stops everything at once.")
+		how := "and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once)"
+		if a.Rules.Defaults.FirstDelivery == policy.DeliveryAuto {
+			how = "and it goes out at once"
+		}
+		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+"; the rest is yours. `/pause all` stops everything at once.")
 	} else {
 		lines = append(lines, "Nothing goes to anyone unless you switch a chat to business or personal.")
 	}

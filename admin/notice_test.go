@@ -104,7 +104,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, r.admin.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
-		"New direct chats are **business**: I answer what the public documents say, and hand over the rest to you. `/pause all` stops everything at once.",
+		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 		"🔒 2 chats cannot be read yet: `/mode` says why.",
 	), said(r.flush()))

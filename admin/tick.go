@@ -128,7 +128,7 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		}
 		return a.ended(ctx, tx, s, run, store.RunFailed, decision.Why, &out)
 	}
-	if s.ChatID != nil && letter.Chat.Delivery.Holds(letter.Purpose) {
+	if s.ChatID != nil && letter.Chat.DeliveryIn(a.Rules.Defaults).Holds(letter.Purpose) {
 		return a.ended(ctx, tx, s, run, store.RunDone, "a draft of it waits for you", &out)
 	}
 	if s.ChatID != nil && (s.Tell || late != "") {

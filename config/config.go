@@ -26,6 +26,12 @@ const (
 	ProfileBusiness = "business" // new direct chats are answered
 )
 
+// The values of Chats.FirstDelivery.
+const (
+	DeliveryAuto  = "auto"  // answers go out at once
+	DeliveryDraft = "draft" // the owner sees each answer first
+)
+
 // The values of Network.Mode.
 const (
 	ModeBusiness = "business" // remembered and answered
@@ -133,8 +139,10 @@ type Budget struct {
 
 // Chats are the defaults for chats with contacts.
 type Chats struct {
-	Profile     string        // ProfilePersonal or ProfileBusiness
-	ReplyMaxAge time.Duration // older messages are stored but not answered
+	Profile string // ProfilePersonal or ProfileBusiness
+	// FirstDelivery is how answers go out in chats that the profile or their network answers: DeliveryDraft or DeliveryAuto.
+	FirstDelivery string
+	ReplyMaxAge   time.Duration // older messages are stored but not answered
 	// DeleteAnswers: when a contact deletes what was asked, what was answered is deleted as well.
 	DeleteAnswers bool
 	AdminPause    time.Duration      // how long the assistant holds back after the owner wrote; zero is valid
@@ -308,7 +316,7 @@ func defaults() *Config {
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
 		Chats: Chats{
-			Profile:     ProfilePersonal,
+			Profile: ProfilePersonal, FirstDelivery: DeliveryDraft,
 			ReplyMaxAge: 10 * time.Minute,
 			AdminPause:  30 * time.Minute,
 			BurstQuiet:  4 * time.Second,

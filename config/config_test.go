@@ -99,6 +99,7 @@ media: {keep: voice, max_mb: 10, max_days: 7}
 budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: handover, per_dollar: 4.05, currency: PLN}
 chats:
   profile: business
+  first_delivery: auto
   reply_max_age: 1h
   admin_pause_minutes: 0
   delete_answers: true
@@ -173,7 +174,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
 		Chats: Chats{
-			Profile: ProfileBusiness, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
+			Profile: ProfileBusiness, FirstDelivery: DeliveryAuto, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Networks:    map[string]Network{"whatsapp": {Mode: ModeSilent, Disclosure: true}, "signal": {}},
 		},

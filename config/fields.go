@@ -158,6 +158,7 @@ func (c *Config) chatFields(dir string) []field {
 	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, dir, optional(token))
 	return append(c.Heartbeat.fields("heartbeat"), []field{
 		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
+		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(DeliveryDraft, DeliveryAuto)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
 		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),

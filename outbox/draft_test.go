@@ -85,3 +85,19 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 		require.Equal(t, store.OutDropped, o.State)
 	}
 }
+
+func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.store.DB().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
+	require.NoError(t, err)
+	b.box.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness}
+	require.Equal(t, store.OutHeld, b.row(b.mustQueue(b.reply("hello"))).State)
+	b.box.rules.Defaults.FirstDelivery = policy.DeliveryAuto
+	require.Equal(t, store.OutQueued, b.row(b.mustQueue(b.reply("hello"))).State)
+	b.box.rules.Defaults.FirstDelivery = policy.DeliveryDraft
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		return store.SetMode(ctx, tx, b.chat.ID, policy.ModeBusiness)
+	})
+	require.Equal(t, store.OutQueued, b.row(b.mustQueue(b.reply("hello"))).State, "by hand")
+}

@@ -142,7 +142,7 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	switch {
 	case !decision.Allow:
 		state = store.OutDropped
-	case l.Hold, chat.Delivery.Holds(l.Purpose):
+	case l.Hold, chat.DeliveryIn(b.rules.Defaults).Holds(l.Purpose):
 		state = store.OutHeld
 	}
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)

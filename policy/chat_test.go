@@ -78,3 +78,28 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	}
 	require.Empty(t, Code("weather").Sentence())
 }
+
+func TestAChatThatTheProfileMadeBusinessStartsInDraftsAndOneByHandDoesNot(t *testing.T) {
+	t.Parallel()
+	business, silent, auto, draft := ModeBusiness, ModeSilent, DeliveryAuto, DeliveryDraft
+	byProfile := Defaults{Profile: ProfileBusiness}
+	for name, c := range map[string]struct {
+		defaults Defaults
+		set      *Delivery
+		mode     *Mode
+		kind     Kind
+		want     Delivery
+	}{
+		"by the profile":                   {byProfile, nil, nil, KindDM, DeliveryDraft},
+		"by its network":                   {Defaults{Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeBusiness}}, nil, nil, KindDM, DeliveryDraft},
+		"by the profile, configured":       {Defaults{Profile: ProfileBusiness, FirstDelivery: DeliveryAuto}, nil, nil, KindDM, DeliveryAuto},
+		"by the profile, auto by hand":     {byProfile, &auto, nil, KindDM, DeliveryAuto},
+		"by hand":                          {byProfile, nil, &business, KindDM, DeliveryAuto},
+		"by hand, drafts by hand":          {byProfile, &draft, &business, KindDM, DeliveryDraft},
+		"silent by the profile":            {Defaults{Profile: ProfilePersonal}, nil, nil, KindDM, DeliveryAuto},
+		"a group in the business profile":  {byProfile, nil, nil, KindGroup, DeliveryAuto},
+		"silent by hand, drafts from then": {byProfile, &draft, &silent, KindDM, DeliveryDraft},
+	} {
+		require.Equal(t, c.want, c.defaults.Delivery(c.set, c.mode, c.kind, "whatsapp"), name)
+	}
+}

@@ -50,8 +50,8 @@ type Chat struct {
 	MovedAt    *time.Time
 	// Features are what the network takes, as its bridge says.
 	Features policy.Features
-	// Delivery is how what is said there goes out.
-	Delivery policy.Delivery
+	// Delivery is how what is said there goes out; nil when nobody set it by hand: see DeliveryIn.
+	Delivery *policy.Delivery
 	// Spaces are the Matrix spaces its room is in, of those that decide who answers.
 	Spaces []id.RoomID
 	// Person is who the chat is with, where the owner merged several; nil: it is merged with none.
@@ -62,6 +62,11 @@ type Chat struct {
 func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	mode, _ := d.Mode(c.Mode, c.Kind, c.Protocol)
 	return mode
+}
+
+// DeliveryIn is how what is said in the chat goes out.
+func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
+	return d.Delivery(c.Delivery, c.Mode, c.Kind, c.Protocol)
 }
 
 // LivesIn tells whether a room is the chat's room of today.

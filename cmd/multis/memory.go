@@ -8,7 +8,6 @@ import (
 
 	"multis/config"
 	"multis/memory"
-	"multis/policy"
 	"multis/skills"
 	"multis/store"
 )
@@ -27,7 +26,7 @@ func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
+	defaults := chatDefaults(cfg)
 	return memory.New(memory.Options{Store: st, Defaults: defaults, Zone: cfg.TimeZone, Rules: rules}), nil
 }
 

@@ -114,7 +114,7 @@ type assistant struct {
 
 // newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p parts) (*assistant, error) {
-	defaults := policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg)}
+	defaults := chatDefaults(cfg)
 	models, err := newModels(cfg, st)
 	if err != nil {
 		return nil, err
@@ -404,6 +404,11 @@ func listen(ctx context.Context, l net.Listener, h http.Handler) error {
 
 func botID(cfg *config.Config) id.UserID {
 	return id.NewUserID(cfg.Appservice.Bot.Username, cfg.Homeserver.Domain)
+}
+
+// chatDefaults decide for chats that nobody decided about by hand.
+func chatDefaults(cfg *config.Config) policy.Defaults {
+	return policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg), FirstDelivery: policy.Delivery(cfg.Chats.FirstDelivery)}
 }
 
 func networks(cfg *config.Config) map[string]policy.Mode {
