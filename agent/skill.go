@@ -2,10 +2,15 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
+	"multis/outbox"
 	"multis/skills"
+	"multis/store"
 	"multis/tools"
 )
 
@@ -22,10 +27,14 @@ func (r *run) learn(ctx context.Context) error {
 		return slices.ContainsFunc(offered, func(s tools.Spec) bool { return s.Name == tool })
 	}
 	r.skills = r.Skills.Of(r.persona.Workspace, r.persona.Skills, r.caller.Owner, has)
+	r.tellOfSkills(ctx, r.skills)
 	for _, s := range r.skills {
 		r.caller.Domains = append(r.caller.Domains, s.URLs...)
 		if s.Limited {
 			r.caller.Within = append(r.caller.Within, s.Actions)
+		}
+		if s.NoEscalation {
+			r.caller.Deny = append(slices.Clone(r.caller.Deny), "escalate")
 		}
 		if s.Forgetful {
 			r.forgetful = true
@@ -33,6 +42,42 @@ func (r *run) learn(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// CheckSkills tells the admin room what is wrong with the files of skills, of all agents, each thing once.
+func (a *Agent) CheckSkills(ctx context.Context) {
+	if a.Skills == nil {
+		return
+	}
+	a.tellOfSkills(ctx, a.Skills.All(""))
+	for _, p := range a.Personas {
+		if p.Workspace != "" {
+			a.tellOfSkills(ctx, a.Skills.All(p.Workspace))
+		}
+	}
+}
+
+// tellOfSkills tells the admin room what is wrong with skills, each thing once. What fails is told the next time.
+func (a *Agent) tellOfSkills(ctx context.Context, list []skills.Skill) {
+	for _, s := range list {
+		wrong := s.Warnings
+		if s.Problem != "" {
+			wrong = []string{"it is not used: " + s.Problem}
+		}
+		for _, w := range wrong {
+			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", outbox.Escape(s.Name), outbox.Escape(w))
+			err := a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
+				first, err := store.ClaimSetting(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
+				if err != nil || !first {
+					return err
+				}
+				return a.tell(ctx, tx, outbox.Quiet, text, nil, nil)
+			})
+			if err != nil {
+				zerolog.Ctx(ctx).Debug().Err(err).Str("skill", s.Name).Msg("Cannot tell what is wrong with a skill")
+			}
+		}
+	}
 }
 
 // manner is how the one who answers works and speaks.

@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,4 +80,28 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	require.Contains(t, b.ask("@mute what does tuning an upright piano cost?"), "I have no model configured")
 	require.Len(t, commonServer.Requests(), 1)
 	require.Len(t, ownServer.Requests(), 1)
+}
+
+func TestWhatIsWrongWithASkillIsToldOnceInTheAdminRoom(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, llmtest.Say(says("Done.", 0, "")))
+	b := setup(t, model)
+	shared := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: everybody\n---\nx"), 0o600))
+	b.agent.Skills = skills.Open(shared, nil)
+	b.equip()
+	b.agent.CheckSkills(t.Context())
+	said := b.sent(b.admin)
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "The skill customer-support")
+	require.Contains(t, said[0], "stays in force")
+	b.agent.CheckSkills(t.Context())
+	b.says("What does delivery cost?", policy.ActionAnswer)
+	b.turn()
+	require.NotContains(t, strings.Join(b.sent(b.admin)[1:], " "), "skill", "once")
+
+	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: public\ncolour: red\n---\nx"), 0o600))
+	b.says("What does delivery cost?", policy.ActionAnswer)
+	b.turn()
+	require.Contains(t, strings.Join(b.sent(b.admin)[1:], " "), "colour", "what is new is told with the next answer")
 }

@@ -18,9 +18,40 @@ type head struct {
 	AllowedURLs words  `yaml:"allowed_urls"`
 	Actions     *words `yaml:"actions"`
 	Needs       words  `yaml:"needs"`
+	Escalation  *bool  `yaml:"escalation"`
 	MemoryRules struct {
 		Visible string `yaml:"visible"`
+		Capture *bool  `yaml:"capture"`
+		Index   *bool  `yaml:"index"`
 	} `yaml:"memory_rules"`
+}
+
+// headKeys are the keys of a head, or of one that is in it; none for what holds no keys.
+func headKeys(in string) []string {
+	switch in {
+	case "":
+		return []string{"name", "description", "roles", "allowed_urls", "actions", "needs", "escalation", "memory_rules"}
+	case "memory_rules":
+		return []string{"visible", "capture", "index"}
+	default:
+		return nil
+	}
+}
+
+// toolsOf are the tools behind an action: those of the names that skills of the first multis use; any other is a tool's own name.
+func toolsOf(action string) []string {
+	switch action {
+	case "ask", "search":
+		return []string{"search_docs", "recall_memory"}
+	case "read":
+		return []string{"read_file", "grep_files", "find_files"}
+	case "cron":
+		return []string{"schedule"}
+	case "index", "only", "none", "all": // a command, a filler, and what is said of them all
+		return nil
+	default:
+		return []string{action}
+	}
 }
 
 // words are a list, or one line with commas or plus signs between.
@@ -47,35 +78,55 @@ func (w *words) UnmarshalYAML(n *yaml.Node) error {
 // parse reads a skill. What is wrong with it is its Problem.
 func parse(name, text, from string) Skill {
 	skill := Skill{Name: name, From: from}
-	h, body, err := split(text)
+	h, unknown, body, err := split(text)
 	if err == nil {
 		err = skill.fill(h)
 	}
 	if err != nil {
 		return Skill{Name: name, From: from, Problem: err.Error()}
 	}
+	for _, key := range unknown {
+		skill.Warnings = append(skill.Warnings, fmt.Sprintf("%q in its head means nothing here", key))
+	}
 	skill.Text = strings.TrimSpace(body)
 	return skill
 }
 
-// split takes the head off a file. A file without one is text for the owner's questions.
-func split(text string) (head, string, error) {
+// split takes the head off a file, with the keys of it that are unknown. A file without one is text for the owner's questions.
+func split(text string) (h head, unknown []string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	rest, found := strings.CutPrefix(text, "---\n")
 	if !found {
-		return head{Roles: words{"admin"}}, text, nil
+		return head{Roles: words{"admin"}}, nil, text, nil
 	}
 	above, body, found := strings.Cut("\n"+rest, "\n---\n")
 	if !found {
-		return head{}, "", errors.New("its head has no end: a line of ---")
+		return head{}, nil, "", errors.New("its head has no end: a line of ---")
 	}
-	var h head
-	d := yaml.NewDecoder(strings.NewReader(above))
-	d.KnownFields(true)
-	if err := d.Decode(&h); err != nil && strings.TrimSpace(above) != "" {
-		return head{}, "", fmt.Errorf("its head cannot be read: %s", oneLine(err.Error()))
+	var root yaml.Node
+	if err = yaml.Unmarshal([]byte(above), &root); err == nil && len(root.Content) > 0 {
+		err = root.Decode(&h)
 	}
-	return h, body, nil
+	if err != nil {
+		return head{}, nil, "", fmt.Errorf("its head cannot be read: %s", oneLine(err.Error()))
+	}
+	if len(root.Content) > 0 {
+		unknown = unknownKeys(root.Content[0], "")
+	}
+	return h, unknown, body, nil
+}
+
+// unknownKeys lists the keys of a head, or of one that is in it, that nobody reads.
+func unknownKeys(n *yaml.Node, in string) (unknown []string) {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		switch key := n.Content[i].Value; {
+		case !slices.Contains(headKeys(in), key):
+			unknown = append(unknown, strings.TrimPrefix(in+"."+key, "."))
+		case headKeys(key) != nil:
+			unknown = append(unknown, unknownKeys(n.Content[i+1], key)...)
+		}
+	}
+	return unknown
 }
 
 // fill says what a head means.
@@ -86,7 +137,7 @@ func (s *Skill) fill(h head) error {
 	s.Description = strings.Join(strings.Fields(h.Description), " ")
 	for _, role := range h.Roles {
 		switch role {
-		case "admin", "owner":
+		case "admin", "owner", "user:*":
 			s.Owner = true
 		case "public", "user:$chatId", "contact":
 			s.Contact = true
@@ -95,10 +146,7 @@ func (s *Skill) fill(h head) error {
 			return fmt.Errorf("roles: %q is none; write admin, public, or both", role)
 		}
 	}
-	if h.Actions != nil {
-		s.Limited = !slices.Contains(*h.Actions, "all")
-		s.Actions = slices.DeleteFunc(slices.Clone(*h.Actions), func(a string) bool { return a == "none" || a == "all" })
-	}
+	s.fillActions(h)
 	switch h.MemoryRules.Visible {
 	case "", "own":
 	case "none":
@@ -106,13 +154,43 @@ func (s *Skill) fill(h head) error {
 	default:
 		return fmt.Errorf("memory_rules.visible: %q is not possible; write own or none", h.MemoryRules.Visible)
 	}
+	for what, on := range map[string]*bool{"capture": h.MemoryRules.Capture, "index": h.MemoryRules.Index} {
+		if on != nil && !*on {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("memory_rules.%s: false changes nothing: every chat that is not off is remembered", what))
+		}
+	}
+	slices.Sort(s.Warnings)
 	for _, url := range h.AllowedURLs {
-		if !slices.Contains([]string{"none", "config"}, url) {
+		if !slices.Contains([]string{"none", "from", "config"}, url) {
 			s.URLs = append(s.URLs, url)
 		}
 	}
 	s.Needs = h.Needs
 	return nil
+}
+
+// fillActions says which tools a head leaves. To pass a conversation on is one of them where it says so.
+func (s *Skill) fillActions(h head) {
+	s.NoEscalation = h.Escalation != nil && !*h.Escalation
+	if h.Actions == nil {
+		return
+	}
+	s.Limited, s.Actions = !slices.Contains(*h.Actions, "all"), []string{}
+	for _, action := range *h.Actions {
+		s.allow(toolsOf(action)...)
+	}
+	if s.Limited && h.Escalation != nil && *h.Escalation {
+		s.allow("escalate")
+	}
+}
+
+// allow adds tools, each once.
+func (s *Skill) allow(tools ...string) {
+	for _, tool := range tools {
+		if !slices.Contains(s.Actions, tool) {
+			s.Actions = append(s.Actions, tool)
+		}
+	}
 }
 
 // plainName tells whether a name can be a skill's.

@@ -45,6 +45,8 @@ type Skill struct {
 	// Actions are patterns of the tools that may be used. Limited: no others, which without any pattern means none at all.
 	Actions []string
 	Limited bool
+	// NoEscalation takes away the tool that passes a conversation on; what the configuration escalates is passed on all the same.
+	NoEscalation bool
 	// Needs are tools without which it has nothing to say.
 	Needs []string
 	// Forgetful says that notes and what was said before have no part in it.
@@ -55,6 +57,8 @@ type Skill struct {
 	Cut int
 	// Problem says what is wrong with the file. It is not used then.
 	Problem string
+	// Warnings say what of it is left out, or which file of that name cannot be used in its place.
+	Warnings []string
 }
 
 // Set is where skills are looked for.
@@ -118,8 +122,17 @@ func take(found map[string]Skill, files fs.FS, dir, from string) {
 			skill = parse(name, text, from)
 			skill.Cut = size
 		}
-		found[name] = skill
+		found[name] = skill.over(found[name])
 	}
+}
+
+// over is a skill that comes before another one of its name. A broken one leaves that in force.
+func (s Skill) over(before Skill) Skill {
+	if s.Problem == "" || before.Name == "" || before.Problem != "" {
+		return s
+	}
+	before.Warnings = append(slices.Clone(before.Warnings), fmt.Sprintf("the %s file of that name is not used: %s; the one that is %s stays in force", s.From, s.Problem, before.From))
+	return before
 }
 
 // read returns the beginning of a file, and its size if that is not all.

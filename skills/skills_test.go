@@ -89,12 +89,71 @@ func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
 	}
 	for text, problem := range map[string]string{
 		"---\nname: b\n---\nx":                      "calls itself",
-		"---\ncolour: red\n---\nx":                  "cannot be read",
 		"---\nroles: {a: b}\n---\nx":                "cannot be read",
 		"---\nmemory_rules: {visible: all}\n---\nx": "own or none",
 	} {
 		require.Contains(t, parse("a", text, FromShared).Problem, problem, text)
 	}
+}
+
+func TestSkillsOfTheFirstMultisLoadAsTheyArePrinted(t *testing.T) {
+	t.Parallel()
+	shared := t.TempDir()
+	write(t, filepath.Join(shared, "customer-support.md"), `---
+name: customer-support
+description: Handle customer queries from business-mode chats
+roles: public + user:$chatId
+escalation: true
+allowed_urls: from config
+actions: none
+memory_rules:
+  capture: true
+  index: true
+  visible: own
+---
+
+Answer from the knowledge base only. Cite sources.
+`)
+	write(t, filepath.Join(shared, "admin.md"), "---\nname: admin\nroles: kb + admin + user:*\nactions: exec, read, index, cron, all\n---\nThe owner asks.\n")
+	write(t, filepath.Join(shared, "desk.md"), "---\nroles: kb + admin\nactions: ask, search only\nescalation: false\n---\nx")
+	s := Open(shared, nil)
+	support := s.Named("", "customer-support")
+	require.Equal(t, Skill{
+		Name: "customer-support", Description: "Handle customer queries from business-mode chats", Contact: true, Limited: true, Actions: []string{"escalate"},
+		Text: "Answer from the knowledge base only. Cite sources.", From: FromShared,
+	}, support)
+	admin := s.Named("", "admin")
+	require.True(t, admin.Owner && !admin.Contact && !admin.Limited, "%+v", admin)
+	require.Empty(t, admin.Problem)
+	require.Empty(t, admin.Warnings)
+	desk := s.Named("", "desk")
+	require.True(t, desk.Owner && !desk.Contact, "the knowledge base is what is read, not who asks")
+	require.Equal(t, []string{"search_docs", "recall_memory"}, desk.Actions)
+	require.True(t, desk.NoEscalation)
+}
+
+func TestAnUnknownKeyIsAWarningAndABrokenFileLeavesTheOneBeforeItInForce(t *testing.T) {
+	t.Parallel()
+	shared, work := t.TempDir(), t.TempDir()
+	s := Open(shared, nil)
+	of := func() Skill { return s.Named(work, "customer-support") }
+	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\ncolour: red\nmemory_rules: {visible: own, depth: 3, capture: false}\n---\nShared.\n")
+	require.Equal(t, "Shared.", of().Text)
+	require.Equal(t, []string{
+		"memory_rules.capture: false changes nothing: every chat that is not off is remembered", `"colour" in its head means nothing here`, `"memory_rules.depth" in its head means nothing here`,
+	}, of().Warnings)
+
+	write(t, filepath.Join(work, "skills", "customer-support.md"), "---\nroles: [everybody]\n---\nIts own.\n")
+	require.Equal(t, "Shared.", of().Text)
+	require.Contains(t, of().Warnings[3], "the agent file of that name is not used: roles: \"everybody\" is none")
+
+	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n")
+	support := of()
+	require.Equal(t, FromMultis, support.From, "the built-in one")
+	require.Empty(t, support.Problem)
+	require.Len(t, support.Warnings, 2)
+	require.True(t, support.Contact && support.Limited)
+	require.Equal(t, []string{"customer-support"}, names(s.Of(work, nil, false, every)), "and it is used")
 }
 
 func FuzzParse(f *testing.F) {

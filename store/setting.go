@@ -30,6 +30,7 @@ const (
 	SettingWelcomed     Setting = "welcomed"      // bool: the first message was shown
 	SettingName         Setting = "name"          // string: what the assistant is called, instead of what config.yaml says
 	SettingLogin        Setting = "login:"        // string, with the name of an MCP server behind it: what it gave at a login, sealed
+	SettingToldSkill    Setting = "told_skill:"   // bool, with a hash behind it: the owner was told of that problem with a skill
 )
 
 // Stall says since when nothing comes in through a door.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"maunium.net/go/mautrix/id"
 
@@ -88,6 +89,9 @@ func skillList(cfg *config.Config, set *skills.Set) func() []admin.Skill {
 				shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
 				if s.Cut > 0 {
 					shown.Problem = "too long: only its beginning is read"
+				}
+				if s.Problem == "" && len(s.Warnings) > 0 {
+					shown.Problem = strings.Join(s.Warnings, "; ")
 				}
 				all = append(all, shown)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"multis/admin"
+	"multis/agent"
 	"multis/jobs"
 	"multis/memory"
 	"multis/store"
@@ -18,7 +19,7 @@ const (
 )
 
 // upkeep is what multis does for itself, in small hours and one after the other.
-func upkeep(st *store.Store, mem *memory.Memory) []admin.Upkeep {
+func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []admin.Upkeep {
 	return []admin.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
 			gone, err := mem.Retain(ctx)
@@ -56,6 +57,10 @@ func upkeep(st *store.Store, mem *memory.Memory) []admin.Upkeep {
 		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *", Run: func(ctx context.Context) (string, error) {
 			n, err := store.FreeLeases(ctx, st.DB())
 			return fmt.Sprintf("%d chats freed", n), err
+		}},
+		{Name: "skills", Summary: "looks whether the files of skills can be read", Cron: "5 5 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
+			ag.CheckSkills(ctx)
+			return "looked", nil
 		}},
 		{Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", jobs.Sweep(ctx, st)
