@@ -226,8 +226,12 @@ func redactCalls(calls []llm.Call) []llm.Call {
 	stored := slices.Clone(calls)
 	for i, c := range stored {
 		stored[i].Malformed = policy.Redact(c.Malformed)
-		if args := json.RawMessage(policy.Redact(string(c.Args))); c.Args != nil && json.Valid(args) {
-			stored[i].Args = args
+		args := policy.Redact(string(c.Args))
+		if raw, err := json.Marshal(args); err == nil && !json.Valid([]byte(args)) {
+			args = string(raw) // what was taken out was no string
+		}
+		if c.Args != nil {
+			stored[i].Args = json.RawMessage(args)
 		}
 	}
 	return stored

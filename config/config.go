@@ -237,8 +237,8 @@ type MCP struct {
 	Command []string // starts it; or URL is where it is
 	Folder  string   // where it is started
 	PassEnv []string // variables of our environment that it gets
-	URL     string
-	Token   Secret // opens URL
+	URL     Secret   // its path or query may be one
+	Token   Secret   // opens URL
 	// Login says that the server at URL wants the owner to log in (multis mcp login). ClientID and ClientSecret are how it knows multis,
 	// where it does not let programs make themselves known.
 	Login        bool

@@ -266,7 +266,7 @@ func (m *MCP) fields(section, dir string) []field {
 		list(section+".command", &m.Command, lineOf(1, 1000)),
 		value(section+".folder", &m.Folder, filePath),
 		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
-		value(section+".url", &m.URL, webAddress("http://localhost:8000/mcp")),
+		value(section+".url", &m.URL, serverAddress),
 		key[0], key[1],
 		value(section+".login", &m.Login, boolean),
 		value(section+".client_id", &m.ClientID, lineOf(1, 500)),

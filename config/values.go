@@ -208,6 +208,12 @@ func fullAddress(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
+// serverAddress is a fullAddress without the slash at its end, which is no other address.
+func serverAddress(s string) (Secret, error) {
+	address, err := fullAddress(s)
+	return Secret(strings.TrimRight(address.Value(), "/")), err
+}
+
 // signingSecret is long enough that nobody guesses it.
 func signingSecret(s string) (Secret, error) {
 	const least = 24

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
+	"multis/policy"
 	"multis/tools"
 )
 
@@ -250,7 +252,10 @@ func (c *connection) open() *mcp.ClientSession {
 	return c.session
 }
 
-// problem is why a server is not there, in a line for people.
+// address is one of the web, with whatever else belongs to it.
+var address = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
+
+// problem is why a server is not there, in a line for people. Of addresses it shows the host alone: all else may be a secret.
 func problem(err error) string {
 	if err == nil {
 		return "it is gone"
@@ -258,7 +263,7 @@ func problem(err error) string {
 	if closed, is := errors.AsType[*askError](err); is {
 		return clean(closed.Error())
 	}
-	return clean(err.Error())
+	return clean(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
 }
 
 // clean is a text of somebody else's as it can be shown anywhere, terminals and logs among them: short, and of plain signs in one line.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -319,4 +320,21 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusUnauthorized, resp.StatusCode, "without a token nobody is served")
+}
+
+func TestOfAServersAddressTheHostAloneIsShown(t *testing.T) {
+	t.Parallel()
+	s := source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
+	require.Eventually(t, func() bool { return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1") }, time.Minute, 10*time.Millisecond)
+	for _, secret := range []string{"anna", "hunter2", "secret"} {
+		require.NotContains(t, s.States()[0].Problem, secret)
+	}
+	for said, want := range map[string]string{
+		`Post "https://a.example/s/x?y=z#w": EOF`:   `Post "https://a.example": EOF`,
+		`see https://u:p@a.example:8443?k=v, then`:  `see https://a.example:8443 then`,
+		`redirect to http://[::1]:80/p failed`:      `redirect to http://[::1]:80 failed`,
+		`the key api_key=abcdef0123456789 is wrong`: `the key api_key=[secret] is wrong`,
+	} {
+		require.Equal(t, want, problem(errors.New(said)))
+	}
 }

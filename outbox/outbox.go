@@ -117,9 +117,10 @@ type relation struct {
 	Key   string     `json:"key,omitempty"`
 }
 
-// Queue writes a letter with the gate's decision and, if it may go, the job that sends it, or for a draft the one that shows it. The
+// Queue writes a letter, without the secrets of the configuration, with the gate's decision and, if it may go, the job that sends it, or for a draft the one that shows it. The
 // decision is the caller's reason when it may not.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
+	l.Text, l.HTML = policy.Hide(l.Text), policy.Hide(l.HTML)
 	chat, err := current(ctx, tx, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err

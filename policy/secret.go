@@ -1,9 +1,13 @@
 package policy
 
 import (
+	"cmp"
+	"encoding/json"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // hidden stands where a secret stood.
@@ -13,31 +17,88 @@ const hidden = "[secret]"
 type form struct {
 	// signs are words, in small letters, of which one stands in every secret of the form. Looking for them is a hundred times quicker
 	// than looking for the form, and most texts have none.
-	signs   []string
+	signs []string
+	// pattern is what it looks like. Its groups, if it has some, are what stays before and after the secret.
 	pattern *regexp.Regexp
 }
 
+// instead is what is written in place of a secret with what stays around it.
+const instead = "${1}" + hidden + "${2}"
+
+// None of the patterns takes a quotation mark or a backslash that it does not begin with, so that JSON stays JSON.
 var secrets = []form{
-	{[]string{"private key-----"}, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
-	{[]string{"sk-", "sk_", "pk-", "pk_", "rk-", "rk_"}, regexp.MustCompile(`\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}\b`)},                                        // models, payments
+	{
+		[]string{"private key-----"},
+		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----|-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*`),
+	},
+	{
+		[]string{"sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gsk_", "xai-", "hf_"}, // models, payments
+		regexp.MustCompile(`\b(?:sk|pk|rk|gsk|xai|hf)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}\b`),
+	},
 	{[]string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"}, regexp.MustCompile(`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}\b|\bglpat-[A-Za-z0-9_-]{16,}`)}, // code
 	{[]string{"akia", "asia", "aiza", "xox"}, regexp.MustCompile(`\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abprs]-[A-Za-z0-9-]{10,}`)},                        // clouds, chats
-	{[]string{"as_", "hs_", "syt_"}, regexp.MustCompile(`\b(?:as|hs|syt)_[A-Za-z0-9_]{24,}`)},                                                                                    // Matrix
+	{[]string{"as_", "hs_", "syt_", "mct_", "mcr_"}, regexp.MustCompile(`\b(?:as|hs|syt|mct|mcr)_[A-Za-z0-9_]{24,}`)},                                                            // Matrix
+	{[]string{":aa"}, regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}`)},                                                                                                  // Telegram
+	{[]string{"whsec_"}, regexp.MustCompile(`\bwhsec_[A-Za-z0-9+/=_-]{16,}`)},                                                                                                    // webhooks
 	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+`)},                                                                           // signed tokens
 	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=_.~-]{16,}`)},                                                                        // headers
-	{[]string{"://"}, regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s/:@"']+):[^\s/@"']+@`)},                                                                                     // addresses with a password
+	{[]string{"://"}, regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s/:@"'\\]+:)[^\s/@"'\\]+(@)`)},                                                                               // addresses with a password
 	{
+		[]string{"key=", "token=", "secret=", "password=", "auth=", "sig=", "signature="}, // and with a secret in the query
+		regexp.MustCompile(`(?i)([?&](?:[a-z]+[_-])*(?:api_?key|key|token|secret|password|auth|sig|signature)=)[^\s&"'\\]{6,}`),
+	},
+	{ // names and their values, as in the environment, in YAML, JSON and headers
 		[]string{"key", "token", "secret", "passw", "passphrase"},
-		regexp.MustCompile(`(?i)\b(?:api[_-]?key|access[_-]?token|auth[_-]?token|secret|passw(?:or)?d|passphrase)["']?\s*[:=]\s*["']?[^\s"',;}]{6,}`),
+		regexp.MustCompile(`(?i)(\b(?:[a-z0-9]+[_-])*(?:api[_-]?key|access[_-]?key|[a-z0-9]+[_-]token|accesstoken|authtoken|secret|passw(?:or)?d|passphrase)(?:[_-][a-z0-9]+)*` +
+			`\\?["']?\s*[:=]\s*\\?["']?)[^\s"',;}\\]{6,}`),
 	},
 }
 
-// Redact takes out of a text what looks like a key or a password, before it is stored where it does not have to be.
+// configured replaces the secrets of the configuration. Nil: there are none.
+var configured atomic.Pointer[strings.Replacer] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
+
+// minSecret is the length of the shortest secret that is looked for by its letters: a shorter one stands in too many words.
+const minSecret = 6
+
+// HideSecrets has Hide and Redact know these secrets from now on. It is called once, with all that the configuration holds.
+func HideSecrets(values []string) {
+	var written []string
+	for _, v := range values {
+		if len(v) < minSecret {
+			continue
+		}
+		written = append(written, v, url.QueryEscape(v), url.PathEscape(v))
+		if raw, err := json.Marshal(v); err == nil {
+			written = append(written, string(raw[1:len(raw)-1]))
+		}
+	}
+	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first, as they may hold each other
+	var pairs []string
+	for _, v := range slices.Compact(written) {
+		pairs = append(pairs, v, hidden)
+	}
+	if len(pairs) == 0 {
+		configured.Store(nil)
+		return
+	}
+	configured.Store(strings.NewReplacer(pairs...))
+}
+
+// Hide takes the secrets of the configuration out of a text.
+func Hide(text string) string {
+	if known := configured.Load(); known != nil {
+		return known.Replace(text)
+	}
+	return text
+}
+
+// Redact is Hide that also takes out what looks like a key or a password, before a text is stored where it does not have to be.
 func Redact(text string) string {
+	text = Hide(text)
 	small := strings.ToLower(text)
 	for _, f := range secrets {
 		if slices.ContainsFunc(f.signs, func(sign string) bool { return strings.Contains(small, sign) }) {
-			text = f.pattern.ReplaceAllString(text, hidden)
+			text = f.pattern.ReplaceAllString(text, instead)
 		}
 	}
 	return text

@@ -13,18 +13,41 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 	for _, secret := range []string{
 		"sk-proj-abcdefghijklmnopqrstuvwxyz0123", "sk-ant-api03-abcdefghijklmnop0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "AKIAABCDEFGHIJKLMNOP",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "Bearer abcdefghijklmnopqrstuvwxyz", "as_abcdefghijklmnopqrstuvwxyz0123456789",
-		"password: hunter2hunter2", "api_key=abcdef123456", "postgres://multis:hunter2@db/multis", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
+		"password: hunter2hunter2", "api_key=abcdef123456", "as_token: abcdef0123456789", "hs_token: abcdef0123456789", "OPENAI_API_KEY=abcdef0123", "DB_PASSWORD=hunter2hunter2",
+		"client_secret: abcdef0123456789", "AWS_SECRET_ACCESS_KEY=abcdef/0123+456789", "AWS_ACCESS_KEY_ID=abcdef0123", "refresh_token=abcdef0123456789", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		"gsk_abcdefghijklmnopqrst0123456789", "xai-abcdefghijklmnopqrst0123456789", "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1",
+		"X-Auth-Token: abcdef0123456789", "TELEGRAM_BOT_TOKEN=abcdef0123456789", "https://tools.example.com/mcp?api_key=abcdef0123456789", "https://x.example/?a=1&token=abcdef0123456789", "db-password = 'hunter2hunter2",
+		"mct_abcdefghijklmnopqrstuvwxyz0123456789", `client_secret\": \"abcdef0123456789`, "postgres://multis:hunter2@db/multis", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
 	} {
 		got := Redact("before " + secret + " after")
 		require.Contains(t, got, hidden, secret)
 		require.True(t, strings.HasPrefix(got, "before ") && strings.HasSuffix(got, " after"), got)
+		require.NotContains(t, got, "abcdef0123", secret)
+		require.Equal(t, got, Redact(got), "once is enough")
 		require.NotContains(t, got, "hunter2")
 		raw, err := json.Marshal(map[string]string{"q": "before " + secret + " after"})
 		require.NoError(t, err)
 		require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
+		if name, value, is := strings.Cut(secret, ": "); is {
+			raw, err := json.Marshal(map[string]string{name: value})
+			require.NoError(t, err)
+			require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
+		}
 	}
-	for _, plain := range []string{"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday"} {
+	for _, plain := range []string{"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday",
+		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too"} {
 		require.Equal(t, plain, Redact(plain))
+	}
+}
+
+// Not parallel: what the configuration holds is the same for all.
+func TestWhatIsConfiguredIsHiddenByItsLetters(t *testing.T) { //nolint:paralleltest // see above
+	t.Cleanup(func() { HideSecrets(nil) })
+	HideSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
+	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
+	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple", "correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
+		require.Equal(t, "x"+hidden+"y", Hide("x"+text+"y"))
+		require.Equal(t, "x "+hidden+" y", Redact("x "+text+" y"))
 	}
 }
 
@@ -39,8 +62,9 @@ func FuzzRedact(f *testing.F) {
 		}
 		whole := text
 		for _, form := range secrets {
-			whole = form.pattern.ReplaceAllString(whole, hidden)
+			whole = form.pattern.ReplaceAllString(whole, instead)
 		}
 		require.Equal(t, whole, Redact(text))
+		require.Equal(t, Redact(whole), whole, "once is enough")
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"multis/policy"
 )
 
 const (
@@ -172,8 +174,9 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	if err != nil {
 		return Result{}, fmt.Errorf("tool %s: %w", c.Name, err)
 	}
-	result.ForLLM = clip(result.ForLLM, maxForLLM)
-	result.ForUser = clip(result.ForUser, maxForUser)
+	result.ForLLM = clip(policy.Hide(result.ForLLM), maxForLLM)
+	result.ForUser = clip(policy.Hide(result.ForUser), maxForUser)
+	result.Ref = policy.Hide(result.Ref)
 	return result, nil
 }
 

@@ -72,6 +72,7 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	hideSecrets(cfg)
 	if found {
 		fmt.Fprintln(os.Stderr, "Using", file+".")
 		if err := stepDown(cfg.Database.DataDir); err != nil {

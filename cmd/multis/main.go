@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"multis/config"
+	"multis/policy"
 )
 
 // version is set when a release is built.
@@ -64,7 +65,7 @@ func main() {
 	}
 	if err := dispatch(k, &c); err != nil {
 		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(os.Stderr, "multis:", plain(strings.TrimRight(line, "\n")))
+			fmt.Fprintln(os.Stderr, "multis:", plain(policy.Redact(strings.TrimRight(line, "\n"))))
 		}
 		stop()
 		os.Exit(1)
@@ -187,7 +188,7 @@ func (nextCmd) Run(c *cli) error {
 	case err != nil:
 		fmt.Printf("%s is not complete yet:\n\n", c.Config)
 		for line := range strings.Lines(err.Error()) {
-			fmt.Println(" ", plain(strings.TrimRight(line, "\n")))
+			fmt.Println(" ", plain(policy.Redact(strings.TrimRight(line, "\n"))))
 		}
 		fmt.Printf("\nNext: mend these lines, then multis -g (it makes what still says generate).\nTry it here first, without a homeserver:  multis chat\n")
 	default:

@@ -36,7 +36,7 @@ func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry) (*mc
 func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
 	m := cfg.MCP[name]
 	server := mcp.Server{
-		Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL, Token: m.Token.Value(), Timeout: m.Timeout,
+		Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL.Value(), Token: m.Token.Value(), Timeout: m.Timeout,
 		Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
 	}
 	if m.Login {

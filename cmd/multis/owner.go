@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"multis/config"
+	"multis/policy"
 )
 
 // load reads the configuration in that file. Root goes on as the user who owns the data folder.
@@ -19,7 +20,22 @@ func load(file string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	hideSecrets(cfg)
 	return cfg, stepDown(cfg.Database.DataDir)
+}
+
+// hideSecrets has nothing that is written hold a secret of the configuration, or one that an MCP server is given from the environment.
+func hideSecrets(cfg *config.Config) {
+	secrets := cfg.Secrets()
+	for _, m := range cfg.MCP {
+		for _, name := range m.PassEnv {
+			const long = 16
+			if value := os.Getenv(name); len(value) >= long && !filepath.IsAbs(value) {
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	policy.HideSecrets(secrets)
 }
 
 // stepDown turns root into the user who owns a folder, or the nearest one above it that exists: what root wrote there, that user's

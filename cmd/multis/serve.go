@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -445,7 +446,25 @@ func openLog(c config.Logging) (func(), error) {
 		}
 		out, closeFile = zerolog.MultiLevelWriter(out, file), func() { file.Close() }
 	}
-	log := zerolog.New(out).Level(c.Level).With().Timestamp().Logger()
+	log := zerolog.New(redacted{out}).Level(c.Level).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &log
 	return closeFile, nil
+}
+
+// redacted is what is written without the secrets in it. What is written at once is a whole line.
+type redacted struct{ to io.Writer }
+
+func (w redacted) Write(line []byte) (int, error) {
+	text := policy.Redact(string(line))
+	if !json.Valid([]byte(text)) { // what was taken out was no string
+		raw, err := json.Marshal(map[string]string{"level": "warn", "message": text})
+		if err != nil {
+			return 0, err
+		}
+		text = string(raw) + "\n"
+	}
+	if _, err := io.WriteString(w.to, text); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/llm/llmtest"
+	"multis/mcp"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+	"multis/tools"
+)
+
+// leak is a tool that says what it should keep to itself.
+type leak struct{ says string }
+
+func (leak) Spec() tools.Spec {
+	return tools.Spec{Name: "search_docs", Tier: tools.Read, Schema: tools.Schema[struct {
+		Query string `json:"query"`
+	}]()}
+}
+
+func (l leak) Run(context.Context, tools.Call) (tools.Result, error) {
+	return tools.Result{ForLLM: l.says}, nil
+}
+
+// canaries are the secrets of the configuration of TestSecretsOfTheConfigurationAreWrittenNowhere, by where they stand.
+func canaries() map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{"model", "token", "path", "query", "dead", "deadquery", "hook", "signing"} {
+		all[name] = "canary" + name + "4f1c9d27b6e05a38"
+	}
+	return all
+}
+
+func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) { //nolint:paralleltest // it sets the environment
+	secret := canaries()
+	var all []string
+	for _, s := range secret {
+		all = append(all, s)
+	}
+	everything := strings.Join(all, " ")
+	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		switch {
+		case strings.Contains(r.Last(), "first question"):
+			return llmtest.Reply{Status: http.StatusUnauthorized, Message: "Incorrect API key provided: " + secret["model"]}
+		case strings.Contains(r.Last(), "question to answer"):
+			return llmtest.Reply{Calls: []llmtest.Call{{Name: "desk__search_docs", Args: `{"query": "` + everything + `"}`}}}
+		default:
+			answer, err := json.Marshal(map[string]any{"sentences": []map[string]any{{"text": "It is " + everything, "source": 0, "quote": ""}}})
+			require.NoError(t, err)
+			return llmtest.Reply{Text: string(answer)}
+		}
+	})
+	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.Tiers{}, leak{everything}), secret["token"], "1"))
+	t.Cleanup(desk.Close)
+
+	h := &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
+	var err error
+	h.st, err = store.Open(t.Context(), h.dsn)
+	require.NoError(t, err)
+	t.Cleanup(h.st.Close)
+	log := filepath.Join(h.dir, "multis.log")
+	t.Setenv("MULTIS_LOGGING_FILE", log)
+	t.Setenv("MULTIS_LOGGING_LEVEL", "debug")
+	h.config = fmt.Sprintf(`
+llm: {model: openai/test, base_url: %q, api_key: %s, local: true}
+mcp:
+  desk: {url: %q, token: %s, read: ["*"]}
+  dead: {url: %q}
+hooks:
+  shop: {url: %q, secret: %s, private: true, events: ["message:business"]}
+chats: {burst_quiet: 1ms}
+`, model.URL, secret["model"], desk.URL+"/"+secret["path"]+"/mcp?api="+secret["query"], secret["token"], "http://127.0.0.1:1/"+secret["dead"]+"?api="+secret["deadquery"], "http://127.0.0.1:1/"+secret["hook"], secret["signing"])
+	chat := h.chats(1)[0]
+	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
+	h.procs = append(h.procs, nil)
+	h.start(0)
+	t.Cleanup(func() { h.kill(0) })
+	wait := func(what string, done func() bool) {
+		t.Helper()
+		require.Eventually(t, done, 2*time.Minute, 50*time.Millisecond, what)
+	}
+	logged := func() string {
+		text, _ := os.ReadFile(log) // it may not be there yet
+		return string(text)
+	}
+	var room store.Chat
+	wait("an admin room and the tools", func() bool {
+		room, err = store.AdminChat(t.Context(), h.st.DB())
+		return err == nil && strings.Contains(logged(), `"mcp_server":"dead"`)
+	})
+	for n, text := range []string{"/tools", "what is the first question?", "and the second one?", "/replay 2", "/tasks"} {
+		event := id.EventID(fmt.Sprintf("$secret%d", n))
+		h.says(store.Message{
+			ChatID: room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
+		}, func(m int64) jobs.Args { return jobs.CommandArgs{Message: m} })
+		wait(text, func() bool {
+			return storetest.Count(t, h.st, "select count(*) from messages where event_id = $1 and answered_at is not null", event) == 1
+		})
+	}
+	h.asked(chat, 1, "do you tune pianos?")
+	wait("a contact's answer", func() bool {
+		return storetest.Count(t, h.st, "select count(*) from messages where event_id = '$slow1' and answered_at is not null") == 1
+	})
+	require.GreaterOrEqual(t, len(model.Requests()), 3)
+	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
+	for name, value := range secret {
+		require.Empty(t, storetest.Anywhere(t, h.st, value), name)
+		require.NotContains(t, logged(), value, name)
+	}
+}
+
+// TestALogLineStaysJSON also without its secrets.
+func TestALogLineStaysJSONWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	log := zerolog.New(redacted{&out})
+	log.Info().Str("api_key", "abcdef0123456789").Int("client_secret", 123456789).Msg("Opened postgres://multis:hunter2@db/multis")
+	log.Info().Str("key", "-----BEGIN PRIVATE KEY-----\nabcdef0123456789").Msg("Opened")
+	for line := range strings.Lines(out.String()) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+	require.Equal(t, 2, strings.Count(out.String(), "\n"))
+	for _, s := range []string{"abcdef0123", "123456789", "hunter2"} {
+		require.NotContains(t, out.String(), s)
+	}
+}
