@@ -9,8 +9,8 @@ import (
 // clockTime is a time of day.
 type clockTime struct {
 	hour, minute int
-	// bare says that only an hour was written: 9.
-	bare bool
+	// bare says that only an hour was written: 9. half, that am or pm stood behind it.
+	bare, half bool
 }
 
 // of is that time on the day of wall.
@@ -18,29 +18,42 @@ func (c clockTime) of(wall time.Time) time.Time {
 	return time.Date(wall.Year(), wall.Month(), wall.Day(), c.hour, c.minute, 0, 0, time.UTC)
 }
 
-// timeOn reads the time that follows a day, and falls back on the part of the day or the morning.
-func (p *reader) timeOn(d day) (time.Time, error) {
+// timeOn reads the time that follows a day, and falls back on the part of the day, the time that it is now, or the morning.
+func (p *reader) timeOn(d day) (reading, error) {
 	at := p.take(roleAt)
 	start := p.pos
 	c, ok, err := p.clock()
 	switch {
 	case err != nil:
-		return time.Time{}, err
+		return reading{}, err
 	case ok:
 		if c, err = p.inPart(d.part, c); err != nil {
-			return time.Time{}, err
+			return reading{}, err
 		}
-		return p.on(d, c)
+		return p.reading(d, c)
 	case at, startsWithDigit(p.peek(0).text):
 		p.pos = start
-		return time.Time{}, p.unknown()
-	case d.part != 0:
-		return p.on(d, clockTime{hour: d.part})
-	case d.needsTime:
-		return time.Time{}, p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
-	default:
-		return p.on(d, clockTime{hour: defaultHour})
+		return reading{}, p.unknown()
 	}
+	c = clockTime{hour: defaultHour}
+	if d.part != 0 {
+		c.hour = d.part
+	}
+	r, err := p.reading(d, c)
+	r.openClock = true
+	if d.needsTime && d.part == 0 {
+		r.needs = p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
+	}
+	if r.needs != nil && d.week { // "sun cream"
+		return reading{}, r.needs
+	}
+	return r, err
+}
+
+// reading is a time on a day, read up to here.
+func (p *reader) reading(d day, c clockTime) (reading, error) {
+	at, err := p.on(d, c)
+	return reading{at: at, day: d, clock: c, openWeek: d.openWeek, rest: p.pos, end: len(p.words)}, err
 }
 
 // inPart brings a time and a part of the day together: "tomorrow evening at 8".
@@ -155,7 +168,7 @@ func (p *reader) halfDay(c clockTime, half role) (clockTime, bool, error) {
 	if c.hour < 1 || c.hour > 12 {
 		return clockTime{}, false, p.refuse(fmt.Sprintf("There is no %d am or pm.", c.hour))
 	}
-	c.bare = false
+	c.bare, c.half = false, true
 	c.hour %= 12
 	if half == rolePM {
 		c.hour += 12

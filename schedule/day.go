@@ -12,6 +12,8 @@ type day struct {
 	// week says that the day was named by its name alone, so that a week later is meant when its time is over; year, that it was
 	// named without a year.
 	week, year bool
+	// openWeek says that only the week was named, so that the text may name the day.
+	openWeek bool
 	// part is the hour of the part of the day that was named; zero: none.
 	part int
 	// needsTime says that no time follows by itself: "today" is no time, and "sun" may be about the sun.
@@ -53,8 +55,11 @@ func (p *reader) weekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
 
-// part reads a part of the day behind the day: "tomorrow evening".
+// part reads a part of the day behind the day: "tomorrow evening", "tomorrow in the evening".
 func (p *reader) part() int {
+	if p.is(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
+		p.pos += 2
+	}
 	if w := p.peek(0).word; w.role == rolePart {
 		p.pos++
 		return w.n
@@ -78,11 +83,20 @@ func (p *reader) afterTomorrow(w token) bool {
 
 // next reads "next week" and "next monday".
 func (p *reader) next(today time.Time) (day, bool, error) {
-	monday := today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7)
+	monday := nextMonday(today)
 	switch w := p.peek(1); {
 	case w.word.role == roleUnit && w.word.n == unitWeek:
 		p.pos += 2
-		return day{date: monday, part: p.part()}, true, nil
+		on := 0
+		if p.is(roleOn) {
+			on = 1
+		}
+		if w := p.peek(on); p.weekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
+			p.pos += on + 1
+			return day{date: comingDay(monday, time.Weekday(w.word.n)), part: p.part()}, true, nil
+		}
+		part := p.part()
+		return day{date: monday, part: part, openWeek: true}, true, nil
 	case p.weekday(w):
 		coming := comingDay(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
 		if coming.Before(monday) { // this week's or the one after?
@@ -96,6 +110,9 @@ func (p *reader) next(today time.Time) (day, bool, error) {
 		return day{}, false, p.unknown()
 	}
 }
+
+// nextMonday is the Monday of the week after a day.
+func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7) }
 
 // named reads the name of a day, with its date behind it perhaps: "fri", "this friday", "Sat 21 Nov".
 func (p *reader) named(today time.Time, on bool) (day, bool, error) {
@@ -122,6 +139,10 @@ func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 			err = p.refuse(fmt.Sprintf("%s is a %s.", d.date.Format("2 Jan 2006"), d.date.Weekday()))
 		}
 		return d, err == nil, err
+	}
+	if unit := p.peek(1).word; p.is(roleNext) && unit.role == roleUnit && unit.n == unitWeek {
+		p.pos += 2
+		return day{date: comingDay(nextMonday(today), wanted), part: p.part()}, true, nil
 	}
 	return day{date: comingDay(today, wanted), week: true, part: p.part(), needsTime: !sure}, true, nil
 }

@@ -28,18 +28,18 @@ func (s *span) add(n, unit int) {
 }
 
 // length reads how long from now: "2h", "in 45 min", "half an hour", "in an hour". False: it is none.
-func (p *reader) length() (time.Time, bool, error) {
+func (p *reader) length() (reading, bool, error) {
 	in := p.take(roleIn)
 	s, ok, err := p.span(in)
 	switch {
 	case err != nil:
-		return time.Time{}, false, err
+		return reading{}, false, err
 	case !ok && in:
-		return time.Time{}, false, p.unknown()
+		return reading{}, false, p.unknown()
 	case !ok:
-		return time.Time{}, false, nil
+		return reading{}, false, nil
 	case s == span{}:
-		return time.Time{}, false, p.refuse("That is now.")
+		return reading{}, false, p.refuse("That is now.")
 	}
 	if !p.take(roleLater) && p.is(roleFrom) && p.peek(1).word.role == roleNow {
 		p.pos += 2
@@ -50,9 +50,15 @@ func (p *reader) length() (time.Time, bool, error) {
 		wall = addMonths(wall, s.months)
 	}
 	if s.months == 0 && s.days == 0 {
-		return p.now.Add(s.clock), true, nil
+		return reading{at: p.now.Add(s.clock), rest: p.pos, end: len(p.words)}, true, nil
 	}
-	return Instant(wall.AddDate(0, 0, s.days), p.now.Location()).Add(s.clock), true, nil
+	wall = wall.AddDate(0, 0, s.days)
+	r := reading{at: Instant(wall, p.now.Location()).Add(s.clock), rest: p.pos, end: len(p.words), openClock: s.clock == 0}
+	r.day = day{date: midnight(wall)}
+	if s.clock == 0 && p.is(roleAt) {
+		r, err = p.timeOn(r.day)
+	}
+	return r, err == nil, err
 }
 
 // span reads one length or several in a row. in says that the word before announced it.
@@ -126,6 +132,9 @@ func (p *reader) counted1() ([]counted, bool) {
 			end++
 		}
 		w := p.lang.words[behind[:end]]
+		if behind == "" && len(parts) > 0 && parts[len(parts)-1].unit == unitHour && n < 60 { // 1h30
+			w = word{role: roleUnit, n: unitMinute}
+		}
 		if behind == "" && len(parts) == 0 {
 			if w = p.peek(1).word; w.role == roleUnit {
 				p.pos += 2

@@ -20,6 +20,15 @@ func Repeat(text string, zone *time.Location, lang Language) (kind Kind, spec, r
 	case strings.HasPrefix(first.text, "@"):
 		p.pos++
 		kind, spec = Cron, first.text
+		err = p.noClock(first)
+	case first.text == "daily":
+		kind, spec, err = p.everyDay("*")
+	case first.text == "hourly":
+		p.pos++
+		kind, spec = Every, time.Hour.String()
+	case first.text == "weekly" && p.weekday(p.peek(1)):
+		p.pos++
+		kind, spec, err = p.every()
 	case first.text == "every" || first.text == "each":
 		p.pos++
 		kind, spec, err = p.every()
@@ -36,8 +45,20 @@ func Repeat(text string, zone *time.Location, lang Language) (kind Kind, spec, r
 	}
 	p.counted = kind == Every
 	p.dayKnown = true
-	rest, err = p.rest()
+	rest, err = p.rest(len(p.words))
 	return kind, spec, rest, err
+}
+
+// noClock refuses a time of day behind @daily and its like, which have theirs.
+func (p *reader) noClock(first token) error {
+	for at := p.pos; at < len(p.words); at++ {
+		q := *p
+		q.pos = at
+		if m, err := q.mention(reading{}); err == nil && m.clock != nil {
+			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.", first.shown(), p.phrase(m.start, m.end)))
+		}
+	}
+	return nil
 }
 
 // fields takes the five fields of cron.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,20 +26,59 @@ func When(text string, now time.Time, lang Language) (at time.Time, rest string,
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
-	at, err = p.when()
+	r, err := p.read()
 	if err != nil {
 		return time.Time{}, "", err
 	}
 	switch {
-	case !at.After(p.now):
-		return time.Time{}, "", p.refuse(Text(at, p.now, p.now.Location()) + " is over.")
-	case at.Sub(p.now) > MaxAhead:
+	case !r.at.After(p.now):
+		return time.Time{}, "", p.refuse(Text(r.at, p.now, p.now.Location()) + " is over.")
+	case r.at.Sub(p.now) > MaxAhead:
 		return time.Time{}, "", p.refuse("That is more than ten years ahead.")
 	}
-	if rest, err = p.rest(); err != nil {
+	p.pos = r.rest
+	rest, err = p.rest(r.end)
+	if err != nil {
 		return time.Time{}, "", err
 	}
-	return at, rest, nil
+	return r.at, rest, nil
+}
+
+// reading is a time that was read.
+type reading struct {
+	at    time.Time
+	day   day
+	clock clockTime
+	// openClock says that no time of day was written, openDay that no day was, openWeek that only a week was.
+	openClock, openDay, openWeek bool
+	// needs is why it is no time unless the text says more; nil: it is one.
+	needs error
+	// The text is about the words from rest to end.
+	rest, end int
+}
+
+// read reads the time, and what of it stands in the text.
+func (p *reader) read() (reading, error) {
+	p.take(roleMe)
+	start := p.pos
+	r, err := p.when()
+	if err != nil {
+		p.pos = start
+		if r, ok := p.fromEnd(); ok {
+			return r, nil
+		}
+		return reading{}, err
+	}
+	if p.pos = r.rest; p.pos < len(p.words) {
+		if _, err := p.rest(len(p.words)); err != nil {
+			return reading{}, err
+		}
+	}
+	end := r.end
+	if r, err = p.completed(r); err == nil && r.needs != nil && r.end == end {
+		err = r.needs
+	}
+	return r, err
 }
 
 // token is one word of a text: where it stands, how it was written, and what it means.
@@ -67,11 +107,38 @@ func split(text string, lang Language) []token {
 		}
 		raw := strings.TrimRight(text[start:end], ",;:")
 		t := token{start: start, end: end, whole: text[start:end], raw: raw, text: lower(raw)}
-		t.word = lang.words[t.text]
+		t.read(lang)
 		words = append(words, t)
 		start = end
 	}
+	for i := range words {
+		words[i].number(words, i, lang)
+	}
 	return words
+}
+
+// read looks a word up, without the full stop of an abbreviation or a sentence: "10 min.", "5pm."
+func (t *token) read(lang Language) {
+	short := strings.TrimSuffix(t.text, ".")
+	_, known := lang.words[t.text]
+	_, unit := lang.words[strings.TrimLeft(short, "0123456789:")]
+	if !known && short != t.text && (unit || strings.Contains(short, ":")) {
+		t.text = short
+	}
+	t.word = lang.words[t.text]
+}
+
+// number makes digits of a number word where a number is due: "two hours", "at nine".
+func (t *token) number(words []token, i int, lang Language) {
+	digits, is := lang.numbers[t.text]
+	if !is {
+		return
+	}
+	after := i > 0 && words[i-1].word.role == roleAt
+	before := i+1 < len(words) && slices.Contains([]role{roleUnit, roleAM, rolePM, roleClock}, words[i+1].word.role)
+	if after || before {
+		t.text = digits
+	}
 }
 
 func lower(s string) string { return strings.ToLower(s) }
@@ -87,6 +154,8 @@ type reader struct {
 	examples []string
 	// counted says that what was read last was a length of time, and dayKnown that a day was named.
 	counted, dayKnown bool
+	// trailing says that the time stood behind the text.
+	trailing bool
 }
 
 // peek is the word n places on; its zero value is behind the end.
@@ -121,20 +190,20 @@ func (p *reader) unknown() error {
 	return p.refuse("I don't know *" + p.words[p.pos].shown() + "*.")
 }
 
-func (p *reader) when() (time.Time, error) {
+func (p *reader) when() (reading, error) {
 	first := p.peek(0)
 	switch {
 	case first.word.role == roleEvery:
-		return time.Time{}, p.refuse("For what comes again there is `/cron`.")
+		return reading{}, p.refuse("For what comes again there is `/cron`.")
 	case strings.ContainsRune(first.text, 'T'-'A'+'a') && isDate(first.text):
 		return p.stamp(first)
 	}
-	if at, ok, err := p.length(); ok || err != nil {
-		return at, err
+	if r, ok, err := p.length(); ok || err != nil {
+		return r, err
 	}
 	if d, ok, err := p.day(); ok || err != nil {
 		if err != nil {
-			return time.Time{}, err
+			return reading{}, err
 		}
 		p.dayKnown = true
 		return p.timeOn(d)
@@ -143,50 +212,51 @@ func (p *reader) when() (time.Time, error) {
 }
 
 // stamp reads 2026-12-24T18:00, and the same with a zone.
-func (p *reader) stamp(t token) (time.Time, error) {
+func (p *reader) stamp(t token) (reading, error) {
 	p.pos++
 	p.dayKnown = true
 	if at, err := time.Parse(time.RFC3339, t.raw); err == nil {
-		return at.In(p.now.Location()).Truncate(time.Second), nil
+		return reading{at: at.In(p.now.Location()).Truncate(time.Second), rest: p.pos, end: len(p.words)}, nil
 	}
 	for _, layout := range []string{"2006-01-02t15:04", "2006-01-02t15:04:05"} {
 		if wall, err := time.Parse(layout, t.text); err == nil {
-			return Instant(wall, p.now.Location()), nil
+			return reading{at: Instant(wall, p.now.Location()), rest: p.pos, end: len(p.words)}, nil
 		}
 	}
 	p.pos--
-	return time.Time{}, p.unknown()
+	return reading{}, p.unknown()
 }
 
 // timeFirst reads a time of day that may have its day behind it: "9am", "14:30 on friday".
-func (p *reader) timeFirst() (time.Time, error) {
+func (p *reader) timeFirst() (reading, error) {
 	at := p.take(roleAt)
 	start := p.pos
 	c, ok, err := p.clock()
 	if err != nil {
-		return time.Time{}, err
+		return reading{}, err
 	}
 	if !ok || (c.bare && !at && !p.dayFollows()) {
 		p.pos = start
-		return time.Time{}, p.unknown()
+		return reading{}, p.unknown()
 	}
 	if p.dayFollows() {
 		d, _, err := p.day()
 		if err != nil {
-			return time.Time{}, err
+			return reading{}, err
 		}
 		p.dayKnown = true
-		return p.on(d, c)
+		return p.reading(d, c)
 	}
 	if c.bare && c.hour < 13 {
-		return time.Time{}, p.refuse(fmt.Sprintf("At %d in the morning or in the evening?", c.hour))
+		return reading{}, p.refuse(fmt.Sprintf("At %d in the morning or in the evening?", c.hour))
 	}
-	wall := asUTC(p.now)
-	when := Instant(c.of(wall), p.now.Location())
-	if !when.After(p.now) {
-		when = Instant(c.of(wall.AddDate(0, 0, 1)), p.now.Location())
+	d := day{date: midnight(asUTC(p.now))}
+	if !Instant(c.of(d.date), p.now.Location()).After(p.now) {
+		d.date = d.date.AddDate(0, 0, 1)
 	}
-	return when, nil
+	r, err := p.reading(d, c)
+	r.openDay = true
+	return r, err
 }
 
 // dayFollows tells whether a day is what comes next.
@@ -201,21 +271,34 @@ func (p *reader) dayFollows() bool {
 	return ok && err == nil
 }
 
-// rest is what follows the time, unless it says that the time is another one.
-func (p *reader) rest() (string, error) {
+// rest is what follows the time up to the word end, unless it says that the time is another one.
+func (p *reader) rest(end int) (string, error) {
 	next := p.peek(0)
-	if next.end == 0 {
+	if next.end == 0 || p.pos >= end {
 		return "", nil
+	}
+	stop := len(p.text)
+	if end < len(p.words) {
+		stop = p.words[end].start
+	}
+	if p.trailing {
+		if next.word.role == roleTo {
+			next.start = max(next.end, min(p.peek(1).start, stop))
+		}
+		return strings.TrimRight(p.text[next.start:stop], " \t\n,;:-–—"), nil
 	}
 	if zones[next.raw] || strings.HasPrefix(next.raw, "UTC+") || strings.HasPrefix(next.raw, "GMT+") {
 		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.shown()))
 	}
 	if p.doubtful(next, p.peek(1)) {
-		return "", p.refuse("*" + next.shown() + "* behind the time makes me doubt it.")
+		return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* after the time means.", next.shown()))
 	}
 	start := next.start
 	if next.word.role == roleTo || isDash(next.text) { // "2h to call Ana" is about calling her
-		start = max(next.end, p.peek(1).start)
+		start = max(next.end, min(p.peek(1).start, stop))
+	}
+	if end < len(p.words) {
+		return strings.TrimRight(p.text[min(start, stop):stop], " \t\n,;:-–—"), nil
 	}
 	return strings.TrimSpace(p.text[start:]), nil
 }
@@ -224,7 +307,11 @@ func (p *reader) rest() (string, error) {
 func (p *reader) doubtful(next, then token) bool {
 	digit := startsWithDigit(then.text)
 	switch next.word.role {
-	case roleVague, roleAfter, roleFrom, roleEvery, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
+	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
+		return then.end == 0 || digit || p.timeWord(then)
+	case roleNext, roleThis: // "monday next month"
+		return then.word.role == roleUnit
+	case roleVague, roleAfter, roleFrom, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
 		return true
 	case roleUnit: // "monday week" is another Monday
 		before := p.peek(-1).word.role

@@ -22,7 +22,8 @@ var corpus = []struct{ text, want, rest string }{
 	{"in 2h x", "2026-11-21 12:00", ""},
 	{"1h30m x", "2026-11-21 11:30", ""},
 	{"1h 30m x", "2026-11-21 11:30", ""},
-	{"1h30 x", "", ""},
+	{"1h30 x", "2026-11-21 11:30", ""},
+	{"1h75 x", "", ""},
 	{"90m x", "2026-11-21 11:30", ""},
 	{"90 min x", "2026-11-21 11:30", ""},
 	{"in 45 min x", "2026-11-21 10:45", ""},
@@ -180,7 +181,6 @@ var corpus = []struct{ text, want, rest string }{
 	{"noonish x", "", ""},
 	{"every day at 9 x", "", ""},
 	{"tomorrow 9am every day x", "", ""},
-	{"call Ana tomorrow", "", ""},
 	{"the plumber", "", ""},
 	{"", "", ""},
 	{"   ", "", ""},
@@ -211,6 +211,68 @@ var corpus = []struct{ text, want, rest string }{
 	{"Friday, 27 November 2026 at 14:00 x", "2026-11-27 14:00", ""},
 	{"fri 28 nov 14:00 x", "", ""},
 	{"friday 28 november 2026 x", "", ""},
+
+	// Number words, abbreviations, slips, "me".
+	{"in two hours x", "2026-11-21 12:00", ""},
+	{"in twenty minutes x", "2026-11-21 10:20", ""},
+	{"two hours x", "2026-11-21 12:00", ""},
+	{"tomorrow at nine x", "2026-11-22 09:00", ""},
+	{"tomorrow nine o'clock x", "2026-11-22 09:00", ""},
+	{"tomorrow at five x", "", ""},
+	{"in 10 min. x", "2026-11-21 10:10", ""},
+	{"in 10min. x", "2026-11-21 10:10", ""},
+	{"tommorow x", "2026-11-22 09:00", ""},
+	{"wensday 8am x", "2026-11-25 08:00", ""},
+	{"me tomorrow 9am x", "2026-11-22 09:00", ""},
+	{"me in 2 hours to call Ana", "2026-11-21 12:00", "call Ana"},
+	{"in 3 days at 5pm x", "2026-11-24 17:00", ""},
+
+	// "weekly" as a word of the text.
+	{"tomorrow 9am weekly review", "2026-11-22 09:00", "weekly review"},
+	{"tomorrow 9am daily", "", ""},
+	{"tomorrow daily at 9am x", "", ""},
+	{"tomorrow 9am every employee gets a mail", "2026-11-22 09:00", "every employee gets a mail"},
+
+	// A second time in the text.
+	{"tomorrow call Bob at 5pm", "2026-11-22 17:00", "call Bob"},
+	{"tomorrow call Bob at 5pm.", "2026-11-22 17:00", "call Bob"},
+	{"tomorrow call Bob at 10", "2026-11-22 10:00", "call Bob"},
+	{"tomorrow call Bob at noon", "2026-11-22 12:00", "call Bob"},
+	{"tomorrow call Bob in the evening", "2026-11-22 18:00", "call Bob"},
+	{"tomorrow in the evening x", "2026-11-22 18:00", ""},
+	{"tomorrow evening call Bob at 8pm", "2026-11-22 20:00", "call Bob"},
+	{"today call Bob at 5pm", "2026-11-21 17:00", "call Bob"},
+	{"friday dentist 14:30", "2026-11-27 14:30", "dentist"},
+	{"in 3 days call Bob at 5pm", "2026-11-24 17:00", "call Bob"},
+	{"next week tuesday dentist", "2026-11-24 09:00", "dentist"},
+	{"next week on tue 14:30 x", "2026-11-24 14:30", ""},
+	{"next week dentist tuesday", "2026-11-24 09:00", "dentist"},
+	{"next week dentist on tuesday 14:30", "2026-11-24 14:30", "dentist"},
+	{"tuesday next week dentist", "2026-11-24 09:00", "dentist"},
+	{"9am call Bob on friday", "2026-11-27 09:00", "call Bob"},
+	{"9am call Bob tomorrow", "2026-11-22 09:00", "call Bob"},
+	{"call Ana tomorrow", "2026-11-22 09:00", "call Ana"},
+	{"me to call Bob tomorrow at 5pm", "2026-11-22 17:00", "call Bob"},
+	{"call Bob at 5pm tomorrow", "2026-11-22 17:00", "call Bob"},
+	{"call Ana in two hours", "2026-11-21 12:00", "call Ana"},
+	{"tomorrow 9am prepare the 5pm meeting", "2026-11-22 09:00", "prepare the 5pm meeting"},
+	{"tomorrow buy gifts for friday", "2026-11-22 09:00", "buy gifts for friday"},
+	{"2h prepare the 5pm meeting", "2026-11-21 12:00", "prepare the 5pm meeting"},
+	{"9am deploy 1.2.3", "2026-11-22 09:00", "deploy 1.2.3"},
+	{"9am plan next steps", "2026-11-22 09:00", "plan next steps"},
+	{"tomorrow buy 3x milk", "2026-11-22 09:00", "buy 3x milk"},
+	{"tomorrow look at 5 houses", "2026-11-22 09:00", "look at 5 houses"},
+	{"tomorrow call Bob at 5", "", ""},
+	{"tomorrow prepare the 5pm meeting", "", ""},
+	{"tomorrow call Bob at 5pm or at 6pm", "", ""},
+	{"tomorrow dentist friday 14:30", "", ""},
+	{"tomorrow read John 3:16", "", ""},
+	{"9am buy the sunday paper", "", ""},
+	{"9am dentist tomorrow 14:30", "", ""},
+	{"next week dentist tuesday or wednesday", "", ""},
+	{"monday next month x", "", ""},
+	{"call Bob 5pm tomorrow", "2026-11-22 17:00", "call Bob"},
+	{"call between monday and friday 9am", "", ""},
 
 	// Dates.
 	{"2026-12-24 18:00 x", "2026-12-24 18:00", ""},
@@ -300,7 +362,7 @@ func TestARefusalNamesTheWord(t *testing.T) {
 		"in 5":                 "I don't know *5*.",
 		"tomorrow at":          "I miss something after *at*.",
 		"every day 9am":        "For what comes again there is `/cron`.",
-		"tomorrow 9am or 10am": "*or* behind the time makes me doubt it.",
+		"tomorrow 9am or 10am": "I'm not sure what *or* after the time means.",
 		"*_`[<b>":              "I don't know *\\*\\_\\`\\[&lt;b>*.",
 	} {
 		_, _, err := schedule.When(text, now, schedule.English())
@@ -349,6 +411,27 @@ func FuzzWhen(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, at, again)
 		require.Equal(t, rest, rest2)
+	})
+}
+
+// Whatever stands between a day and the time of day at the end, that time is used or the text refused.
+func FuzzSecondTime(f *testing.F) {
+	for _, c := range corpus {
+		f.Add(c.text)
+	}
+	berlin := zone(f, "Europe/Berlin")
+	now := wallTime(f, saturday, berlin)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, c := range []struct{ text, want string }{
+			{"tomorrow dentist " + text + " at 17:05", "2026-11-22 17:05"},
+			{"in 3 days dentist " + text + " at 17:05", "2026-11-24 17:05"},
+			{"17:05 dentist " + text + " on thursday", "2026-11-26 17:05"},
+		} {
+			at, _, err := schedule.When(c.text, now, schedule.English())
+			if err == nil {
+				require.Equal(t, wallTime(t, c.want, berlin).UTC(), at.UTC(), "%q", c.text)
+			}
+		}
 	})
 }
 

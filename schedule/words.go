@@ -1,6 +1,10 @@
 package schedule
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // role is what a word does in a time.
 type role int
@@ -35,6 +39,7 @@ const (
 	roleMidnight      // whose day is it?
 	roleTo            // what is to be done, or the end of a stretch
 	roleEvery         // again and again
+	roleMe            // remind me
 	roleVague         // what makes a time another one, or none: ago, or, before
 )
 
@@ -57,6 +62,8 @@ const (
 // Language is the vocabulary in which times are read, and the examples with which others are refused.
 type Language struct {
 	words map[string]word
+	// numbers are the digits of number words.
+	numbers map[string]string
 	// Examples end the refusal of a time, Repeats that of something that comes again.
 	Examples, Repeats []string
 }
@@ -80,7 +87,7 @@ func English() Language {
 	add(roleAnd, 0, "and", "&")
 	add(roleOf, 0, "of")
 	add(roleDay, 0, "today")
-	add(roleDay, 1, "tomorrow", "tmrw", "tmr")
+	add(roleDay, 1, "tomorrow", "tmrw", "tmr", "tommorow", "tomorow", "tommorrow", "tomorro", "tomorrrow")
 	add(roleAfter, 0, "after")
 	add(roleTonight, 20, "tonight")
 	add(rolePart, 9, "morning")
@@ -101,6 +108,7 @@ func English() Language {
 	add(roleFrom, 0, "from")
 	add(roleNow, 0, "now")
 	add(roleTo, 0, "to")
+	add(roleMe, 0, "me")
 	add(roleEvery, 0, "every", "each", "daily", "weekly", "monthly", "hourly")
 	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter")
 	add(roleOrdinal, 0, "st", "nd", "rd", "th")
@@ -117,8 +125,22 @@ func English() Language {
 		add(roleMonth, int(month), name, name[:3])
 	}
 	add(roleMonth, int(time.September), "sept")
+	for day, slips := range map[time.Weekday][]string{
+		time.Tuesday: {"tuseday", "teusday"}, time.Wednesday: {"wensday", "wednsday", "wendsday", "wedensday"}, time.Thursday: {"thrusday", "thurday", "thirsday"},
+		time.Friday: {"firday"}, time.Saturday: {"saterday", "satuday"},
+	} {
+		add(roleWeekday, int(day), slips...)
+	}
+	add(roleMonth, int(time.February), "febuary")
+	numbers := map[string]string{
+		"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90",
+	}
+	for i, name := range strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty") {
+		numbers[name] = strconv.Itoa(i + 1)
+	}
 	return Language{
 		words:    words,
+		numbers:  numbers,
 		Examples: []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
 		Repeats:  []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
 	}

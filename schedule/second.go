@@ -1,0 +1,149 @@
+package schedule
+
+// mention is a time that stands in the text behind the time that was read: a time of day, a day, or both.
+type mention struct {
+	start, end int // its words
+	clock      *clockTime
+	day        *day
+}
+
+// completed reads the text for what of the time was left open: the time of day, or the day. What stands at its end is taken, and
+// the text ends before it; anything else is refused, because the reminder would come at another time than the text says.
+func (p *reader) completed(r reading) (reading, error) {
+	if !r.openClock && !r.openDay && !r.openWeek {
+		return r, nil
+	}
+	var found []mention
+	for p.pos = r.rest; p.pos < len(p.words); {
+		m, err := p.mention(r)
+		if err != nil {
+			return reading{}, err
+		}
+		if (m.clock != nil && (r.openClock || m.day != nil)) || (m.day != nil && (r.openDay || r.openWeek)) {
+			found = append(found, m)
+		}
+		p.pos = max(m.end, p.pos+1)
+	}
+	if len(found) == 0 {
+		return r, nil
+	}
+	m := found[0]
+	clash := (m.clock != nil && !r.openClock) || (m.day != nil && !r.openDay && !(r.openWeek && m.day.week))
+	if len(found) > 1 || clash || m.end != len(p.words) || (m.clock != nil && m.clock.early()) {
+		return reading{}, p.refuse("I see *" + p.phrase(m.start, m.end) + "* in the text as well. Write the day and the time that you mean first, next to each other.")
+	}
+	switch {
+	case m.day != nil && r.openWeek:
+		r.day = day{date: comingDay(r.day.date, m.day.date.Weekday()), part: m.day.part}
+	case m.day != nil:
+		r.day = *m.day
+	}
+	if m.clock != nil {
+		r.clock = *m.clock
+	}
+	var err error
+	if r.clock, err = p.inPart(r.day.part, r.clock); err != nil {
+		return reading{}, err
+	}
+	r.end = m.start
+	r.at, err = p.on(r.day, r.clock)
+	return r, err
+}
+
+// phrase is a part of the text as it is quoted to the one who wrote it.
+func (p *reader) phrase(start, end int) string {
+	return escape(clip(p.text[p.words[start].start:p.words[end-1].end], 40))
+}
+
+// mention reads a time that begins at the next word; its end is 0 when none does.
+func (p *reader) mention(r reading) (mention, error) {
+	saved := *p
+	defer func() { *p = saved }()
+	m := mention{start: p.pos}
+	if m.clock = p.clockMention(); m.clock != nil {
+		m.end = p.pos
+	}
+	d, err := p.dayMention()
+	if err != nil && (r.openDay || r.openWeek) {
+		return mention{}, err
+	}
+	if d != nil {
+		m.day, m.end = d, p.pos
+		if m.clock == nil {
+			if m.clock = p.clockMention(); m.clock != nil {
+				m.end = p.pos
+			}
+		}
+	}
+	return m, nil
+}
+
+// clockMention steps over a time of day that is written as one: 14:30, 5pm, at noon, in the evening; at 9 at the end.
+func (p *reader) clockMention() *clockTime {
+	start := p.pos
+	if p.is(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
+		hour := p.peek(2).word.n
+		p.pos += 3
+		return &clockTime{hour: hour}
+	}
+	at := p.take(roleAt)
+	if !at && !startsWithDigit(p.peek(0).text) {
+		return nil
+	}
+	c, ok, err := p.clock()
+	if err != nil || !ok || (c.bare && (!at || p.pos < len(p.words))) {
+		p.pos = start
+		return nil
+	}
+	return &c
+}
+
+// dayMention steps over a day that is written as one. "sat", "sun" and "may" alone are words as well.
+func (p *reader) dayMention() (*day, error) {
+	start := p.pos
+	next := p.is(roleNext) && p.weekday(p.peek(1))
+	if p.is(roleShortDay) || (p.is(roleNext) && !next) {
+		return nil, nil //nolint:nilnil // no day is no error
+	}
+	d, ok, err := p.day()
+	if err != nil || !ok {
+		p.pos = start
+		if !next {
+			err = nil // what is no date after all is text: version 1.2.3
+		}
+		return nil, err
+	}
+	return &d, nil
+}
+
+// fromEnd reads a text whose time stands at its end and nowhere else: "call Bob tomorrow at 5pm". False: there is none.
+func (p *reader) fromEnd() (reading, bool) {
+	start, first := p.pos, p.peek(0)
+	if first.word.role != roleNone && first.word.role != roleTo || first.raw == "" || startsWithDigit(first.text) {
+		return reading{}, false
+	}
+	for at := start + 1; at < len(p.words); at++ {
+		p.pos = at - 1
+		if m, err := p.mention(reading{}); err != nil || m.end != 0 {
+			return reading{}, false
+		}
+		switch w := p.words[at]; w.word.role {
+		case roleIn, roleAt, roleOn, roleDay, roleTonight, roleThis, roleNext, roleWeekday:
+		default:
+			if !startsWithDigit(w.text) {
+				continue
+			}
+		}
+		p.pos = at
+		r, err := p.when()
+		if err != nil || p.pos != len(p.words) {
+			continue
+		}
+		r.rest, r.end, p.trailing = start, at, true
+		return r, true
+	}
+	return reading{}, false
+}
+
+// early tells whether a time in a text is none that people mean without saying so: 3:16 is a verse.
+func (c clockTime) early() bool { return !c.bare && !c.half && c.hour < 6 }
