@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -95,26 +96,27 @@ func (a *Admin) agent(ctx context.Context, r request, args string) (answer, erro
 	if i < 0 && !strings.EqualFold(name, "none") {
 		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
 	}
-	chosen, shown := "", "whom the configuration names"
+	chosen := ""
 	if i >= 0 {
 		chosen = a.Rules.Agents[i].ID
-		shown = "**" + esc(chosen) + "**"
 	}
-	chat, where := r.room, "here"
 	if chatName = strings.TrimSpace(chatName); chatName != "" {
-		found, err := store.ListChats(ctx, a.Store.DB(), chatName, 2, 0)
-		if err != nil {
-			return answer{}, err
-		}
-		if len(found) != 1 {
-			return answer{text: "I need the name of one chat; `/chats` shows which there are."}, nil
-		}
-		chat, where = found[0], "in "+esc(label(found[0]))
+		return a.withChat(ctx, chatName, pickChat{Then: "agent", Agent: chosen})
 	}
-	return answer{
-		text: "From now on " + shown + " answers " + where + ".",
-		do:   func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, chosen) },
-	}, nil
+	return a.setAgent(r.room, chosen), nil
+}
+
+// setAgent has an agent answer in a chat; empty leaves it to the configuration.
+func (a *Admin) setAgent(chat store.Chat, agent string) answer {
+	where := "here"
+	if chat.Kind != policy.KindAdmin {
+		where = "in " + esc(label(chat))
+	}
+	text := "The agent from config.yaml answers " + where + " again."
+	if agent != "" {
+		text = "From now on **" + esc(agent) + "** answers " + where + "."
+	}
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
 }
 
 // Skill is a file that says how an agent works, as the room shows it.
@@ -137,7 +139,7 @@ func (a *Admin) listSkills(_ context.Context, _ request, _ string) (answer, erro
 	if len(all) == 0 {
 		return answer{text: "There are no skills."}, nil
 	}
-	lines := []string{"**" + count(len(all), "skill") + "**: how I go about things"}
+	lines := []string{"**" + count(len(all), "skill") + "**"}
 	for _, s := range all {
 		entry := code(s.Name)
 		if s.Agent != "" {

@@ -21,7 +21,7 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
 	if isSmallTalk(question) {
-		return answer{text: "Ask me what stands in your documents, or `/help`: it lists what I do."}, nil
+		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
 	}
 	if !a.Asker.Thinks(r.room, question) {
 		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())

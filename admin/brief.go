@@ -116,19 +116,12 @@ func (a *Admin) briefWhere(ctx context.Context, q *memory.Missed, where string) 
 			return network, "", nil
 		}
 	}
-	found, sure := match(chats, where)
-	switch {
-	case len(found) == 0:
-		return "", noChat(chats, where), nil
-	case len(found) > 1 || !sure:
-		var names []string
-		for _, c := range found[:min(len(found), pageSize)] {
-			names = append(names, esc(label(c)))
-		}
-		return "", "Which one? " + list(names) + ". Write the name in full: " + code("/brief "+label(found[0])) + ".", nil
+	chat, problem, err := a.oneChat(ctx, where, "/brief %s")
+	if err != nil || problem != "" {
+		return "", problem, err
 	}
-	q.Chat = found[0].ID
-	return label(found[0]), "", nil
+	q.Chat = chat.ID
+	return label(chat), "", nil
 }
 
 // briefDue are the promises that are due soon and that the brief does not name yet.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 )
@@ -26,6 +27,7 @@ type pickChat struct {
 	Then     string
 	Mode     policy.Mode     `json:",omitempty"` // for /mode, when it is known already
 	Delivery policy.Delivery `json:",omitempty"` // for /delivery, when it is known already
+	Agent    string          `json:",omitempty"` // for /agent: who is to answer there
 	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked    int64           `json:",omitempty"` // for /export: the message that asked
 	Chats    []int64
@@ -85,6 +87,8 @@ func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer
 		return a.whyChat(ctx, chat)
 	case "memory":
 		return a.showMemory(ctx, chat)
+	case "agent":
+		return a.setAgent(chat, p.Agent), nil
 	case "commitments":
 		return a.listPromises(ctx, " ("+esc(label(chat))+")", []int64{chat.ID})
 	case "import":
@@ -121,11 +125,32 @@ func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, 
 	return a.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
 }
 
-// match finds the chats that a name, with or without the network, may mean: those called exactly so, else those that begin
-// with it, those that contain it, those that have all its words. sure says that one alone is the one; a part from the middle
-// of a name is never sure.
+// oneChat finds the one chat that was typed for a command that takes no other. problem says why there is none; typed is the
+// command with a chat's name in it.
+func (a *Admin) oneChat(ctx context.Context, name, typed string) (chat store.Chat, problem string, err error) {
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return store.Chat{}, "", err
+	}
+	found, sure := match(chats, name)
+	if len(found) == 1 && sure {
+		return found[0], "", nil
+	}
+	if len(found) == 0 {
+		return store.Chat{}, noChat(chats, name), nil
+	}
+	shown := found[:min(len(found), pageSize)]
+	return store.Chat{}, "Which one? " + list(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(typed, label(found[0]))) + ".", nil
+}
+
+// match finds the chats that are typed as a name, with or without the network and the number, or as a number alone: those called
+// exactly so, else those that begin with it, those that contain it, those that have all its words. sure says that one alone is the
+// one; a part from the middle of a name is never sure.
 func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = fold(name)
+	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {
+		return chats[i : i+1], true
+	}
 	for level, fits := range []func(candidate string) bool{
 		func(candidate string) bool { return candidate == name },
 		func(candidate string) bool { return strings.HasPrefix(candidate, name) },
@@ -133,8 +158,7 @@ func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 		func(candidate string) bool { return hasWords(candidate, name) },
 	} {
 		for _, c := range chats {
-			full := fold(label(c))
-			if fits(fold(c.Name)) || fits(full) || fits(strings.ReplaceAll(full, " · ", " ")) {
+			if slices.ContainsFunc(typedNames(c), fits) {
 				found = append(found, c)
 			}
 		}
@@ -143,6 +167,12 @@ func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 		}
 	}
 	return nil, false
+}
+
+// typedNames are the ways in which a chat is written: its name alone, and with its network or its number.
+func typedNames(c store.Chat) []string {
+	name, full := fold(bridgebridge.DisplayName(c.Name)), fold(label(c))
+	return []string{name, fold(c.Name), fold(typed(c)), full, strings.ReplaceAll(full, " · ", " ")}
 }
 
 // hasWords tells whether each word is one of the text's.
@@ -252,6 +282,8 @@ func (p pickChat) hint(more bool) string {
 		hint += " to let me answer there"
 	case p.Then == "delivery" && p.Delivery != "":
 		hint += " to set it to **" + string(p.Delivery) + "**"
+	case p.Then == "agent":
+		hint += " to have it answered there"
 	case p.Then == "memory":
 		hint += " to see its notes"
 	case p.Then == "import":
@@ -301,6 +333,9 @@ func (a *Admin) view(ctx context.Context) (v view, err error) {
 func (a *Admin) chatLine(c store.Chat, v view) string {
 	mode := c.ModeIn(a.Rules.Defaults)
 	parts := []string{esc(label(c)) + " — " + a.modeNote(c, mode, v)}
+	if c.Namesake && c.Contact != "" { // it often holds the number
+		parts = append(parts, code(c.Contact.Localpart()))
+	}
 	switch {
 	case mode == policy.ModeOff:
 		parts = append(parts, "nothing is stored")

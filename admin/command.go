@@ -97,7 +97,7 @@ func (a *Admin) askCommands() []command {
 			name: "replay", args: "number [model]", group: groupAsk, run: a.replay,
 			summary: "go through a task again, from what is stored of it",
 			help: "Nothing is done and nobody is asked: what the model said and what the tools brought comes from the steps, and I say whether it comes to the same, to the byte. " +
-				"`/replay 12 openai/gpt-5-mini` asks that model the same in each round and shows what it says beside it; that costs what it costs.",
+				"`/replay 12 openai/gpt-5-mini` asks that model the same in each round and shows what it says beside it; this makes paid model calls.",
 		},
 		{
 			name: "agents", group: groupAsk, run: a.agents,
@@ -110,7 +110,7 @@ func (a *Admin) askCommands() []command {
 		},
 		{
 			name: "skills", group: groupAsk, run: a.listSkills,
-			summary: "how I go about things, and where that is written",
+			summary: "list my skills and their files",
 		},
 		{
 			name: "tools", group: groupAsk, run: a.listTools,

@@ -30,7 +30,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/replay number [model]` — go through a task again, from what is stored of it",
 		"`/agents` — who answers you",
 		"`/agent [name] [chat]` — who answers here, or in a chat",
-		"`/skills` — how I go about things, and where that is written",
+		"`/skills` — list my skills and their files",
 		"`/tools` — what I can do beside reading documents",
 		"",
 		"**Memory**",

@@ -24,7 +24,7 @@ const (
 )
 
 // takeBack says how to undo what was learned.
-const takeBack = "Public by mistake? `/index` it again with `admin` makes it yours alone, `/docs remove` and its name takes it out."
+const takeBack = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
 
 // docs lists what the library holds, or removes a document.
 func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error) {

@@ -91,9 +91,9 @@ func (a *Admin) indexAll(ctx context.Context, args jobs.IndexArgs, progress *ind
 // madePublic says how to take back that customers get answers from a document.
 func madePublic(args jobs.IndexArgs) string {
 	if where := args.Path + args.Address; where != "" {
-		return "\nBy mistake? " + code("/index "+where+" admin") + " makes it yours alone."
+		return "\nShared by mistake? " + code("/index "+where+" admin") + " makes it private."
 	}
-	return "\nBy mistake? Reply `/index admin` to the file: it becomes yours alone."
+	return "\nShared by mistake? Reply `/index admin` to the file to make it private."
 }
 
 // indexFiles reads what a path means. Those that were read before an interruption are no work the next time.

@@ -196,7 +196,7 @@ func (a *Admin) askForgetChat(_ context.Context, chat store.Chat) (answer, error
 // askErase asks whether a person is to be forgotten, who may have several chats.
 func (a *Admin) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
-		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+chat.Name) + " forgets what was said there."}, nil
+		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typed(chat)) + " forgets what was said there."}, nil
 	}
 	chats, err := store.ChatsOfPerson(ctx, a.Store.DB(), chat.ID)
 	if err != nil {

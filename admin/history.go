@@ -43,7 +43,7 @@ func (a *Admin) parseSince(args string) (name string, since time.Time, err error
 func (a *Admin) readHistory(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(a.Rules.Defaults) == policy.ModeOff:
-		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+chat.Name) + " first."}
+		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typed(chat)) + " first."}
 	case !chat.Usable():
 		return answer{text: "I cannot read **" + esc(label(chat)) + "**: it has no room at the moment."}
 	}

@@ -40,10 +40,10 @@ func (r *rig) work() []heard {
 }
 
 // What is said to a public document.
-const repliedBack = "\nBy mistake? Reply `/index admin` to the file: it becomes yours alone."
+const repliedBack = "\nShared by mistake? Reply `/index admin` to the file to make it private."
 
 func back(where string) string {
-	return "\nBy mistake? `/index " + where + " admin` makes it yours alone."
+	return "\nShared by mistake? `/index " + where + " admin` makes it private."
 }
 
 const asksRole = "📄 **prices.md** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15."

@@ -156,9 +156,9 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 	case pausedAll:
 		text += "\nEverything is paused now: I begin after `/resume`."
 	case a.paused(chat):
-		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.Name) + "."
+		text += "\nThis chat is paused now: I begin after " + code("/resume "+typed(chat)) + "."
 	default:
-		first := "Rather see each answer first? " + code("/delivery draft "+chat.Name) + "."
+		first := "Rather see each answer first? " + code("/delivery draft "+typed(chat)) + "."
 		if chat.Mode = &mode; chat.DeliveryIn(a.Rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
 			first = "I show you each answer first."
 		}

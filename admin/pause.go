@@ -20,7 +20,7 @@ func (a *Admin) pause(ctx context.Context, r request, args string) (answer, erro
 		return a.withChat(ctx, args, pickChat{Then: "pause"})
 	}
 	return answer{
-		text: "**Everything is paused.** I write to nobody, what waited to be sent included. I still remember what comes in. `/resume` ends it.",
+		text: "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
 		do: func(ctx context.Context, tx store.Tx) error {
 			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: r.now.UTC()})
 		},
@@ -29,7 +29,7 @@ func (a *Admin) pause(ctx context.Context, r request, args string) (answer, erro
 
 func (a *Admin) pauseChat(chat store.Chat) answer {
 	return answer{
-		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.Name) + ".",
+		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typed(chat)) + ".",
 		do: func(ctx context.Context, tx store.Tx) error {
 			until := pausedForever
 			return store.PauseChat(ctx, tx, chat.ID, &until)
@@ -50,7 +50,7 @@ func (a *Admin) resume(ctx context.Context, _ request, args string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	text := "**I go on.** Chats that are business or personal get answers again; what came in meanwhile gets none."
+	text := "**I'm back.** I won't answer messages that arrived while paused."
 	if !pausedAll {
 		text = "Not everything was paused."
 	}
@@ -74,7 +74,7 @@ func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error)
 	}
 	switch mode := chat.ModeIn(a.Rules.Defaults); {
 	case mode == policy.ModeSilent, mode == policy.ModeOff:
-		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+chat.Name) + " changes that."
+		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+typed(chat)) + " changes that."
 	case unsendable(chat) != "":
 		text += " But I cannot answer there: " + unsendable(chat)
 	default:

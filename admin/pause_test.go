@@ -15,7 +15,7 @@ func TestPauseAndResumeEverything(t *testing.T) {
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
 	for _, line := range []string{"/pause", "/pause ALL"} {
-		require.Equal(t, "**Everything is paused.** I write to nobody, what waited to be sent included. I still remember what comes in. `/resume` ends it.", r.owner(line))
+		require.Equal(t, "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.", r.owner(line))
 	}
 	var pause store.Pause
 	paused, err := store.GetSetting(r.ctx, r.st.DB(), store.SettingPause, &pause)
@@ -24,7 +24,7 @@ func TestPauseAndResumeEverything(t *testing.T) {
 	require.True(t, pause.Since.Equal(noon))
 	require.Contains(t, r.owner("/status"), "**Everything is paused** since 18:00: `/resume` ends it.")
 	require.Contains(t, r.owner("/resume Ana"), "Everything is still paused: `/resume` ends that.")
-	require.Equal(t, "**I go on.** Chats that are business or personal get answers again; what came in meanwhile gets none.", r.owner("/resume"))
+	require.Equal(t, "**I'm back.** I won't answer messages that arrived while paused.", r.owner("/resume"))
 	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
 	require.Equal(t, "Not everything was paused.", r.owner("/resume all"))
 }

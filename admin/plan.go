@@ -14,7 +14,7 @@ import (
 func (a *Admin) planGoal(_ context.Context, r request, goal string) (answer, error) {
 	switch {
 	case goal == "":
-		return answer{text: "What do you want to have reached? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
+		return answer{text: "What would you like to get done? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
 	case !a.Asker.Thinks(r.room, goal):
 		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}

@@ -36,7 +36,7 @@ func (r *rig) task(id int64) store.Task {
 func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/plan"), "What do you want to have reached?")
+	require.Contains(t, r.owner("/plan"), "What would you like to get done?")
 	require.Equal(t, "[👀]", r.owner("/plan sell the piano"))
 	require.Equal(t, []string{"sell the piano"}, r.asker.goals)
 	require.Contains(t, r.eva("/plan sell it"), "is the owner's")

@@ -162,24 +162,14 @@ func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (
 	case w.agent:
 		return answer{text: "What I work out by myself comes here, for you to read first: leave `--to` out."}, nil
 	}
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
-	if err != nil {
-		return answer{}, err
-	}
-	found, sure := match(chats, w.to)
+	chat, problem, err := a.oneChat(ctx, w.to, `--to "%s"`)
 	switch {
-	case len(found) == 0:
-		return answer{text: noChat(chats, w.to)}, nil
-	case len(found) > 1 || !sure:
-		var names []string
-		for _, c := range found[:min(len(found), pageSize)] {
-			names = append(names, esc(label(c)))
-		}
-		return answer{text: "Which one? " + list(names) + ". Write the name in full: `--to \"" + strings.ReplaceAll(line(label(found[0])), "`", "'") + "\"`."}, nil
-	case found[0].ModeIn(a.Rules.Defaults) == policy.ModeOff:
-		return answer{text: esc(label(found[0])) + " is off: nothing goes there."}, nil
+	case err != nil || problem != "":
+		return answer{text: problem}, err
+	case chat.ModeIn(a.Rules.Defaults) == policy.ModeOff:
+		return answer{text: esc(label(chat)) + " is off: nothing goes there."}, nil
 	}
-	s.ChatID = &found[0].ID
+	s.ChatID = &chat.ID
 	return answer{}, nil
 }
 

@@ -165,7 +165,7 @@ func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
 	require.Empty(t, r.reacts(event, "✅"))
 	require.Empty(t, r.pass(48*time.Hour), "done is done")
 	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.owner("/snooze 1 1h"))
-	require.Contains(t, r.owner("/snooze 1 1h or so"), "makes me doubt it")
+	require.Contains(t, r.owner("/snooze 1 1h or so"), "after the time means")
 	require.Empty(t, r.reacts(event, "🐈"))
 
 	r.owner("/cron every day 21:00 lock the door")

@@ -85,7 +85,7 @@ func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "no", "cancel", "0", "//help", "Thank you :)"} {
-		require.Equal(t, "Ask me what stands in your documents, or `/help`: it lists what I do.", r.owner(line), line)
+		require.Equal(t, "Ask me anything about your documents, or type `/help` to see what I can do.", r.owner(line), line)
 	}
 	require.Contains(t, r.owner("hello Ana?"), "You asked **hello Ana?**")
 	r.rules.Model = "none"
@@ -141,7 +141,7 @@ func TestDocs(t *testing.T) {
 		"**prices.md** — public, 2 passages, 1 KB · 18:00",
 		"**secret.txt** — only you, 1 passage, 1 KB · 17:59",
 		"",
-		"Public by mistake? `/index` it again with `admin` makes it yours alone, `/docs remove` and its name takes it out.",
+		"Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it.",
 	), r.owner("/docs"))
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages",

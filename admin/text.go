@@ -79,14 +79,26 @@ func clip(s string, n int) string {
 	return s
 }
 
-// label names a chat to people: "Ana · WhatsApp", "Family · WhatsApp group".
-func label(c store.Chat) string { return labelOf(c.Name, c.Protocol, c.Kind == policy.KindGroup) }
+// label names a chat to people: "Ana · WhatsApp", "Family · WhatsApp group", and "Ana · WhatsApp #12" when there are two of them.
+func label(c store.Chat) string {
+	text := labelOf(c.Name, c.Protocol, c.Kind == policy.KindGroup)
+	if c.Namesake {
+		text += fmt.Sprintf(" #%d", c.ID)
+	}
+	return text
+}
+
+// typed is how a chat is written in a command.
+func typed(c store.Chat) string {
+	name := bridgebridge.DisplayName(c.Name)
+	if c.Namesake {
+		name += fmt.Sprintf(" #%d", c.ID)
+	}
+	return name
+}
 
 func labelOf(name, protocol string, group bool) string {
-	if strings.TrimSpace(name) == "" {
-		name = "Somebody"
-	}
-	name += " · " + bridgebridge.NetworkName(protocol)
+	name = bridgebridge.DisplayName(name) + " · " + bridgebridge.NetworkName(protocol)
 	if group {
 		name += " group"
 	}

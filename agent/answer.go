@@ -82,15 +82,23 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 func (a *Agent) quote(ctx context.Context, found search.Result) (answer, error) {
 	q, ok, err := a.Search.Answer(ctx, found)
 	if err != nil || !ok {
-		return answer{why: "No passage of the public documents carries enough of what was asked."}, err
+		return answer{why: "Your public documents don't answer this question."}, err
 	}
 	source := knowledge.CiteQuote(q)
 	return answer{
 		text:  spoken(q.Text) + from([]search.Hit{q.Hit}),
 		used:  []search.Hit{q.Hit},
 		spans: []store.Span{{ChunkID: q.Hit.ChunkID, Source: source, Quote: q.Text}},
-		why:   fmt.Sprintf("%s carries %.0f %% of what was asked.", source, 100*q.Coverage),
+		why:   coverageText(q.Coverage),
 	}, nil
+}
+
+// coverageText says how much of a question a passage covers.
+func coverageText(coverage float64) string {
+	if coverage > 0.995 {
+		return "This passage covers every word of the question."
+	}
+	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
 }
 
 // from names the documents behind an answer to somebody who cannot open them.

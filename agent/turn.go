@@ -199,7 +199,7 @@ func (a *Agent) tellMore(ctx context.Context, tx store.Tx, chat store.Chat, wait
 // escalationText tells the owner who needs a person, and why.
 func escalationText(chat store.Chat, waiting []store.Message, why string) string {
 	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		outbox.Escape(chatLabel(chat)), quotes(waiting), outbox.Escape(why), roomLink(chat), strings.ReplaceAll(chat.Name, "`", "'"))
+		outbox.Escape(chatLabel(chat)), quotes(waiting), outbox.Escape(why), roomLink(chat), strings.ReplaceAll(numbered(bridgebridge.DisplayName(chat.Name), chat), "`", "'"))
 }
 
 // againText tells the owner that somebody who waits for a person wrote more, and how much by now.
@@ -254,7 +254,17 @@ func idsOf(messages []store.Message) []int64 {
 	return ids
 }
 
-func chatLabel(c store.Chat) string { return c.Name + " · " + bridgebridge.NetworkName(c.Protocol) }
+func chatLabel(c store.Chat) string {
+	return numbered(bridgebridge.DisplayName(c.Name)+" · "+bridgebridge.NetworkName(c.Protocol), c)
+}
+
+// numbered adds a chat's number where another one is called the same.
+func numbered(name string, c store.Chat) string {
+	if !c.Namesake {
+		return name
+	}
+	return fmt.Sprintf("%s #%d", name, c.ID)
+}
 
 // clip shortens a text to n characters.
 func clip(s string, n int) string {

@@ -151,6 +151,24 @@ func (p Portal) chooseName(roomName, channelName string) string {
 	return cmp.Or(roomName, contactName, channelName, cleanName(p.ChannelID), p.Network)
 }
 
+// DisplayName is the name that a contact or a group gave itself as it may stand in a label: on one line, and without the signs
+// that labels are made of, so that no name reads as another chat's label or as its mode.
+func DisplayName(name string) string {
+	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch r {
+		case '·', '•', '∙', '⋅', '・', '･', '‧', '᛫', '—', '―', '⸺':
+			return '-'
+		case '\u00ad', '\u200b', '\u200c', '\u200e', '\u200f', '\u2060', '\ufeff':
+			return -1
+		}
+		return r
+	}, name)), " ")
+	if name == "" {
+		return "Somebody"
+	}
+	return name
+}
+
 // NetworkName is what people call a network, by the protocol name that bridges use. Networks it does not know keep their
 // name with a capital letter.
 func NetworkName(protocol string) string {

@@ -56,6 +56,8 @@ type Chat struct {
 	Spaces []id.RoomID
 	// Person is who the chat is with, where the owner merged several; nil: it is merged with none.
 	Person *int64
+	// Namesake says that another chat of its network is called the same.
+	Namesake bool
 }
 
 // ModeIn is the mode in force for the chat.
@@ -76,7 +78,8 @@ func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID
 func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
+	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id)`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
