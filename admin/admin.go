@@ -96,8 +96,8 @@ type Options struct {
 	Upkeep []Upkeep
 	// Heartbeats are who looks around by himself.
 	Heartbeats []Heartbeat
-	// Tools lists what a model may call for the owner; nil: nothing.
-	Tools func(ctx context.Context) ([]Tool, error)
+	// Tools lists what a model may call for the owner who asks in a room; nil: nothing.
+	Tools func(ctx context.Context, room store.Chat) ([]Tool, error)
 	// Replay goes through a task again and shows what came of it, with another model beside it if one is named.
 	Replay func(ctx context.Context, task int64, model string) (string, error)
 	// MaxTools is how many Tools gives at the most: what is above that is left out.

@@ -19,6 +19,8 @@ type Agent struct {
 	Default bool
 	Model   string   // its own; empty: the one for all
 	Can     []string // what it is good for
+	// Mentions are further names that it is called by.
+	Mentions []string
 }
 
 // Tool is something that a model may call for the owner, as the room shows it.
@@ -29,11 +31,11 @@ type Tool struct {
 }
 
 // toolNames are the tools that a model has for the owner now. What it is asked to do later may use these, and no others.
-func (a *Admin) toolNames(ctx context.Context) ([]string, error) {
+func (a *Admin) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
 	if a.Tools == nil {
 		return nil, nil
 	}
-	all, err := a.Tools(ctx)
+	all, err := a.Tools(ctx, room)
 	if err != nil {
 		return nil, err
 	}
@@ -175,11 +177,11 @@ func forWhom(s Skill) string {
 }
 
 // listTools lists what a model may call.
-func (a *Admin) listTools(ctx context.Context, _ request, _ string) (answer, error) {
+func (a *Admin) listTools(ctx context.Context, r request, _ string) (answer, error) {
 	if a.Tools == nil || a.Rules.Model == noModel {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
-	all, err := a.Tools(ctx)
+	all, err := a.Tools(ctx, r.room)
 	if err != nil {
 		return answer{}, err
 	}

@@ -20,7 +20,10 @@ const (
 )
 
 // budget shows what is spent: today against the cap, for what, in which chats, and the days before.
-func (a *Admin) budget(ctx context.Context, r request, _ string) (answer, error) {
+func (a *Admin) budget(ctx context.Context, r request, args string) (answer, error) {
+	if args != "" {
+		return answer{text: "I only show the budget: the caps are in config.yaml, such as `budget.per_day: 5`. `/budget` alone shows what is spent."}, nil
+	}
 	day := a.Now().In(a.Rules.Zone).Format(time.DateOnly)
 	spent, err := store.Spent(ctx, a.Store.DB(), day, 0)
 	if err != nil {
@@ -95,7 +98,7 @@ func (a *Admin) daySpend(ctx context.Context, day string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the day of a budget: %w", err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, most), money(d.Amount, a.Rules.Currency)))
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, a.Rules.DayBudget)), money(d.Amount, a.Rules.Currency)))
 	}
 	return strings.Join(lines, "\n"), nil
 }

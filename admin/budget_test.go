@@ -44,9 +44,9 @@ func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
 		"Sat 14 ▱▱▱▱▱▱▱▱▱▱ 0.00 EUR",
 	))
 	require.Contains(t, shown, text(
-		"Wed 18 ▰▰▰▰▰▰▰▰▰▰ 0.60 EUR",
+		"Wed 18 ▰▰▰▱▱▱▱▱▱▱ 0.60 EUR",
 		"Thu 19 ▱▱▱▱▱▱▱▱▱▱ 0.00 EUR",
-		"Fri 20 ▰▰▰▰▰▱▱▱▱▱ 0.30 EUR",
+		"Fri 20 ▰▰▱▱▱▱▱▱▱▱ 0.30 EUR",
 	))
 }
 

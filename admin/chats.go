@@ -250,7 +250,11 @@ func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, err
 	}
 	lines := []string{title}
 	for i, id := range p.Chats[p.From:until] {
-		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, a.chatLine(chats[id], view)))
+		text := a.chatLine(chats[id], view)
+		if p.Then == "delivery" {
+			text += " · `" + string(chats[id].DeliveryIn(a.Rules.Defaults)) + "`"
+		}
+		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, text))
 		p.Shown = append(p.Shown, chats[id].ModeIn(a.Rules.Defaults))
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n" + p.hint(until < len(p.Chats)), asks: p}, nil

@@ -295,6 +295,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	case r.message.Kind != string(bridgebridge.Text):
 		return answer{text: unreadable(r.message.Kind)}, nil
 	default:
+		if ans := a.meant(r, rest); ans.text != "" {
+			return ans, nil
+		}
 		return a.ask(ctx, r, rest)
 	}
 }
@@ -331,21 +334,6 @@ func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, 
 	default:
 		return cmd.run(ctx, r, args)
 	}
-}
-
-// unknown suggests the nearest command, when one is near.
-func (a *Admin) unknown(r request, name string) string {
-	var names []string
-	for _, c := range a.commands {
-		if c.allows(r) {
-			names = append(names, c.name)
-		}
-	}
-	text := "I don't know " + code("/"+clip(name, 40)) + "."
-	if near := nearest(name, names, 1); len(near) > 0 {
-		text += " Did you mean `/" + near[0] + "`?"
-	}
-	return text + " `/help` lists what I do."
 }
 
 // untrusted answers a command from a device that could be anybody's.

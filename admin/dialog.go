@@ -53,6 +53,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &allowCall{}
 	case sendDraft{}.kind():
 		q = &sendDraft{}
+	case confirmDraft{}.kind():
+		q = &confirmDraft{}
 	case samePerson{}.kind():
 		q = &samePerson{}
 	case letGo{}.kind():
@@ -69,8 +71,10 @@ func readQuestion(d store.Dialog) (question, error) {
 // chosen carries out an answer to an open question. False: the message is none.
 func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, error) {
 	dialog, pointed, err := a.dialog(ctx, r)
-	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, false, nil
+	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !pointed && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
+		if ans, done, err := a.meantDraft(ctx, r, c); err != nil || done || none {
+			return ans, done, err
+		}
 	}
 	if err != nil {
 		return answer{}, false, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
@@ -41,6 +42,44 @@ func (q sendDraft) answer(_ context.Context, a *Admin, _ request, c choice) (ans
 	default:
 		return answer{}, false, nil
 	}
+}
+
+// confirmDraft asks once more about the one draft that waits, when a word was written that does not point at it: the word may have
+// been meant for something else.
+type confirmDraft struct {
+	Out uuid.UUID
+}
+
+func (confirmDraft) kind() string    { return "confirm-draft" }
+func (confirmDraft) command() string { return "drafts" }
+
+func (confirmDraft) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (q confirmDraft) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+	ans, _, err := sendDraft(q).answer(ctx, a, r, c)
+	return ans, true, err
+}
+
+// meantDraft asks which draft a yes or no is about that points at none. False: no draft waits.
+func (a *Admin) meantDraft(ctx context.Context, r request, c choice) (answer, bool, error) {
+	if (c.word != wordYes && c.word != wordNo) || !r.byOwner() || r.message.Kind == string(bridgebridge.Reaction) {
+		return answer{}, false, nil
+	}
+	open, err := store.OpenDrafts(ctx, a.Store.DB(), 2)
+	if err != nil || len(open) == 0 {
+		return answer{}, false, err
+	}
+	if len(open) > 1 {
+		return answer{text: "Which draft? Reply to the one you mean, or react to it with 👍 or 👎. `/drafts` lists them."}, true, nil
+	}
+	to, err := a.draftTo(ctx, a.Store.DB(), open[0].ID)
+	if err != nil {
+		return answer{}, false, err
+	}
+	return answer{
+		text:  fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxWhat)),
+		about: slices.Concat(open[0].About, open[0].RestsOn), asks: confirmDraft{Out: open[0].ID},
+	}, true, nil
 }
 
 // deciding has a decision made about a draft, and says what came of it.

@@ -65,10 +65,8 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	require.Contains(t, r.owner("/jobs 1 history"), "done, a draft of it waits for you")
 	require.Contains(t, r.owner("/drafts"), "**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
 
-	for _, line := range []string{"yes", "👍"} { // pointing at nothing
-		r.owner(line)
-		require.Empty(t, r.to(ana))
-	}
+	require.Contains(t, r.owner("yes"), "**Send this to Ana · WhatsApp?** “see you at seven. *Bring* cake”\n`yes` sends it, `no` drops it.", "it points at nothing")
+	require.Empty(t, r.to(ana))
 	require.Contains(t, said(r.do(store.Message{Body: "👍", Kind: "reaction", RelatesTo: shown.Event, Author: policy.AuthorOperator, Sender: operator})), "is the owner's")
 	require.Empty(t, r.to(ana), "an operator's yes is none")
 
@@ -83,6 +81,19 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	require.Empty(t, r.show())
 	require.Len(t, r.to(ana), 1)
 	require.Contains(t, r.owner("/drafts"), "No draft waits.")
+}
+
+func TestAYesThatPointsAtNothingAsksAboutTheOneDraft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _ := r.drafted()
+	require.Empty(t, r.eva("yes"), "an operator's yes is none")
+	require.Contains(t, r.owner("👍"), "**Send this to Ana · WhatsApp?**")
+	require.Contains(t, r.owner("what is the weather?"), "You asked")
+	require.Empty(t, r.to(ana))
+	require.Equal(t, "see you at seven. *Bring* cake\nIt goes to **Ana · WhatsApp**, as it stands there.", r.owner("yes"))
+	require.Equal(t, []string{"see you at seven. *Bring* cake"}, r.to(ana))
+	require.NotContains(t, r.owner("yes"), "Send this")
 }
 
 func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {

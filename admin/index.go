@@ -90,7 +90,7 @@ func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadable(m.Kind)}
 	}
-	if why := unindexable(m.Attachment.Name, int64(m.Attachment.Size)); why != "" && m.Attachment.Size > 0 { // 0: not known
+	if why := unindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // 0: not known
 		return answer{text: why}
 	}
 	return a.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
@@ -116,6 +116,8 @@ func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 // unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
 func unindexable(name string, size int64) string {
 	switch {
+	case isUnreadable(path.Ext(name)):
+		return "⚠️ I cannot read **" + esc(name) + "**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."
 	case size > knowledge.MaxSize:
 		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
 	case size == 0:

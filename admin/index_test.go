@@ -48,6 +48,15 @@ func back(where string) string {
 
 const asksRole = "📄 **prices.md** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15."
 
+func TestATypeThatCannotBeReadIsSaidBeforeAnythingIsAsked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", said(r.sends("prices.xlsx", "PK", "")))
+	require.NoError(t, os.WriteFile(filepath.Join(r.rules.Documents, "photo.JPG"), []byte("x"), 0o600))
+	require.Contains(t, r.owner("/index photo.JPG"), "I cannot read **photo.JPG**")
+	require.Contains(t, said(r.sends("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
+}
+
 func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

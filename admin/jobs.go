@@ -33,7 +33,7 @@ func (a *Admin) jobs(ctx context.Context, r request, args string) (answer, error
 	}
 	number, verb, rest := jobWords(args)
 	if number == 0 {
-		return answer{text: "Which job? `/jobs` lists them; then `/jobs 14`, `/jobs 14 edit tomorrow 9am`, `pause`, `resume`, `run`, `history`, `cancel`."}, nil
+		return a.whichJob(ctx, "`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
 	}
 	s, err := store.ScheduleByID(ctx, a.Store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
@@ -41,6 +41,9 @@ func (a *Admin) jobs(ctx context.Context, r request, args string) (answer, error
 	}
 	if err != nil {
 		return answer{}, err
+	}
+	if s.Does == store.DoesUpkeep && verb != "" && verb != "history" {
+		return answer{text: fmt.Sprintf("Job %d is upkeep of mine, not one of yours. `/jobs upkeep` lists it, %s does it now.", s.ID, code("/jobs upkeep run "+s.Body))}, nil
 	}
 	if verb != "" && verb != "history" && !a.mayChange(r, s) {
 		return answer{text: "That job is not yours to change: operators change their own, the owner all."}, nil
@@ -112,7 +115,16 @@ func (a *Admin) listJobs(ctx context.Context, shown int) (answer, error) {
 	if more := len(all) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n`/jobs 14` shows one, `/cancel 14` ends it. `/jobs upkeep` shows what I do for myself."}, nil
+	return answer{text: strings.Join(lines, "\n") + fmt.Sprintf("\n`/jobs %[1]d` shows one, `/cancel %[1]d` ends it. `/jobs upkeep` shows what I do for myself.", all[0].ID)}, nil
+}
+
+// whichJob says what to write with the number of a job that there is.
+func (a *Admin) whichJob(ctx context.Context, how string) (answer, error) {
+	all, err := store.ListSchedules(ctx, a.Store.DB(), false, 1)
+	if err != nil || len(all) == 0 {
+		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, err
+	}
+	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
 }
 
 // jobLine shows a job in a line.
@@ -334,7 +346,7 @@ func (a *Admin) runNow(s store.Schedule) answer {
 func (a *Admin) cancel(ctx context.Context, r request, args string) (answer, error) {
 	n := jobNumber(strings.TrimSpace(args))
 	if n == 0 {
-		return answer{text: "Which job? `/jobs` lists them, `/cancel 14` ends one."}, nil
+		return a.whichJob(ctx, "`/cancel %[1]d` ends one.")
 	}
 	return a.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
 }

@@ -118,11 +118,8 @@ func (a *Admin) remember(_ context.Context, r request, args string) (answer, err
 	if len([]rune(args)) > memory.MaxNote {
 		return answer{text: "That is long for a note. Send it as a file and I `/index` it."}, nil
 	}
-	return answer{
-		react: "✅",
-		do: func(ctx context.Context, tx store.Tx) error {
-			_, err := a.Memory.Remember(ctx, tx, r.room, r.message.ID, args)
-			return err
-		},
-	}, nil
+	return answer{react: markDone, tells: func(ctx context.Context, tx store.Tx) (string, error) {
+		note, err := a.Memory.Remember(ctx, tx, r.room, r.message.ID, args)
+		return fmt.Sprintf("Noted: %s. `/forget %d` takes it back.", quote(args, 200), note), err
+	}}, nil
 }

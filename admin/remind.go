@@ -73,7 +73,32 @@ func (a *Admin) remind(ctx context.Context, r request, args string) (answer, err
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
+	if ans, err := a.meantChat(ctx, r, w, args, what); err != nil || ans.text != "" {
+		return ans, err
+	}
 	return a.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
+}
+
+// addressed finds words for somebody: "to Ana: hello".
+var addressed = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
+
+// meantChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
+func (a *Admin) meantChat(ctx context.Context, r request, w wish, args, what string) (answer, error) {
+	m := addressed.FindStringSubmatch(line(args))
+	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(line(what), m[1]+": "+m[2]) {
+		return answer{}, nil
+	}
+	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	found, sure := match(chats, m[1])
+	if len(found) == 0 || !sure {
+		return answer{}, nil
+	}
+	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(line(args), m[1]+": "+m[2]), "to "))
+	return answer{text: fmt.Sprintf("Shall it go to **%s**? Then write %s. As a reminder for you, leave “to” out.",
+		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typed(found[0]))))}, nil
 }
 
 // cron sets what comes again.
@@ -124,11 +149,13 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 		s.CatchUp = w.late
 	}
 	if w.agent {
-		if s.Tools, err = a.toolNames(ctx); err != nil {
+		if s.Tools, err = a.toolNames(ctx, r.room); err != nil {
 			return answer{}, err
 		}
 	}
 	switch {
+	case w.agent && !a.Asker.Thinks(r.room, s.Body):
+		return answer{text: "`--agent` needs a model to work with: `llm.model` in config.yaml names one. Without `--agent` I say your words at that time."}, nil
 	case s.Body == "":
 		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
 	case utf8.RuneCountInString(s.Body) > maxWhat:
@@ -184,8 +211,15 @@ func (a *Admin) echo(ctx context.Context, s store.Schedule) (string, error) {
 		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", a.clock(*s.NextAt), what, s.ID), nil
 	}
 	upcoming, err := a.upcoming(s)
-	return fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID), err
+	text := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
+	if s.Does == store.DoesSay && s.ChatID == nil && isWork.MatchString(s.Body) {
+		text += "\nI repeat these words each time. With `--agent` I work on them instead."
+	}
+	return text, err
 }
+
+// isWork finds words that ask for something to be worked out, and not only to be said again.
+var isWork = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
 // where says who does or gets it, when that is not plain.
 func (a *Admin) where(ctx context.Context, s store.Schedule) (string, error) {

@@ -103,7 +103,7 @@ func TestWhatIsNoTimeIsRefusedWithExamples(t *testing.T) {
 		"/cron tomorrow x":            "I don't know _tomorrow_. Say it like: `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
 		"/remind 2h --late never x":   "`--late` is `once` (late, within a day), `skip` or `all`.",
 		"/jobs 7":                     "There is no job 7. `/jobs` lists them.",
-		"/cancel it":                  "Which job? `/jobs` lists them, `/cancel 14` ends one.",
+		"/cancel it":                  "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.",
 		"/snooze":                     "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come.",
 	} {
 		require.Equal(t, want, r.owner(line), line)
@@ -133,7 +133,7 @@ func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
 		"**2 jobs**, the next first",
 		"1 · **Sat 21 Nov, 09:00** — call the plumber",
 		"2 · `0 18 * * *`, **Sat 21 Nov, 18:00** — close up",
-		"`/jobs 14` shows one, `/cancel 14` ends it. `/jobs upkeep` shows what I do for myself.",
+		"`/jobs 1` shows one, `/cancel 1` ends it. `/jobs upkeep` shows what I do for myself.",
 	), r.owner("/jobs"))
 	require.Contains(t, r.owner("/jobs 2"), "Next: **Sat 21 Nov, 18:00** · Sun 22 Nov, 18:00 · Mon 23 Nov, 18:00\nSet by @you:example.com")
 	require.Equal(t, "Changed: **Sun 22 Nov, 10:00** — call the plumber.", r.owner("/jobs 1 edit sun 10:00"))
@@ -245,7 +245,7 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	r.chat("Ana", "signal")
 	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
-	require.Contains(t, r.owner("/remind 2h --to Ana are you there?"), "Which one? Ana · WhatsApp and Ana · Signal")
+	require.Contains(t, r.owner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
 	require.Contains(t, r.owner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
 	require.Contains(t, r.owner("/remind 2h --to Bo hello"), "Set.")
 	require.Contains(t, r.owner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
@@ -399,7 +399,7 @@ func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 		r.restart()
 		require.NoError(t, r.admin.Prepare(r.ctx))
 	}
-	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 14 resume` has one go on, `/cancel 14` ends it.",
+	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
 		"1 — close the shop", "2 — open the shop"), said(r.flush()))
 	came := said(r.pass(24 * time.Hour))
 	require.NotContains(t, came, "shop")

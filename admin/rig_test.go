@@ -199,7 +199,7 @@ func (r *rig) restart() {
 	r.asker.modelless = r.rules.Model == "none"
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
-		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
+		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
 		Sources: func() []admin.ToolSource { return r.sources },
 		Saved:   func() []admin.Saved { return r.saved },
 		Replay:  func(context.Context, int64, string) (string, error) { return "it said zanzibar", nil },

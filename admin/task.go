@@ -17,9 +17,18 @@ func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer,
 	if !ok {
 		return a.openTasks(ctx)
 	}
+	task, err := store.TaskByID(ctx, a.Store.DB(), number)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return answer{text: fmt.Sprintf("There is no task %d. `/cancel-task` lists what runs.", number)}, nil
+	case err != nil:
+		return answer{}, err
+	case task.State.Over():
+		return answer{text: fmt.Sprintf("Task %d is over already. `/cancel-task` lists what runs.", number)}, nil
+	}
 	return answer{do: func(ctx context.Context, tx store.Tx) error {
 		return stop(ctx, tx, number)
-	}, text: fmt.Sprintf("Stopping task %d, if it still runs. What it did so far stays done.", number)}, nil
+	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
 // taskNumber reads 12 or #12.

@@ -25,6 +25,7 @@ func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "Nothing runs that could be stopped.", r.owner("/cancel-task"))
+	require.Equal(t, "There is no task 99. `/cancel-task` lists what runs.", r.owner("/cancel-task 99"))
 	first, second := r.taskOf("what is going on?"), r.taskOf("and what else?")
 	require.Contains(t, r.owner("/cancel-task"), "what is going on?")
 	require.Contains(t, r.owner(fmt.Sprintf("/cancel-task %d", first.ID)), fmt.Sprintf("Stopping task %d", first.ID))

@@ -80,7 +80,7 @@ func (a *Admin) stopOrphans(ctx context.Context, tx store.Tx) error {
 		return err
 	}
 	lines := []string{"⏸ **" + count(len(stopped), "job") + " stopped**: set by somebody who is no operator any more. " +
-		plural(len(stopped), "It is yours", "They are yours") + " now: `/jobs 14 resume` has one go on, `/cancel 14` ends it."}
+		plural(len(stopped), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", stopped[0].ID)}
 	for _, s := range stopped[:min(len(stopped), pageSize)] {
 		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(clip(s.Body, 100))))
 	}

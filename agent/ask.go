@@ -91,6 +91,15 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 	return a.conclude(ctx, working, r, room, live, out, errors.Join(err, nil))
 }
 
+// Offered lists the tools that a question of the owner's in a room can use.
+func (a *Agent) Offered(ctx context.Context, room store.Chat) ([]tools.Spec, error) {
+	r := a.newRun(Route(a.Personas, Where{Chat: room}), ownerRounds)
+	if err := r.ownerCaller(ctx, room, store.Task{Kind: kindAsk}); err != nil {
+		return nil, err
+	}
+	return a.Tools.Offered(ctx, r.caller)
+}
+
 // ownerCaller has what an attempt calls be called for the owner, within what he asked for.
 func (r *run) ownerCaller(ctx context.Context, room store.Chat, task store.Task) (err error) {
 	r.caller = tools.Caller{

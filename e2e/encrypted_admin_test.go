@@ -33,7 +33,7 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 	a.step("a verified session is obeyed, and the answer is for the owner's eyes", func(t *testing.T) {
 		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "/mode")
 		require.Contains(t, a.commandSealed(t, verified, room, "/pause all"), "Everything is paused")
-		require.Contains(t, a.commandSealed(t, verified, room, "/resume"), "I go on")
+		require.Contains(t, a.commandSealed(t, verified, room, "/resume"), "I'm back")
 	})
 	a.step("a session that nobody vouches for is not", func(t *testing.T) {
 		require.Contains(t, a.commandSealed(t, unverified, room, "/pause all"), "did not come encrypted from a verified session")

@@ -129,7 +129,7 @@ func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	_, message := a.say("pause-ole", question)
 	require.Equal(t, policy.CodePausedAll, message.Code)
 	a.delivered("pause-ole", 0)
-	require.Contains(t, a.command("/resume"), "I go on")
+	require.Contains(t, a.command("/resume"), "I'm back")
 	a.say("pause-ole", question)
 	a.delivered("pause-ole", 1)
 }

@@ -75,7 +75,7 @@ func agentList(cfg *config.Config) []admin.Agent {
 	var all []admin.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
-		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Can})
+		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Can, Mentions: a.Mentions})
 	}
 	return all
 }
@@ -136,9 +136,9 @@ func savedList(cfg *config.Config, ag *agent.Agent) func() []admin.Saved {
 }
 
 // toolList is what a model may call for the owner, as the admin room shows it.
-func toolList(registry *tools.Registry) func(ctx context.Context) ([]admin.Tool, error) {
-	return func(ctx context.Context) ([]admin.Tool, error) {
-		offered, err := registry.Offered(ctx, tools.Caller{Owner: true, Scope: policy.OwnerScope(), Workspace: "."})
+func toolList(ag *agent.Agent) func(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
+	return func(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
+		offered, err := ag.Offered(ctx, room)
 		if err != nil {
 			return nil, err
 		}

@@ -168,7 +168,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(registry), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
+		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
 		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Rules: rules,
 	})
 	if err := adm.Prepare(ctx); err != nil {

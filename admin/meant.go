@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"multis/policy"
+	"multis/schedule"
+)
+
+// elsewhere says what there is here in place of commands that people know from other assistants.
+func elsewhere(name string) string {
+	switch name {
+	case "config", "set", "get", "settings":
+		return "Settings stand in config.yaml: change them there and restart multis. `/name`, `/mode` and `/delivery` are set here."
+	case "audit", "log", "logs":
+		return "`/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
+	case "monitors", "monitor":
+		return "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program."
+	case "exec", "shell", "read", "kill":
+		return "I run no commands on this machine and open no files outside the documents folder: `/index prices.pdf` reads one there."
+	case "pin", "pair", "unpair", "start":
+		return "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`."
+	case "stop", "quiet":
+		return "`/pause all` stops everything that I send, `/cancel-task` what I work on."
+	case "policy", "policies":
+		return "Who may do what stands in config.yaml; `/mode` says what I do in a chat."
+	case "doctor", "health", "models", "model", "version":
+		return "`/status` says how things are."
+	case "business", "customers":
+		return "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
+	case "escalations", "handoff", "desk":
+		return "`/status` names the chats that wait for you; `/resume Ana` lets me answer there again."
+	case "approvals", "tasks", "task":
+		return "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks."
+	default:
+		return ""
+	}
+}
+
+// meant answers plain text that is a command without its sign, a reminder that no model would understand, or a call for an agent
+// that there is not. An empty answer: it is a question.
+func (a *Admin) meant(r request, text string) answer {
+	if strings.HasPrefix(text, "@") {
+		return a.meantAgent(text)
+	}
+	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
+	if len(words) == 0 || strings.Contains(text, "?") {
+		return answer{}
+	}
+	if words[0] == "remind" && len(words) > 1 && !a.Asker.Thinks(r.room, text) {
+		return a.meantReminder(r, strings.TrimSpace(text[len("remind"):]))
+	}
+	name := words[0]
+	cmd, known := a.lookup(name)
+	if !known && elsewhere(name) == "" || !isCommandLike(words) {
+		return answer{}
+	}
+	if !known {
+		return answer{text: elsewhere(name)}
+	}
+	typed := "/" + cmd.name
+	if rest := strings.TrimSpace(text[len(name):]); len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
+		typed += " " + rest
+	}
+	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
+}
+
+// isCommandLike tells whether words have the form of a command and not of a question: "agents list", "cancel 14", "mode silent Ana".
+func isCommandLike(words []string) bool {
+	alone := []string{"status", "jobs", "agents", "skills", "drafts", "hooks", "bridges", "commitments", "chats", "mode", "pause", "resume", "doctor", "config", "approvals", "escalations", "monitors"}
+	verbs := []string{"list", "show", "status", "get", "set", "add", "remove", "all"}
+	switch {
+	case len(words) == 1:
+		return slices.Contains(alone, words[0])
+	case len(words) > 4:
+		return false
+	}
+	_, number := taskNumber(words[1])
+	return slices.Contains(verbs, words[1]) || (number && len(words) <= 3) || words[0] == "audit" && len(words) == 2 ||
+		(words[0] == "mode" && policy.Mode(words[1]).Valid())
+}
+
+// meantReminder offers the command for "remind me in 2 hours to call Ana".
+func (a *Admin) meantReminder(r request, text string) answer {
+	at, what, err := schedule.When(text, a.written(r), schedule.English())
+	if err != nil || what == "" {
+		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
+	}
+	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), a.clock(at))}
+}
+
+// calledAgent finds who is called at the beginning of a text.
+var calledAgent = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
+
+// meantAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
+func (a *Admin) meantAgent(text string) answer {
+	m := calledAgent.FindStringSubmatch(text)
+	if m == nil || slices.ContainsFunc(a.Rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
+		return answer{}
+	}
+	if len(a.Rules.Agents) == 0 {
+		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Agents stand in config.yaml under `agents:`."}
+	}
+	names := make([]string, len(a.Rules.Agents))
+	for i, g := range a.Rules.Agents {
+		names[i] = code("@" + g.ID)
+	}
+	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + list(names) + ". `/agents` says what each is for."}
+}
+
+// isCalled tells whether a name is one of the agent's.
+func (g Agent) isCalled(name string) bool {
+	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
+}
+
+// isUnreadable tells by its name that a file is of a type that cannot be read. What is not known may be text.
+func isUnreadable(ending string) bool {
+	return slices.Contains([]string{
+		".xlsx", ".xls", ".ods", ".pptx", ".ppt", ".odp", ".odt", ".doc", ".pages", ".numbers", ".epub", ".zip", ".gz", ".tar", ".7z", ".rar", ".png", ".jpg", ".jpeg", ".gif",
+		".webp", ".heic", ".tiff", ".bmp", ".mp3", ".ogg", ".m4a", ".wav", ".mp4", ".mov", ".avi", ".mkv", ".exe", ".dll", ".apk", ".iso", ".db", ".sqlite",
+	}, strings.ToLower(ending))
+}
+
+// unknown suggests the nearest command, when one is near, or what there is in its place.
+func (a *Admin) unknown(r request, name string) string {
+	if there := elsewhere(name); there != "" && r.byOwner() {
+		return "There is no `/" + name + "`. " + there
+	}
+	var names []string
+	for _, c := range a.commands {
+		if c.allows(r) {
+			names = append(names, c.name)
+		}
+	}
+	near := nearest(name, names, 1)
+	if len(near) == 0 {
+		near = sameStart(name, names)
+	}
+	text := "I don't know " + code("/"+clip(name, 40)) + "."
+	if len(near) > 0 {
+		text += " Did you mean `/" + near[0] + "`?"
+	}
+	return text + " `/help` lists what I do."
+}
+
+// minStart is how many letters two names begin with in common when one is suggested for the other.
+const minStart = 3
+
+// sameStart gives the name that shares the longest beginning with a word.
+func sameStart(word string, names []string) []string {
+	best, length := "", minStart-1
+	for _, name := range names {
+		n := 0
+		for n < min(len(word), len(name)) && word[n] == name[n] {
+			n++
+		}
+		if n > length {
+			best, length = name, n
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return []string{best}
+}

@@ -1,0 +1,113 @@
+package admin_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/policy"
+)
+
+// The examples of the papers that multis was planned with, typed as they stand there, and what comes of each: it works, or the
+// answer says exactly what to write.
+func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.rules.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
+	r.restart()
+	r.chat("Alice", "whatsapp")
+	r.learn("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
+	require.NoError(t, os.WriteFile(filepath.Join(r.rules.Documents, "handbook.md"), []byte("# Handbook\n\nBe kind."), 0o600))
+	for _, c := range []struct{ typed, want string }{
+		// Times.
+		{"/remind 2h Follow up with Alice about the proposal", "⏰ **Fri 20 Nov, 20:00** — Follow up with Alice about the proposal. Set."},
+		{"/remind tomorrow 9am Check order status for client #472", "⏰ **Sat 21 Nov, 09:00** — Check order status for client \\#472. Set."},
+		{"/remind tomorrow 9am weekly review", "⏰ **Sat 21 Nov, 09:00** — weekly review. Set."},
+		{"/remind 2h check inbox", "⏰ **Fri 20 Nov, 20:00** — check inbox. Set."},
+		{"/remind 2h summarize today's messages --agent", "I'll work on it and tell you here. Set."},
+		{"/remind 2h to Alice: hello", "Shall it go to **Alice · WhatsApp**? Then write `/remind 2h hello --to \"Alice\"`."},
+		{"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats", "I repeat these words each time. With `--agent` I work on them instead."},
+		{"/cron 0 9 * * 1 Weekly digest of all customer conversations", "🔁 `0 9 * * 1` — Weekly digest of all customer conversations. Set."},
+		{"/cron 0 9 * * 1-5 morning briefing", "With `--agent` I work on them instead."},
+		{"/cron 0 9 * * 1-5 morning briefing --agent", "I'll work on it and tell you here. Set."},
+		{"/jobs", "`/jobs 1` shows one, `/cancel 1` ends it."},
+		{"/cancel job-abc123", "Which job? `/jobs` lists them. `/cancel 1` ends one."},
+		{"/cancel 1", "Cancelled: Follow up with Alice about the proposal."},
+		{"cancel 2", "Did you mean `/cancel 2`?"},
+		// Documents and memory.
+		{"/index handbook.md public", "👀"},
+		{"/index handbook.md admin", "👀"},
+		{"/index handbook.md kb", "👀"},
+		{"/index handbook.md", "who may see it?"},
+		{"/docs", "prices.md"},
+		{"/search delivery", "prices.md"},
+		{"/ask when do we deliver?", "You asked **when do we deliver?**"},
+		{"/remember the plumber is called Otto", "Noted: “the plumber is called Otto”. `/forget 1` takes it back."},
+		{"/memory", "the plumber is called Otto"},
+		{"/forget", "What shall I forget?"},
+		// Chats.
+		{"/mode", "Alice · WhatsApp — silent"},
+		{"/mode business", "Which chat becomes business?"},
+		{"/mode business Alice", "Alice · WhatsApp is now business."},
+		{"/mode bussiness Alice", "Did you mean `/mode business Alice`?"},
+		{"mode silent Alice", "Did you mean `/mode silent Alice`?"},
+		{"/delivery", "Alice · WhatsApp — **business**, answers on · no message yet · `auto`"},
+		// Agents and the rest.
+		{"/plan compare the offers", "👀"},
+		{"/agents", "`@shop`"},
+		{"agents list", "Did you mean `/agents`?"},
+		{"@shop what is open?", "You asked **@shop what is open?**"},
+		{"@desk what is open?", "You asked **@desk what is open?**"},
+		{"@billing hello, refund please", "There is no agent `@billing`, only `@shop`."},
+		{"/agent", "`@shop`"},
+		{"/status", "**"},
+		{"/help", "**Ask**"},
+		{"/budget 5", "the caps are in config.yaml, such as `budget.per_day: 5`"},
+		{"config get llm.model", "Settings stand in config.yaml"},
+		{"/config set llm.model x", "There is no `/config`. Settings stand in config.yaml"},
+		{"monitors status", "`/watch https://example.com every 30m` looks at a page"},
+		{"audit 12", "`/why Ana` explains what I did in a chat"},
+		{"/exec ls", "There is no `/exec`. I run no commands on this machine"},
+		{"/read /etc/hosts", "There is no `/read`."},
+		{"/pin", "There is no `/pin`. There is nothing to unlock"},
+		{"/business setup", "There is no `/business`. What I tell customers stands in config.yaml under `business:`"},
+		{"/reminder 2h tea", "Did you mean `/remind`?"},
+		{"/document", "Did you mean `/docs`?"},
+		// Questions stay questions.
+		{"agents of which bank?", "You asked"},
+		{"what did we agree on with Alice", "You asked"},
+		{"delivery", "You asked"},
+		{"plan of the house", "You asked"},
+		{"remind me in 2 hours to call Alice", "You asked"}, // a model has a tool for it
+	} {
+		require.Contains(t, r.owner(c.typed), strings.ReplaceAll(c.want, "\\#", "#"), c.typed)
+	}
+}
+
+func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.rules.Model = "none"
+	r.restart()
+	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.", r.owner("remind me in 2 hours to call Ana"))
+	require.Contains(t, r.owner("/remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")
+	require.Contains(t, r.owner("remind me sometime"), "A reminder is a command: `/remind 2h call Ana`")
+	refused := "`--agent` needs a model to work with: `llm.model` in config.yaml names one."
+	require.Contains(t, r.owner("/remind 2h sum up the day --agent"), refused)
+	require.Contains(t, r.owner("/cron every day 18:00 sum up the day --agent"), refused)
+	require.Equal(t, 1, r.count("select count(*) from schedules"))
+}
+
+func TestUpkeepIsNotPausedByItsNumber(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.upkeep = []admin.Upkeep{{Name: "history", Cron: "0 3 * * *"}}
+	r.restart()
+	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.Contains(t, r.owner("/jobs 1 pause"), "Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
+	require.Zero(t, r.count("select count(*) from schedules where paused_at is not null"))
+}
