@@ -45,7 +45,6 @@ var foreign = map[string]elsewhere{
 	"maxConcurrentRuns":  {"", "two scheduled runs are worked on at a time"},
 	"cron":               {"", "/cron and /jobs in the admin room set what comes again"},
 	"memory.enabled":     {"llm.model", "notes are taken where there is a model; chats.networks and /mode off keep chats out"},
-	"recent_window":      {"", "a model sees the last messages of a chat; how many is fixed"},
 	"memory_section_cap": {"memory.memory_max_sections", ""},
 	"decay_rate":         {"", "how much weight recent use has is fixed, and never above what fits the question"},
 	"interval_minutes":   {"heartbeat.every", "such as 30m"},

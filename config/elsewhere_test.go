@@ -15,6 +15,7 @@ func TestKeysThatPeopleBringAlongGetTheirNameHereOrTheReasonWhyThereIsNone(t *te
 		_, isKey := r.known[key]
 		_, isSection := r.sections[key]
 		require.False(t, isKey || isSection, "%s is a key of ours", key)
+		require.False(t, slices.ContainsFunc(r.order, func(ours string) bool { return ours == "memory."+key || ours == "llm."+key || ours == "heartbeat."+key }), "%s is a key of ours", key)
 		if it.use != "" {
 			_, isKey = r.known[it.use]
 			_, isSection = r.sections[it.use]
@@ -29,7 +30,6 @@ func TestTheSourcesConfigurationsAreAnswered(t *testing.T) {
 	for data, want := range map[string]string{
 		"bot_mode: personal":                         `bot_mode: unknown key; it is called chats.profile here: personal or business`,
 		"memory: {enabled: true}":                    `memory.enabled: unknown key; it is called llm.model here: `,
-		"memory: {recent_window: 20}":                `memory.recent_window: unknown key; there is no such setting here: `,
 		"memory: {decay_rate: 0.05}":                 `memory.decay_rate: unknown key; there is no such setting here: `,
 		"memory: {memory_section_cap: 5}":            `memory.memory_section_cap: unknown key; it is called memory.memory_max_sections here`,
 		"tools: {agentToAgent: {allow: [a]}}":        `tools: unknown key; it is called agents here: `,
