@@ -419,6 +419,15 @@ func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
 	require.Contains(t, text, "Pianos")
 	require.NotContains(t, text, "never written")
 	require.Len(t, server.Requests(), 1)
+	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerSpans(), "what proves it is stored with it")
+}
+
+// ownerSpans are the quotes that are stored with the last answer to the owner.
+func (b *bundle) ownerSpans() (quotes []string) {
+	b.t.Helper()
+	sql := "select array(select s->>'quote' from jsonb_array_elements(spans) s) from outbox where chat_id = $1 order by seq desc limit 1"
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, b.admin.ID).Scan(&quotes))
+	return quotes
 }
 
 func TestWithoutAModelTheOwnerSeesPassagesAndWithoutASourceASentence(t *testing.T) {
@@ -427,7 +436,9 @@ func TestWithoutAModelTheOwnerSeesPassagesAndWithoutASourceASentence(t *testing.
 	text := b.ask("what does tuning an upright piano cost?")
 	require.Contains(t, text, "I have no model configured, so here is what I found:")
 	require.Contains(t, text, "90 euro")
+	require.Contains(t, strings.Join(b.ownerSpans(), " "), "90 euro")
 	text = b.ask("zeppelin mooring mast")
+	require.Empty(t, b.ownerSpans())
 	require.Equal(t, "I found nothing about that in your documents.", text)
 }
 

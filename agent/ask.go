@@ -36,11 +36,11 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		if err != nil {
 			return err
 		}
-		text, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
+		listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
 		if err != nil {
 			return err
 		}
-		return a.say(ctx, &reply{room: room, message: message.ID, markdown: text, used: used, scope: where.scope})
+		return a.say(ctx, &reply{room: room, message: message.ID, sourced: listed, scope: where.scope})
 	}
 	asks := message.ID
 	model, _ := a.modelOf(persona)
@@ -158,7 +158,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 		done.State, done.Error = store.TaskFailed, out.why
 		say.markdown = outbox.Escape(out.why) + paragraph(a.left(ctx, r.task.ID))
 	default:
-		say.markdown, say.used = r.cited(out.text)
+		say.sourced = r.cited(out.text)
 		r.countInvented(ctx)
 		say.also = r.drafts(say, out.text)
 	}
@@ -199,7 +199,7 @@ func (a *Agent) instead(ctx context.Context, r *run, say *reply, why string, cau
 	if err != nil {
 		return err
 	}
-	if say.markdown, say.used, err = a.listPassages(ctx, why+" Here is what I found:", found, r.places); err != nil {
+	if say.sourced, err = a.listPassages(ctx, why+" Here is what I found:", found, r.places); err != nil {
 		return err
 	}
 	if len(found.Hits) == 0 {
@@ -288,17 +288,23 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 
 // reply is what is said to the owner.
 type reply struct {
-	room      store.Chat
-	message   int64 // that it answers; zero for none
-	task      *store.Task
-	live      *outbox.Live
-	by        *outbox.Profile
-	markdown  string
-	used      []search.Hit
+	room    store.Chat
+	message int64 // that it answers; zero for none
+	task    *store.Task
+	live    *outbox.Live
+	by      *outbox.Profile
+	sourced
 	scope     policy.Scope                                 // that used was found in
 	also      func(ctx context.Context, tx store.Tx) error // what is done with it; nil for nothing
 	refused   string                                       // what of that could not be, by also
 	summarise bool                                         // what was said before
+}
+
+// sourced is a text with the passages that it rests on, and the words of them that prove it.
+type sourced struct {
+	markdown string
+	used     []search.Hit
+	spans    []store.Span
 }
 
 // agent is who made the answer; empty: multis itself.
@@ -322,7 +328,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 				return err
 			}
 			if restsOn = ended.RestsOn; ended.Forgotten {
-				markdown, r.used = outbox.Escape(forgottenText), nil
+				markdown, r.used, r.spans = outbox.Escape(forgottenText), nil, nil
 			}
 		}
 		if r.also != nil {
@@ -339,6 +345,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		}
 		letter := outbox.Notice(r.room, text, outbox.Answer)
 		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
+		letter.Spans = r.spans
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err
@@ -406,13 +413,13 @@ func (r *run) footer(ctx context.Context, done *store.Task) string {
 }
 
 // cited renders what a model answered the owner. A quote that does not stand in its passage loses its mark; an answer without any says so.
-func (r *run) cited(answer string) (string, []search.Hit) {
+func (r *run) cited(answer string) sourced {
 	d, err := readDraft(answer)
 	if err != nil {
 		if answer = strings.TrimSpace(answer); answer == "" {
-			return "The model gave no answer.", nil
+			return sourced{markdown: "The model gave no answer."}
 		}
-		return escapeLines(answer) + noSource, nil // it did not keep to the form; the owner reads it, a contact never would
+		return sourced{markdown: escapeLines(answer) + noSource} // it did not keep to the form; the owner reads it, a contact never would
 	}
 	var text, list strings.Builder
 	var spans []store.Span
@@ -433,13 +440,13 @@ func (r *run) cited(answer string) (string, []search.Hit) {
 	}
 	switch {
 	case text.Len() == 0 && d.Message != "" && r.task.Target != nil:
-		return "I drafted a message.", nil
+		return sourced{markdown: "I drafted a message."}
 	case text.Len() == 0:
-		return "I found nothing about that in your documents." + r.places.lookedIfNamed(), nil
+		return sourced{markdown: "I found nothing about that in your documents." + r.places.lookedIfNamed()}
 	case len(spans) == 0:
-		return text.String() + noSource + r.places.lookedIfNamed(), nil
+		return sourced{markdown: text.String() + noSource + r.places.lookedIfNamed()}
 	}
-	return text.String() + "\n" + list.String() + "\n\n" + r.places.looked(), spanned(r.passages, spans)
+	return sourced{text.String() + "\n" + list.String() + "\n\n" + r.places.looked(), spanned(r.passages, spans), spans}
 }
 
 const noSource = "\n\n(No source: nothing in your documents says this.)"
@@ -454,22 +461,24 @@ func escapeLines(s string) string {
 }
 
 // listPassages shows what was found when no model read it.
-func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result, where places) (string, []search.Hit, error) {
+func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result, where places) (sourced, error) {
 	if len(found.Hits) == 0 {
-		return "I found nothing about that in your documents." + where.lookedIfNamed(), nil, nil
+		return sourced{markdown: "I found nothing about that in your documents." + where.lookedIfNamed()}, nil
 	}
-	shown := found.Hits[:min(len(found.Hits), shownPassages)]
+	listed := sourced{used: found.Hits[:min(len(found.Hits), shownPassages)]}
 	var b strings.Builder
 	b.WriteString("**" + opening + "**\n")
-	for i, hit := range shown {
+	for i, hit := range listed.used {
 		q := search.Quote{Hit: hit, Text: hit.Text}
 		if hit.Source == "" {
 			var err error
 			if q, err = a.Search.BestSentences(ctx, found, hit); err != nil {
-				return "", nil, err
+				return sourced{}, err
 			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), shown, hit.ChunkID), outbox.Escape(clip(spoken(q.Text), 400)))
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.ChunkID), outbox.Escape(clip(spoken(q.Text), 400)))
+		listed.spans = append(listed.spans, store.Span{ChunkID: hit.ChunkID, Source: knowledge.CiteQuote(q), Quote: q.Text})
 	}
-	return b.String() + where.lookedIfNamed(), shown, nil
+	listed.markdown = b.String() + where.lookedIfNamed()
+	return listed, nil
 }

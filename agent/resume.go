@@ -79,7 +79,8 @@ func (a *Agent) fail(ctx context.Context, task store.Task, room store.Chat, err 
 		task.Attempt = claimed.Attempt
 	}
 	return a.say(ctx, &reply{
-		room: room, task: &task, markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) + paragraph(a.left(ctx, task.ID)),
+		room: room, task: &task,
+		sourced: sourced{markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) + paragraph(a.left(ctx, task.ID))},
 		also: func(ctx context.Context, tx store.Tx) error {
 			return store.EndChildren(ctx, tx, task.ID, "what it is a part of failed")
 		},

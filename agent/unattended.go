@@ -37,12 +37,12 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 	if err != nil {
 		return err
 	}
-	markdown, used, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
+	listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
 	if err != nil {
 		return err
 	}
 	task.State = store.TaskCompleted
-	return a.say(ctx, &reply{room: room, task: &task, markdown: markdown, used: used, scope: where.scope})
+	return a.say(ctx, &reply{room: room, task: &task, sourced: listed, scope: where.scope})
 }
 
 // bound keeps a task of the clock's to what its schedule allows: the tools that were there when it was set, and no conversation
