@@ -17,6 +17,7 @@ esac
 psql --no-psqlrc --quiet -v ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<SQL
 create role multis login createrole password '$password';
 create database multis owner multis;
+revoke connect on database multis from public;
 \\connect multis
 select 'create extension if not exists vector' where exists (select from pg_available_extensions where name = 'vector') \\gexec
 SQL

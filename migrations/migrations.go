@@ -5,11 +5,9 @@ package migrations
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
+	"io/fs"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -28,10 +26,6 @@ const (
 	RiverSchema  = "river"
 	MatrixSchema = "matrix"
 )
-
-// ErrRole is returned by Run when the database lets multis neither use nor create the role that contacts' reads run
-// under. Its text holds the SQL that fixes it.
-var ErrRole = errors.New("the role multis_contact is missing")
 
 // lockID is the advisory lock that keeps two processes from migrating at once. The number is arbitrary.
 const lockID = 6_102_250_117
@@ -54,10 +48,11 @@ func Run(ctx context.Context, dsn string) error {
 	if _, err := session.Exec(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
 		return fmt.Errorf("wait for the migration lock: %w", err)
 	}
-	if err := ensureRole(ctx, pool); err != nil {
+	role, err := prepareRoles(ctx, pool)
+	if err != nil {
 		return err
 	}
-	if err := runOurs(ctx, pool); err != nil {
+	if err := runOurs(ctx, pool, filesFor{files, role}); err != nil {
 		return err
 	}
 	if err := runRiver(ctx, pool); err != nil {
@@ -66,41 +61,7 @@ func Run(ctx context.Context, dsn string) error {
 	return runMatrix(ctx, pool)
 }
 
-// ensureRole makes the role of contacts' reads and lets the login role switch to it.
-func ensureRole(ctx context.Context, pool *pgxpool.Pool) error {
-	var user string
-	var exists, member bool
-	err := pool.QueryRow(ctx, `select current_user, exists (select from pg_roles where rolname = 'multis_contact'),
-		case when exists (select from pg_roles where rolname = 'multis_contact') then pg_has_role(current_user, 'multis_contact', 'member') else false end`).
-		Scan(&user, &exists, &member)
-	if err != nil {
-		return fmt.Errorf("look for the role multis_contact: %w", err)
-	}
-	name := pgx.Identifier{user}.Sanitize()
-	if !exists {
-		if _, err := pool.Exec(ctx, "create role multis_contact nologin"); err != nil && !raced(err) {
-			return roleError(err, name)
-		}
-	}
-	if !member {
-		if _, err := pool.Exec(ctx, "grant multis_contact to "+name); err != nil && !raced(err) {
-			return roleError(err, name)
-		}
-	}
-	return nil
-}
-
-// raced tells whether another database of the same server made the role between our look and our try.
-func raced(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "42710" || pg.Code == "23505" || pg.Code == "XX000")
-}
-
-func roleError(err error, user string) error {
-	return fmt.Errorf("%w; run as a database administrator: CREATE ROLE multis_contact NOLOGIN; GRANT multis_contact TO %s; (%w)", ErrRole, user, err)
-}
-
-func runOurs(ctx context.Context, pool *pgxpool.Pool) error {
+func runOurs(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, db, files)

@@ -34,12 +34,11 @@ var ErrSuperuser = errors.New("the database role is not bound by row-level secur
 // ErrOwnerScope is returned by AsContact for a scope that holds the owner's role.
 var ErrOwnerScope = errors.New("a contact cannot read with the owner's scope")
 
-// contactRole is the role that reads on behalf of a contact run under. It can read the texts its scope names and nothing else.
-const contactRole = "multis_contact"
-
 // Store is the open database. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
+	// contactRole is the role that reads on behalf of a contact run under. It can read the texts its scope names and nothing else.
+	contactRole string
 }
 
 // Open connects to dsn and checks that the second wall between chats, row-level security, binds this role. The
@@ -109,7 +108,7 @@ func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx
 	if scope.Allows(policy.Admin) {
 		return ErrOwnerScope
 	}
-	return s.scoped(ctx, scope, "set local role "+contactRole, fn)
+	return s.scoped(ctx, scope, "set local role "+s.contactRole, fn)
 }
 
 // AsOwner runs fn in a transaction that can read the texts that scope names, as InTx does. An empty scope is policy.ErrNoScope.
@@ -140,7 +139,11 @@ func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
 	return exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", setting)
 }
 
-// checkWalls refuses a login role that row-level security does not bind.
+// contactRoleSQL finds the role that the policies are for. It is made at the start, by migrations.Run.
+const contactRoleSQL = `select quote_ident(r.rolname) from pg_policy p join pg_roles r on r.oid = any (p.polroles)
+	where p.polname = 'chunks_contact' and p.polrelid = to_regclass('chunks')`
+
+// checkWalls finds the role of contacts' reads, and refuses a login role that row-level security does not bind.
 func (s *Store) checkWalls(ctx context.Context) error {
 	var user string
 	var above bool
@@ -151,6 +154,9 @@ func (s *Store) checkWalls(ctx context.Context) error {
 	if above {
 		name := pgx.Identifier{user}.Sanitize()
 		return fmt.Errorf("%w: use a plain role: CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'; ALTER DATABASE ... OWNER TO multis; (now: %s)", ErrSuperuser, name)
+	}
+	if err := s.pool.QueryRow(ctx, contactRoleSQL).Scan(&s.contactRole); err != nil {
+		return fmt.Errorf("find the role of contacts' reads; has the database been migrated? %w", err)
 	}
 	return nil
 }
