@@ -45,6 +45,7 @@ time_zone: UTC
 database: {url: %q}
 chats:
   profile: business
+  first_delivery: auto
   burst_quiet: 20ms
   admin_pause_minutes: 0
   contact_caps: {per_minute: 1000, per_day: 1000}
