@@ -20,6 +20,9 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
+	if ans := a.meantAgent(question); ans.text != "" {
+		return ans, nil
+	}
 	if isSmallTalk(question) {
 		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
 	}

@@ -40,12 +40,9 @@ func elsewhere(name string) string {
 	}
 }
 
-// meant answers plain text that is a command without its sign, a reminder that no model would understand, or a call for an agent
-// that there is not. An empty answer: it is a question.
+// meant answers plain text that is a command without its sign, or a reminder that no model would understand. An empty answer: it is
+// a question.
 func (a *Admin) meant(r request, text string) answer {
-	if strings.HasPrefix(text, "@") {
-		return a.meantAgent(text)
-	}
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
 	if len(words) == 0 || strings.Contains(text, "?") {
 		return answer{}

@@ -63,6 +63,8 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 		{"@shop what is open?", "You asked **@shop what is open?**"},
 		{"@desk what is open?", "You asked **@desk what is open?**"},
 		{"@billing hello, refund please", "There is no agent `@billing`, only `@shop`."},
+		{"/ask @billing hello", "There is no agent `@billing`, only `@shop`."},
+		{"/remind 2h @billing sum up --agent", "There is no agent `@billing`, only `@shop`."},
 		{"/agent", "`@shop`"},
 		{"/status", "**"},
 		{"/help", "**Ask**"},

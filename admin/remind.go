@@ -148,6 +148,9 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 	if w.late != "" {
 		s.CatchUp = w.late
 	}
+	if ans := a.meantAgent(s.Body); w.agent && ans.text != "" {
+		return ans, nil
+	}
 	if w.agent {
 		if s.Tools, err = a.toolNames(ctx, r.room); err != nil {
 			return answer{}, err
