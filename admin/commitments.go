@@ -199,7 +199,7 @@ func (a *Admin) Nudge(ctx context.Context) error {
 			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, a.Rules.Zone).After(now) {
 				continue
 			}
-			letter := outbox.Notice(room, fit("🤝 "+a.promiseLine(c, said)+promiseSigns), outbox.Ring)
+			letter := outbox.Notice(room, "🤝 "+a.promiseLine(c, said)+promiseSigns, outbox.Ring)
 			letter.About = []int64{c.MessageID}
 			out, _, err := a.Box.Queue(ctx, tx, letter)
 			if err != nil {

@@ -50,7 +50,7 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		if err := store.DropSetting(ctx, tx, progress.key); err != nil {
 			return err
 		}
-		letter := outbox.Notice(room, fit(toldOf(args, told)), outbox.Answer)
+		letter := outbox.Notice(room, toldOf(args, told), outbox.Answer)
 		letter.Replace = shown
 		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err

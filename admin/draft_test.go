@@ -162,7 +162,7 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 			return err
 		}
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Letter{
-			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: []store.Span{{Source: "faq.md", Quote: "We deliver"}}, About: []int64{asked},
+			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: r.cites("faq.md", "We deliver"), About: []int64{asked},
 		})
 		if err != nil {
 			return err

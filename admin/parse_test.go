@@ -134,6 +134,6 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(text, "$") {
 			eventOf(text)
 		}
-		require.False(t, strings.ContainsFunc(esc(text), func(r rune) bool { return r == '\n' || isControl(r) }))
+		require.False(t, strings.ContainsFunc(esc(text), func(r rune) bool { return r == '\n' || unicode.IsControl(r) }))
 	})
 }

@@ -4,63 +4,31 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"multis/bridgebridge"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
-
-// maxText is the length of the longest notice, in characters. With its HTML it stays well below what one event may hold.
-const maxText = 8000
-
-// fit makes Markdown sendable: not endless, and without the characters that the send gate refuses.
-func fit(markdown string) string {
-	markdown = strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !isControl(r) {
-			return r
-		}
-		return -1
-	}, markdown)
-	return clip(markdown, maxText)
-}
 
 // notice is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
 // it: what is too long for a message is then attached to its beginning as a file.
 func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Letter {
-	text := fit(markdown)
-	if !whole || len([]rune(text)) < maxText {
-		return outbox.Notice(room, text, kind)
+	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
+		return outbox.Notice(room, markdown, kind)
 	}
 	hint := ""
 	if at := strings.LastIndex(markdown, "\n\n"); at >= 0 {
-		hint = clip(markdown[at:], maxText/4)
+		hint = clip(markdown[at:], outbox.MaxNotice/4)
 	}
-	letter := outbox.Notice(room, fit(clip(markdown, maxText/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint), kind)
-	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.Notice(room, markdown, kind).Text + "\n")}
+	letter := outbox.Notice(room, clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
+	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.Plain(markdown) + "\n")}
 	return letter
 }
 
-// isControl reports whether r is a control character, or an override of the direction of writing.
-func isControl(r rune) bool {
-	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')
-}
-
 // line puts somebody else's words on one line, without control characters.
-func line(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case isControl(r):
-			return -1
-		default:
-			return r
-		}
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
+func line(s string) string { return text.OneLine(s) }
 
 // esc makes somebody else's words stand in Markdown as what they are.
 func esc(s string) string { return outbox.Escape(line(s)) }

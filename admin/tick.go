@@ -109,7 +109,7 @@ func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int
 		if err != nil {
 			return err
 		}
-		letter = outbox.Notice(room, fit(a.reminder(s, late)), outbox.Ring)
+		letter = outbox.Notice(room, a.reminder(s, late), outbox.Ring)
 		letter.Mention = s.CreatedBy
 	} else {
 		chat, err := store.ChatByID(ctx, tx, *s.ChatID)

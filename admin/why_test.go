@@ -11,6 +11,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // heardFrom stores a contact's message, received two seconds after it was written.
@@ -26,6 +27,14 @@ func (r *rig) heardFrom(c store.Chat, body string, ago time.Duration, action pol
 	})
 	r.exec("update messages set received_at = ts + interval '2 seconds' where id = $1", m.ID)
 	return m
+}
+
+// cites is a quote from a public document, which is called faq.md and names prices.md.
+func (r *rig) cites(source, quote string) []store.Span {
+	r.t.Helper()
+	span := storetest.Cite(r.t, r.st, policy.Public, store.KindKnowledge, "See prices.md.")
+	span.Source, span.Quote = source, quote
+	return []store.Span{span}
 }
 
 // answers queues a reply to a message and settles it, as a turn does.
@@ -70,7 +79,7 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 	), r.owner("/why"))
 
 	out := r.answers(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
-		store.Span{ChunkID: 1, Source: "[prices.md › Delivery, lines 12-14]", Quote: "Deliveries run Monday to Saturday."})
+		r.cites("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
 	explained := text(
 		"**Why I answered** in Ana · WhatsApp at 17:00",
 		"“do you deliver on Sundays?”",

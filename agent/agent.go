@@ -63,8 +63,6 @@ type Agent struct {
 	Options
 	now   func() time.Time
 	fence func() string
-	// toolFence stands around what is not our word about a tool: the same for all requests, so that a provider can keep them.
-	toolFence string
 }
 
 // New makes an agent.
@@ -72,7 +70,7 @@ func New(o Options) *Agent {
 	if o.Tools == nil {
 		o.Tools = tools.NewRegistry(tools.Tiers{})
 	}
-	return &Agent{Options: o, now: time.Now, fence: newFence, toolFence: newFence()}
+	return &Agent{Options: o, now: time.Now, fence: newFence}
 }
 
 const (

@@ -17,6 +17,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -43,23 +44,14 @@ type answer struct {
 
 // answerContact looks for a quoted answer in what the contact may see.
 func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (answer, error) {
-	scope, err := a.contactScope(ctx, chat)
-	if err != nil {
-		return answer{}, err
-	}
-	found, err := a.Search.AsContact(ctx, scope, search.Query{Text: question, Limit: modelPassages})
+	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return answer{}, err
 	}
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return answer{why: "Nothing in the public documents is about it."}, nil
 	}
-	if a.Memory != nil { // notes are among it
-		if err := a.Memory.Source(ctx, scope, found.Hits); err != nil {
-			return answer{}, err
-		}
-	}
-	result, err := a.write(ctx, chat, scope, waiting, question, found)
+	result, err := a.write(ctx, chat, waiting, question, found)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
@@ -75,7 +67,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	if err != nil || result.text == "" {
 		return result, err
 	}
-	return result, a.Search.RecordAccess(ctx, scope, result.used)
+	return result, a.Search.RecordAccess(ctx, policy.PublicScope(), result.used)
 }
 
 // quote answers with a passage's own words, when they carry enough of what the question is about.
@@ -138,10 +130,14 @@ const kindTurn = "turn"
 
 // write has the model answer a contact from passages, with the tools that a contact's turn has. Sentences without a quote that
 // stands in their passage are left out.
-func (a *Agent) write(ctx context.Context, chat store.Chat, scope policy.Scope, waiting []store.Message, question string, found search.Result) (answer, error) {
+func (a *Agent) write(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (answer, error) {
 	persona := a.personaOf(chat)
 	if !a.thinks(persona) {
 		return answer{}, llm.ErrNoModel
+	}
+	scope, err := a.contactScope(ctx, chat)
+	if err != nil {
+		return answer{}, err
 	}
 	task, err := a.turnTask(ctx, chat, waiting, question)
 	if err != nil {
@@ -245,7 +241,7 @@ func (r *run) contactAsked(ctx context.Context, chat store.Chat, waiting []store
 func (r *run) checked(out outcome) answer {
 	switch {
 	case out.handover != "":
-		return answer{why: "The model asked for a person.", words: out.handover}
+		return answer{why: "The model asked for a person.", words: r.unlinked(out.handover)}
 	case out.why != "":
 		return answer{why: out.why}
 	}
@@ -273,16 +269,23 @@ func (r *run) checked(out outcome) answer {
 	return result
 }
 
-// check holds a sentence's quote against the passage it names.
-func check(s sentence, hits []search.Hit) (store.Span, bool) {
-	if s.Source < 1 || s.Source > len(hits) || strings.TrimSpace(s.Text) == "" {
+// check holds a sentence and its quote against the passage it names. What is said to a contact rests on public documents alone.
+func (r *run) check(s sentence) (store.Span, bool) {
+	said := plain(s.Text)
+	if s.Source < 1 || s.Source > len(r.passages) || said == "" {
 		return store.Span{}, false
 	}
-	hit := hits[s.Source-1]
-	if !knowledge.CheckSpan(hit.Text, s.Quote) || !bears(hit, s.Text) {
+	hit := r.passages[s.Source-1]
+	if !r.citable(hit) || !knowledge.CheckSpan(hit.Text, s.Quote) || !bears(hit, said) {
 		return store.Span{}, false
 	}
 	return store.Span{ChunkID: hit.ChunkID, Source: knowledge.Cite(hit), Quote: s.Quote}, true
+}
+
+// citable tells whether a passage may be the source of an answer: to the owner any that he may read, to a contact public documents. A
+// contact's own words and the notes about him tell what he means, and prove nothing.
+func (r *run) citable(hit search.Hit) bool {
+	return r.caller.Owner || (hit.Role == policy.Public && hit.Kind == store.KindKnowledge)
 }
 
 func sources(spans []store.Span) []string {
@@ -308,25 +311,20 @@ func spanned(hits []search.Hit, spans []store.Span) []search.Hit {
 
 // plain takes out of a text what has no place in a network without markup: marks, and characters that nobody sees.
 func plain(s string) string {
-	s = strings.NewReplacer("**", "", "__", "", "`", "").Replace(s)
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case unicode.IsSpace(r):
+		if r != '\n' && unicode.IsSpace(r) {
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200d':
-			return -1
-		default:
-			return r
 		}
-	}, s))
+		return r
+	}, markup.Replace(text.Clean(s))))
 }
 
+var markup = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "")
+
 func (a *Agent) overBudgetText(over *llm.OverBudgetError) string {
-	text := "💶 " + outbox.Escape(over.Error()) + "."
+	why := "💶 " + outbox.Escape(over.Error()) + "."
 	if over.Cap == llm.CapRun {
-		return text // the next one has a budget of its own
+		return why // the next one has a budget of its own
 	}
-	return text + " I answer from documents only until midnight."
+	return why + " I answer from documents only until midnight."
 }

@@ -152,7 +152,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 	switch {
 	case out.handover != "":
 		done.Answer = policy.Redact(out.handover)
-		say.markdown = handedText(out)
+		say.markdown = r.handedText(out)
 		say.also = func(ctx context.Context, tx store.Tx) error { return a.passOn(ctx, tx, r.task, room, out.to) }
 	case out.text == "" && out.why != "":
 		done.State, done.Error = store.TaskFailed, out.why
@@ -267,9 +267,10 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 		return asked{}, err
 	}
 	m.before = before.summary.Body
+	fence := r.fence()
 	fixed := tokens(m.system(), m.asks, m.notes, m.before, m.work)
 	for _, s := range offered {
-		tool := r.shownTool(s)
+		tool := shownTool(s, fence)
 		if s.Name == tools.DelegateName || s.Name == tools.HandoffName {
 			tool.Description += r.colleaguesText()
 		}
@@ -277,7 +278,7 @@ func (r *run) asks(ctx context.Context, m material, hits []search.Hit, before co
 		fixed += tokens(s.Description, string(s.Schema))
 	}
 	m.hits, m.window = r.limits.choose(fixed, hits, before.said)
-	request := m.compose(r.fence())
+	request := m.compose(fence)
 	request.Tools, request.Purpose, request.Chat, request.JSON = base.Tools, base.Purpose, base.Chat, len(base.Tools) == 0
 	about := before.sources()
 	if r.caller.Message != 0 {
@@ -419,7 +420,7 @@ func (r *run) cited(answer string) sourced {
 		if answer = strings.TrimSpace(answer); answer == "" {
 			return sourced{markdown: "The model gave no answer."}
 		}
-		return sourced{markdown: escapeLines(answer) + noSource} // it did not keep to the form; the owner reads it, a contact never would
+		return sourced{markdown: escapeLines(r.unlinked(answer)) + noSource} // it did not keep to the form; the owner reads it, a contact never would
 	}
 	var text, list strings.Builder
 	var spans []store.Span
@@ -427,7 +428,7 @@ func (r *run) cited(answer string) sourced {
 		if text.Len() > 0 {
 			text.WriteByte(' ')
 		}
-		text.WriteString(outbox.Escape(strings.TrimSpace(s.Text)))
+		text.WriteString(outbox.Escape(strings.TrimSpace(r.unlinked(s.Text))))
 		span, ok := r.span(s)
 		if !ok {
 			continue

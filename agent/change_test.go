@@ -64,7 +64,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 
 func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 	t.Parallel()
-	hit := search.Hit{Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
+	hit := search.Hit{Role: policy.Public, Kind: store.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
 	quote := "Delivery costs 5 euro within the city"
 	for text, want := range map[string]bool{
 		"Delivery is 5 euro.":                                                     true,
@@ -78,7 +78,7 @@ func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 		"Visit www.evil.example now.":                                             false,
 		strings.Repeat("Delivery is cheap. ", 40):                                 false,
 	} {
-		_, ok := check(sentence{Text: text, Source: 1, Quote: quote}, []search.Hit{hit})
+		_, ok := (&run{passages: []search.Hit{hit}}).check(sentence{Text: text, Source: 1, Quote: quote})
 		require.Equal(t, want, ok, text)
 	}
 }

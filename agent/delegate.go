@@ -349,12 +349,12 @@ func (r *run) childAsked(ctx context.Context, parent store.Task) (asked, error) 
 func (r *run) sourced(text string) string {
 	d, err := readDraft(text)
 	if err != nil {
-		return text
+		return r.unlinked(text)
 	}
 	var said []string
 	for _, s := range d.Sentences {
-		line := strings.TrimSpace(s.Text)
-		if span, ok := check(s, r.passages); ok {
+		line := strings.TrimSpace(r.unlinked(s.Text))
+		if span, ok := r.check(s); ok {
 			line += " " + span.Source
 		}
 		said = append(said, line)

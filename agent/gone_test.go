@@ -165,10 +165,10 @@ func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
 func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, server := scripted(t, llmtest.Say(says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
-	b.equip()
 	from := b.recalling("oolong for me, as always")
+	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
@@ -190,7 +190,7 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	require.NoError(t, err)
 	b.says("What does delivery cost?", policy.ActionAnswer)
 	b.turn()
-	require.Contains(t, server.Requests()[0].Last(), "which is oolong")
+	require.Contains(t, server.Requests()[1].Last(), "which is oolong")
 	b.deleted(from)
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
 }

@@ -85,8 +85,8 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 }
 
 // handedText tells the owner who goes on.
-func handedText(out outcome) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", outbox.Escape(out.to), outbox.Escape(oneLine(out.handover)))
+func (r *run) handedText(out outcome) string {
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", outbox.Escape(out.to), outbox.Escape(oneLine(r.unlinked(out.handover))))
 }
 
 // handedOver is what the agent said that passed the question on, with the messages whose words may be in it.

@@ -215,7 +215,7 @@ func (b *beat) judged(ctx, working context.Context, r *run, out outcome, err err
 		return "", jobs.Final(fmt.Errorf("the model did not say whether something matters: %w", err))
 	}
 	task := r.end(store.TaskCompleted, out.text, "")
-	return b.conclude(ctx, &task, said)
+	return b.conclude(ctx, &task, said.unlinked(r))
 }
 
 // conclude writes down what was judged, and tells what matters, all in one transaction.

@@ -57,6 +57,8 @@ type run struct {
 	rounds   int
 	// passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	passages []search.Hit
+	// given is all that the model was given to read. An address that it names and that does not stand there is its own.
+	given []string
 	// shown is told how far it is: what was said so far, or what is done.
 	shown func(text string)
 
@@ -191,7 +193,7 @@ func (r *run) stream(ctx context.Context, request llm.Request) (llm.Response, er
 		if d.Text != "" {
 			text.WriteString(d.Text)
 			if words := soFar(text.String()); words != "" { // else nothing is there to be read yet
-				r.shown(words)
+				r.shown(r.unlinked(words))
 			}
 		}
 		if d.Call != nil {

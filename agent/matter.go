@@ -82,6 +82,14 @@ func readVerdict(text string) (verdict, error) {
 	return v.verdict, nil
 }
 
+// unlinked breaks the addresses that stand in nothing the model was given.
+func (v verdict) unlinked(r *run) verdict {
+	for i := range v.Tell {
+		v.Tell[i].Text, v.Tell[i].Draft = r.unlinked(v.Tell[i].Text), r.unlinked(v.Tell[i].Draft)
+	}
+	return v
+}
+
 const (
 	heartbeatRules = `You are %s, the owner's assistant, looking around by yourself. Nobody asked you anything; whatever you say interrupts the owner. Judge for each matter below
 whether the owner has to know of it now. A matter that settles itself, a closing phrase, an advertisement or an automatic message does not matter. Tools only read; you send nothing to anybody.`
@@ -143,7 +151,7 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		Purpose: kindHeartbeat, Chat: b.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
-		request.Tools = append(request.Tools, b.shownTool(s))
+		request.Tools = append(request.Tools, shownTool(s, fence))
 	}
 	return asked{Request: request, About: about}, nil
 }

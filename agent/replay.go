@@ -107,7 +107,7 @@ func (a *Agent) Replay(ctx context.Context, number int64, other llm.Model) (Repl
 	if err := json.Unmarshal(task.Request, &first); err != nil {
 		return Replayed{}, fmt.Errorf("read the request of task %d: %w", number, err)
 	}
-	r.first, r.passages = first.Request, first.Passages
+	r.begin(first)
 	return out, r.replay(ctx, &out, other)
 }
 
@@ -279,10 +279,10 @@ const replayText = 300
 func saidText(said llm.Response) string {
 	var parts []string
 	if said.Text != "" {
-		parts = append(parts, "“"+outbox.Escape(clip(oneLine(soFar(said.Text)), replayText))+"”")
+		parts = append(parts, "“"+outbox.Escape(policy.Unlinked(clip(oneLine(soFar(said.Text)), replayText)))+"”")
 	}
 	for _, c := range said.Calls {
-		parts = append(parts, "calls "+outbox.Escape(clip(c.Name+" "+compact(c.Args), replayText)))
+		parts = append(parts, "calls "+outbox.Escape(policy.Unlinked(clip(c.Name+" "+compact(c.Args), replayText))))
 	}
 	if len(parts) == 0 {
 		return "nothing"

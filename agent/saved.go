@@ -60,7 +60,7 @@ func (a *Agent) target(ctx context.Context, text string) (chat int64, problem st
 // drafts has what an answer wants to write to the chat it is about held as a draft, until the owner said yes. Nil: it writes nothing.
 func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx store.Tx) error {
 	d, err := readDraft(answer)
-	text := clip(strings.TrimSpace(d.Message), maxDraftText)
+	text := clip(strings.TrimSpace(r.unlinked(d.Message)), maxDraftText)
 	if err != nil || text == "" || r.task.Target == nil {
 		return nil
 	}

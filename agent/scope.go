@@ -91,12 +91,15 @@ func (p places) lookedIfNamed() string {
 
 // span holds a sentence against the passage it names, and counts what a model made up.
 func (r *run) span(s sentence) (store.Span, bool) {
-	span, ok := check(s, r.passages)
+	span, ok := r.check(s)
 	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
 		r.invented++
 	}
 	return span, ok
 }
+
+// unlinked is what a model says with the addresses broken that stand in nothing it was given.
+func (r *run) unlinked(said string) string { return policy.Unlinked(said, r.given...) }
 
 // countInvented notes how many citations were made up.
 func (r *run) countInvented(ctx context.Context) {

@@ -42,17 +42,23 @@ func resultOfStep(s store.Step, res *tools.Result) error {
 	return nil
 }
 
-// resultMessage is a result as the model reads it: fenced, because nothing is known of who wrote it. Passages get their numbers.
+// resultMessage is a result as the model reads it: fenced, because nothing is known of who wrote it. Passages get their numbers; those
+// that may not be a source get none.
 func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Message {
 	var b strings.Builder
 	if res.ForLLM != "" {
 		fmt.Fprintf(&b, "%s result of %s\n%s\n", fence, oneLine(c.Name), res.ForLLM)
 	}
 	for _, hit := range res.Passages {
+		if !r.citable(hit) {
+			fmt.Fprintf(&b, "%s remembered, no source: %s\n%s\n", fence, oneLine(knowledge.Cite(hit)), hit.Text)
+			continue
+		}
 		r.passages = append(r.passages, hit)
 		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, len(r.passages), oneLine(knowledge.Cite(hit)), hit.Text)
 	}
 	fmt.Fprintf(&b, "%s end", fence)
+	r.given = append(r.given, b.String())
 	return llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: b.String(), IsError: res.IsError}
 }
 

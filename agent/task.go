@@ -83,8 +83,27 @@ func (r *run) claim(ctx context.Context, opened store.Task, build func(ctx conte
 		}
 		r.task.About = first.About
 	}
-	r.first, r.passages = first.Request, first.Passages
+	r.begin(first)
 	return nil
+}
+
+// begin notes what the model is asked, and what it is given to read with it.
+func (r *run) begin(first asked) {
+	r.first, r.passages = first.Request, first.Passages
+	for _, m := range first.Request.Messages {
+		r.given = append(r.given, othersWords(m.Text))
+	}
+}
+
+// othersWords is a prompt without what the assistant said itself: that is no source of an address.
+func othersWords(prompt string) string {
+	var b strings.Builder
+	for line := range strings.Lines(prompt) {
+		if !strings.HasPrefix(line, speaker(policy.AuthorMultisBot)+": ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // redactAsked is what a model is asked, as it is stored.

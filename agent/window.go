@@ -168,7 +168,8 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64, agent string) error
 	if err != nil {
 		return err
 	}
-	resp, err := llm.Complete(ctx, model, a.summaryRequest(chat, older))
+	request := a.summaryRequest(chat, older)
+	resp, err := llm.Complete(ctx, model, request)
 	var over *llm.OverBudgetError
 	if errors.Is(err, llm.ErrNoModel) || errors.As(err, &over) {
 		return nil
@@ -176,7 +177,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64, agent string) error
 	if err != nil {
 		return err
 	}
-	text := clip(oneLine(resp.Text), summaryLength)
+	text := clip(policy.Unlinked(oneLine(resp.Text), othersWords(request.Messages[0].Text)), summaryLength)
 	if text == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}

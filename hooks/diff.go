@@ -2,7 +2,8 @@ package hooks
 
 import (
 	"strings"
-	"unicode"
+
+	"multis/text"
 )
 
 // diff is what tells two versions of a page apart, in the order of the page.
@@ -47,20 +48,8 @@ func clipLines(lines []string, most int) string {
 	return b.String()
 }
 
-// oneLine makes text of strangers fit for a line that is shown: no breaks, nothing that nobody sees or that turns the direction.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return -1
-		default:
-			return r
-		}
-	}, strings.ToValidUTF8(s, "�"))
-	return strings.Join(strings.Fields(s), " ")
-}
+// oneLine makes text of strangers fit for a line that is shown.
+func oneLine(s string) string { return text.OneLine(s) }
 
 // clip shortens a text to n characters.
 func clip(s string, n int) string {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -232,19 +231,13 @@ func readBullets(text string, said []store.Message) ([]Bullet, error) {
 	return kept, nil
 }
 
-var linkForm = regexp.MustCompile(`(?i)\b(?:https?://|www\.|matrix:)\S+`)
-
-// withoutLinks takes out of a text the addresses that stand in none of its messages.
-func withoutLinks(text string, from []store.Message) string {
-	text = linkForm.ReplaceAllStringFunc(text, func(link string) string {
-		for _, m := range from {
-			if strings.Contains(m.Body, link) {
-				return link
-			}
-		}
-		return ""
-	})
-	return strings.Join(strings.Fields(text), " ")
+// withoutLinks breaks the addresses in a text that stand in none of its messages.
+func withoutLinks(said string, from []store.Message) string {
+	bodies := make([]string, len(from))
+	for i, m := range from {
+		bodies[i] = m.Body
+	}
+	return strings.Join(strings.Fields(policy.Unlinked(said, bodies...)), " ")
 }
 
 // briefModel is the model that writes a brief: that of the room it is told in.

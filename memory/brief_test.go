@@ -56,7 +56,7 @@ func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
 	require.ElementsMatch(t, []int64{fence.ID, asks.ID}, b.About)
 
 	r.script = llmtest.Say(`{"bullets": [{"kind": "happened", "text": "Done: https://fence.example/a and https://evil.example", "from": [2]}]}`)
-	require.Equal(t, "Done: https://fence.example/a and", r.brief(r.lastDay()).Bullets[0].Text)
+	require.Equal(t, "Done: https://fence.example/a and evil[.]example", r.brief(r.lastDay()).Bullets[0].Text)
 }
 
 func TestABriefAsksAModelOnceForFiftyChats(t *testing.T) {

@@ -88,6 +88,7 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 	if err != nil {
 		return err
 	}
+	unlink(taken, messages, current)
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
 		return m.write(ctx, tx, chat, known, batch{messages: messages, taken: taken, offered: current})
 	})

@@ -147,6 +147,20 @@ func (f *found) tidy(count int) bool {
 	return f.Kind.Valid() && f.Kind != store.NoteByHand && f.Text != "" && len(f.From) > 0
 }
 
+// unlink breaks the addresses in what was found that stand neither in the messages nor in the notes it was made from.
+func unlink(taken []found, messages []store.Message, notes []store.Note) {
+	var said []string
+	for _, m := range messages {
+		said = append(said, m.Body)
+	}
+	for _, n := range notes {
+		said = append(said, n.Body)
+	}
+	for i := range taken {
+		taken[i].Text = policy.Unlinked(taken[i].Text, said...)
+	}
+}
+
 // due reads the day of an action. Without an hour it is the end of the day's work; nil when none was said that is a day.
 func (f *found) due(zone *time.Location) *time.Time {
 	for form, hour := range map[string]time.Duration{time.DateOnly: 18 * time.Hour, "2006-01-02T15:04": 0, "2006-01-02T15:04:05": 0} {

@@ -78,7 +78,7 @@ func (l *Live) Show(ctx context.Context, markdown string) bool {
 
 // send asks the gate like anything that goes out.
 func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
-	letter := Notice(l.room, markdown, Answer)
+	letter := Notice(l.room, markdown, Answer).cleaned()
 	letter.Replace = l.event
 	room, err := store.ChatByID(ctx, l.box.store.DB(), l.room.ID)
 	if err != nil {

@@ -117,14 +117,16 @@ type relation struct {
 	Key   string     `json:"key,omitempty"`
 }
 
-// Queue writes a letter, without the secrets of the configuration, with the gate's decision and, if it may go, the job that sends it, or for a draft the one that shows it. The
-// decision is the caller's reason when it may not.
+// Queue writes a letter, without the secrets of the configuration, with the gate's decision and, if it may go, the job that sends it, or
+// for a draft the one that shows it. The decision is the caller's reason when it may not. A notice that may not go is an error: the owner
+// would never know of it.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
-	l.Text, l.HTML = policy.Hide(l.Text), policy.Hide(l.HTML)
+	l = l.cleaned()
 	chat, err := current(ctx, tx, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
+	l.Chat.ID = chat.ID
 	now, err := b.standing(ctx, tx, chat, uuid.Nil)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
@@ -133,11 +135,18 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
+	rest, err := b.groundsOf(ctx, tx, l, now.Name)
+	if err != nil {
+		return uuid.Nil, policy.Decision{}, err
+	}
 	var decision policy.Decision
 	for _, r := range rows { // all of them go, or none
-		if decision = b.judge(chat, r.out, r.c, now); !decision.Allow {
+		if decision = policy.Gate(rest.under(b.input(chat, r.out, r.c, now), r)); !decision.Allow {
 			break
 		}
+	}
+	if l.Purpose == policy.PurposeNotice && !decision.Allow {
+		return uuid.Nil, decision, refusedNotice(decision)
 	}
 	state := store.OutQueued
 	switch {
@@ -184,7 +193,7 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 // because what is done in a chat is told there, and two rows held at once are two transactions that can block each other.
 func current(ctx context.Context, tx store.Tx, l Letter) (store.Chat, error) {
 	if l.Purpose == policy.PurposeNotice {
-		return store.ChatByID(ctx, tx, l.Chat.ID)
+		return noticeRoom(ctx, tx, l.Chat.ID)
 	}
 	return store.ShareChat(ctx, tx, l.Chat.ID)
 }
@@ -269,6 +278,11 @@ func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out
 
 // judge puts the row before the gate.
 func (b *Box) judge(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
+	return policy.Gate(b.input(chat, o, c, s))
+}
+
+// input is what the gate looks at. What a reply rests on was looked at when it was queued, and its bytes have not changed since.
+func (b *Box) input(chat store.Chat, o store.Out, c content, s store.Standing) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.rules.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
@@ -284,7 +298,7 @@ func (b *Box) judge(chat store.Chat, o store.Out, c content, s store.Standing) p
 			in.Body, in.Reacts = to.Key, true
 		}
 	}
-	return policy.Gate(in)
+	return in
 }
 
 // Outlook is how things stand for what could be said in a chat.
@@ -406,7 +420,9 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		case decision.Allow:
 			room = *chat.RoomID
 			return nil
-		case decision.Code.Homeless() && chat.Kind != policy.KindAdmin:
+		case o.Purpose == policy.PurposeNotice:
+			return b.moveNotice(ctx, tx, o, decision)
+		case decision.Code.Homeless():
 			return b.homeless(o, decision)
 		default:
 			return b.drop(ctx, tx, o, decision.Code, decision.Why)
@@ -430,25 +446,6 @@ func (b *Box) homeless(o store.Out, d policy.Decision) error {
 		return jobs.Later(b.moveWait(o))
 	}
 	return jobs.Final(errors.New(d.Why))
-}
-
-// retractWait is how long a deletion waits for the send that was under way.
-const retractWait = time.Second
-
-// Retract deletes what was said from its room, because what it quoted or answered was deleted. It waits for a send under way.
-func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
-	o, err := store.OutByID(ctx, b.store.DB(), out)
-	if err != nil {
-		return err
-	}
-	switch {
-	case o.EventID != nil:
-		return b.sender.Retract(ctx, o)
-	case o.State == store.OutDropped, o.State == store.OutFailed, o.State == store.OutHeld:
-		return nil // it never left, and what is emptied never will
-	default:
-		return jobs.Later(retractWait)
-	}
 }
 
 // giveUpTime bounds the last transaction of a row, which is made even when the job's own time is over.

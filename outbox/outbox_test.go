@@ -91,7 +91,8 @@ func (b *bundle) queue(l Letter) (out uuid.UUID, d policy.Decision) {
 }
 
 func (b *bundle) reply(text string) Letter {
-	return Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Quote: "quoted"}}}
+	b.t.Helper()
+	return Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, store.KindKnowledge, text)}}
 }
 
 func (b *bundle) row(out uuid.UUID) store.Out {

@@ -9,6 +9,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // File is a file to send. What is said with it is its caption, where the network takes captions.
@@ -33,6 +34,8 @@ const (
 	partLength = 1500 // characters of a message that is still read on a phone
 	maxParts   = 3
 	teaser     = 300 // characters of a text that goes as a file, said with it
+	plainText  = "text/plain"
+	longName   = "message.txt" // of that file
 )
 
 // row is one event of a letter.
@@ -56,16 +59,16 @@ func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
 	if chat.Features.MaxText > 0 {
 		limit = min(limit, chat.Features.MaxText)
 	}
-	text := strings.TrimSpace(l.Text)
-	parts := split(text, limit-len([]rune(mark)))
+	whole := strings.TrimSpace(l.Text)
+	parts := split(whole, limit-len([]rune(mark)))
 	if len(parts) > maxParts {
-		file := File{Name: "message.txt", MIME: "text/plain", Data: []byte(text + "\n")}
+		file := File{Name: longName, MIME: plainText, Data: []byte(whole + "\n")}
 		short := l
-		short.File, short.Text = &file, clip(firstLine(text), min(teaser, limit-len([]rune(mark))))
+		short.File, short.Text = &file, text.Clip(firstLine(whole), min(teaser, limit-len([]rune(mark))))
 		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
 			return b.withFile(chat, short, name)
 		}
-		parts = []string{text} // the gate says why not
+		parts = []string{whole} // the gate says why not
 	}
 	var rows []row
 	for _, part := range parts {
@@ -150,12 +153,4 @@ func split(text string, limit int) []string {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); n > 0 && len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

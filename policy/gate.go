@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"multis/text"
 )
 
 // MaxBody is the length in bytes of the longest text that goes into one event. Matrix allows 65,536 for all of it.
@@ -25,6 +26,8 @@ const (
 	PurposeDraft    Purpose = "draft"    // the very bytes the owner approved
 	PurposeOperator Purpose = "operator" // what a person typed at the desk
 	PurposeNotice   Purpose = "notice"   // anything for the admin room
+	// PurposeRedaction deletes a message of ours, anywhere, because somebody deleted what it answered or quoted.
+	PurposeRedaction Purpose = "redaction"
 )
 
 // automatic reports whether no person stands behind this very text.
@@ -61,7 +64,9 @@ type GateInput struct {
 	Now time.Time
 	Presence
 	Addressed bool // the message that is answered called the assistant by its name
-	HasSpan   bool // a verbatim span was found in a source for what is said
+	HasSpan   bool // a verbatim span was found in a public document for what is said
+	// Unsupported is the first number, address or other claim of the text that stands in none of its sources; empty for none.
+	Unsupported string
 
 	Sent, SendCap Rate // texts sent to the contact so far, and how many are sent
 
@@ -96,11 +101,11 @@ func Gate(in GateInput) Decision {
 // checkPlace keeps the bot out of contacts' chats and the owner's voice out of the admin room.
 func checkPlace(in GateInput) Code {
 	switch {
-	case !in.Purpose.toContact() && in.Purpose != PurposeNotice:
+	case !in.Purpose.toContact() && in.Purpose != PurposeNotice && in.Purpose != PurposeRedaction:
 		return CodeUnknownPurpose
 	case in.Kind != KindAdmin && !in.Kind.portal():
 		return CodeNoChat
-	case (in.Kind == KindAdmin) != (in.Purpose == PurposeNotice):
+	case in.Purpose != PurposeRedaction && (in.Kind == KindAdmin) != (in.Purpose == PurposeNotice):
 		return CodeUnknownPurpose
 	case in.Kind == KindAdmin && in.As != AsBot, in.Kind.portal() && in.As != AsOwner:
 		return CodeWrongSender
@@ -118,6 +123,8 @@ func checkRoom(in GateInput) Code {
 		return CodeTombstoned
 	case in.Kind.portal() && !in.Verified:
 		return CodeUnverified
+	case in.Purpose == PurposeRedaction:
+		return "" // it has no text that could be read
 	case in.Encryption != EncryptionNo && in.Encryption != EncryptionYes:
 		return CodeEncryptionUnknown
 	default:
@@ -181,14 +188,16 @@ func checkCaps(in GateInput) Code {
 	}
 }
 
-// checkBody looks at the text itself.
+// checkBody looks at the text itself. A redaction has none.
 func checkBody(in GateInput) Code {
 	switch {
-	case strings.TrimFunc(in.Body, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }) == "":
+	case in.Purpose == PurposeRedaction:
+		return ""
+	case strings.TrimSpace(text.Clean(in.Body)) == "":
 		return CodeEmpty
 	case len(in.Body) > MaxBody:
 		return CodeTooLong
-	case !utf8.ValidString(in.Body) || strings.ContainsFunc(in.Body, isControl):
+	case in.Body != text.Clean(in.Body):
 		return CodeControl
 	case in.Kind == KindAdmin:
 		return ""
@@ -198,21 +207,10 @@ func checkBody(in GateInput) Code {
 		return CodeBridgeCommand
 	case in.Purpose == PurposeReply && !in.HasSpan:
 		return CodeNoSource
+	case in.Purpose == PurposeReply && in.Unsupported != "":
+		return CodeUnsupported
 	default:
 		return ""
-	}
-}
-
-// isControl reports whether r has no business in a text: control characters but tab and line end, and the overrides of
-// writing direction that make a text look like another.
-func isControl(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-		return true
-	default:
-		return unicode.IsControl(r)
 	}
 }
 
@@ -229,6 +227,8 @@ func (in GateInput) sentence(code Code) string {
 		return fmt.Sprintf("I already sent %d texts to this chat within a day; %d are allowed.", in.Sent.Day, in.SendCap.Day)
 	case CodeNetworkLimit:
 		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body), in.Features.MaxText)
+	case CodeUnsupported:
+		return fmt.Sprintf("“%s” stands in none of the sources.", text.Clip(text.OneLine(in.Unsupported), 60))
 	case CodeTooLong:
 		return fmt.Sprintf("The text has %d bytes; %d go into one message.", len(in.Body), MaxBody)
 	default:
@@ -244,6 +244,8 @@ func (in GateInput) allowedSentence() string {
 		return "You approved this very text."
 	case PurposeOperator:
 		return "A person wrote this text."
+	case PurposeRedaction:
+		return "It deletes a message of mine."
 	default: // multis itself writes to a contact
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)

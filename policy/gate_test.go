@@ -25,6 +25,16 @@ func aReply(change func(*GateInput)) GateInput {
 	return in
 }
 
+// aRedaction deletes a message of ours in a chat: it may be done.
+func aRedaction(change func(*GateInput)) GateInput {
+	return aReply(func(in *GateInput) {
+		in.Purpose, in.MsgType, in.Body, in.HasSpan = PurposeRedaction, "", "", false
+		if change != nil {
+			change(in)
+		}
+	})
+}
+
 // aNotice is a message into the admin room: it may be sent.
 func aNotice(change func(*GateInput)) GateInput {
 	in := GateInput{
@@ -61,6 +71,11 @@ func TestGateAllows(t *testing.T) {
 		{"several lines", aReply(func(in *GateInput) { in.Body = "Monday:\n\t9:00" })},
 		{"a family of emoji, which holds joiners", aReply(func(in *GateInput) { in.Body = "👨‍👩‍👧 welcome" })},
 		{"a notice into the admin room", aNotice(nil)},
+		{"a redaction in a chat", aRedaction(nil)},
+		{"a redaction while the owner writes, past the caps, in a silent chat", aRedaction(func(in *GateInput) {
+			in.Mode, in.OwnerWroteAt, in.Sent, in.Encryption = ModeSilent, in.Now, Rate{100, 1000}, EncryptionUnknown
+		})},
+		{"a redaction in the admin room while everything is paused", aRedaction(func(in *GateInput) { in.Kind, in.As, in.PausedAll = KindAdmin, AsBot, true })},
 		{"a message into the admin room while everything is paused", aNotice(func(in *GateInput) { in.PausedAll = true })},
 		{"an answer in the admin room about a bridge's command", aNotice(func(in *GateInput) { in.Body, in.MsgType = "!wa login", "m.text" })},
 	}
@@ -128,7 +143,14 @@ func TestGateDenies(t *testing.T) {
 		{"a turned direction of writing", aReply(func(in *GateInput) { in.Body = "pay \u202e001" }), CodeControl},
 		{"broken UTF-8", aReply(func(in *GateInput) { in.Body = "caf\xe9" }), CodeControl},
 		{"a bridge's command", aReply(func(in *GateInput) { in.Body = "!wa logout" }), CodeBridgeCommand},
-		{"a bridge's command behind blanks", aReply(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeBridgeCommand},
+		{"a bridge's command behind blanks", aReply(func(in *GateInput) { in.Body = " \n!wa logout" }), CodeBridgeCommand},
+		{"a bridge's command behind what nobody sees", aReply(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeControl},
+		{"a character that nobody sees", aReply(func(in *GateInput) { in.Body = "4\u200b9 euro" }), CodeControl},
+		{"a number that no source says", aReply(func(in *GateInput) { in.Unsupported = "49" }), CodeUnsupported},
+		{"a redaction in an off chat", aRedaction(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
+		{"a redaction while everything is paused", aRedaction(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
+		{"a redaction in the owner's name in the admin room", aRedaction(func(in *GateInput) { in.Kind = KindAdmin }), CodeWrongSender},
+		{"a redaction in a room no bridge made", aRedaction(func(in *GateInput) { in.Verified = false }), CodeUnverified},
 		{"a draft that is a bridge's command", aReply(func(in *GateInput) { in.Purpose, in.Body = PurposeDraft, "!tg login" }), CodeBridgeCommand},
 	}
 	for _, test := range tests {
@@ -184,6 +206,11 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 			continue
 		}
 		allowed++
+		if in.Purpose == PurposeRedaction {
+			require.True(t, in.Kind == KindAdmin || (in.Kind.portal() && in.Verified && !in.PausedAll && in.Mode.Valid() && in.Mode != ModeOff), "%+v", in)
+			require.Equal(t, in.Kind == KindAdmin, in.As == AsBot, "%+v", in)
+			continue
+		}
 		require.Contains(t, []Encryption{EncryptionNo, EncryptionYes}, in.Encryption, "%+v", in)
 		require.True(t, in.HasRoom && !in.Tombstoned, "%+v", in)
 		require.NotEmpty(t, strings.TrimSpace(in.Body), "%+v", in)
@@ -214,7 +241,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 func randomGateInput(rng *rand.Rand) GateInput {
 	now := time.Unix(1_795_000_000+rng.Int64N(1e6), 0)
 	return GateInput{
-		Purpose:    oneOf(rng, PurposeReply, PurposeGreeting, PurposeHandover, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
+		Purpose:    oneOf(rng, PurposeRedaction, PurposeReply, PurposeGreeting, PurposeHandover, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
 		As:         oneOf(rng, AsOwner, AsBot, ""),
 		Mode:       oneOf(rng, ModeBusiness, ModePersonal, ModeSilent, ModeOff, "", "loud"),
 		Kind:       oneOf(rng, KindDM, KindGroup, KindSpace, KindSelf, KindAdmin, ""),

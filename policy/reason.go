@@ -53,6 +53,7 @@ const (
 	CodeUnverified        Code = "unverified"
 	CodeEncryptionUnknown Code = "encryption_unknown"
 	CodeNoSource          Code = "no_source"
+	CodeUnsupported       Code = "unsupported"
 	CodeNotice            Code = "notice"
 	CodeEmpty             Code = "empty"
 	CodeTooLong           Code = "too_long"
@@ -76,7 +77,7 @@ const (
 // AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
 func (c Code) AboutText() bool {
 	switch c {
-	case CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
+	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
 		CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions:
 		return true
 	default:
@@ -176,6 +177,8 @@ func (c Code) gateSentence() string {
 		return "I do not know whether the room is encrypted, so I send nothing in plain text."
 	case CodeNoSource:
 		return "No quoted source stands behind the answer."
+	case CodeUnsupported:
+		return "A number or an address in it stands in none of its sources."
 	case CodeNotice:
 		return "Bridges drop notices; it must be plain text."
 	case CodeEmpty:

@@ -42,7 +42,7 @@ func (r Role) Chat() (int64, bool) {
 	return chatID, err == nil && chatID > 0 && UserRole(chatID) == r
 }
 
-// Scope is the set of roles a read is made with. It can only be built by ContactScope and OwnerScope; the zero value sees
+// Scope is the set of roles a read is made with. It can only be built by PublicScope, ContactScope and OwnerScope; the zero value sees
 // nothing and is refused by Setting.
 type Scope struct {
 	roles []Role
@@ -56,6 +56,9 @@ func ContactScope(chatIDs ...int64) Scope {
 	}
 	return newScope([]Role{Public}, chatIDs)
 }
+
+// PublicScope is what anybody may see, and all that an answer to a contact may rest on.
+func PublicScope() Scope { return newScope([]Role{Public}, nil) }
 
 // OwnerScope is what the owner sees: public data, his own, and the chats he named. With a chat that cannot exist it is the
 // zero scope.

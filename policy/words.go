@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"multis/text"
 )
 
 // Addressed reports whether the text calls the assistant by its name: as a whole word, in any case. A name that is part of
@@ -114,8 +116,8 @@ func isSpaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// isInvisible reports whether r is drawn as nothing at all: zero-width blanks and joiners, soft hyphens, marks of direction.
-func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
+// isInvisible reports whether r is drawn as nothing at all.
+func isInvisible(r rune) bool { return text.IsInvisible(r) }
 
 // fold makes texts comparable: one case, one blank for any run of them, no invisible characters, nothing around it.
 func fold(text string) []rune {

@@ -169,6 +169,15 @@ func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]
 	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
+// PublicChunks reads chunks of public documents by id, and nothing else: it takes everybody else's rights from the transaction.
+func PublicChunks(ctx context.Context, tx Tx, ids []int64) ([]ChunkText, error) {
+	if err := SetScope(ctx, tx, policy.PublicScope()); err != nil {
+		return nil, err
+	}
+	found, err := ChunkTexts(ctx, tx, policy.PublicScope(), ids)
+	return slices.DeleteFunc(found, func(c ChunkText) bool { return c.Kind != KindKnowledge }), err
+}
+
 // Each role is asked for its newest chunk of each kind, and those with the newest of all for more: a scope may have thousands of roles.
 const recentChunksSQL = chunkTextSQL + `(
 		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,

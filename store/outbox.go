@@ -114,6 +114,13 @@ func EmptyAnswers(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]u
 	return scalars[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
 }
 
+const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
+
+// ReaddressOut has a row that waits go to another chat, behind what waits there, as an event of its own.
+func ReaddressOut(ctx context.Context, tx Tx, out uuid.UUID, chat int64, content json.RawMessage) error {
+	return exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
+}
+
 // Emptied tells whether what the row said was taken back.
 func (o Out) Emptied() bool { return string(o.Content) == "{}" }
 

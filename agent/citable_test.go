@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+	"multis/tools"
+)
+
+// remember gives the agent a memory in which the passage of a note stands, with the role of Ana's chat.
+func (b *bundle) remember(note string) {
+	b.t.Helper()
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	role := policy.UserRole(b.chat.ID)
+	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
+		_, err := store.ReplaceDocument(context.Background(), tx, store.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
+			[]store.Chunk{{Key: "note", Content: note, Words: search.IndexText("", "", note)}})
+		return err
+	}))
+}
+
+func TestANoteAboutAContactIsNotQuotedToHim(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.remember("- Ana always haggles about zithers and pays late.")
+	b.says("What about zithers, and who pays late?", policy.ActionAnswer)
+	b.turn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	require.Contains(t, b.ask("what is it with Ana and zithers?"), "haggles", "the owner is told")
+}
+
+func TestAContactsOwnWordsAreNoSource(t *testing.T) {
+	t.Parallel()
+	const lie = "grand piano tuning costs 1 euro, as agreed"
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "grand piano tuning"}),
+		llmtest.Reply{Text: says("Grand piano tuning costs 1 euro, as agreed.", 2, lie)},
+	))
+	b := setup(t, model)
+	b.remember("- " + lie)
+	b.says(lie, policy.ActionArchive)
+	require.NoError(t, b.agent.Memory.Archive(context.Background()))
+	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
+	b.says("What does grand piano tuning cost?", policy.ActionAnswer)
+	b.turn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	last := server.Requests()[1].Last()
+	require.Contains(t, last, lie, "it helps to understand what is meant")
+	require.Contains(t, last, "remembered, no source: ")
+	require.NotContains(t, last, "passage 2", "and has no number to cite it by")
+}
+
+func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
+	t.Parallel()
+	note := search.Hit{ChunkID: 7, Role: policy.UserRole(1), Kind: store.KindConversation, Text: "Grand piano tuning costs 1 euro."}
+	s := sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
+	r := &run{passages: []search.Hit{note}}
+	_, ok := r.check(s)
+	require.False(t, ok)
+	r.caller.Owner = true
+	_, ok = r.check(s)
+	require.True(t, ok)
+}
+
+func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	said := ""
+	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: says(said, 1, "Delivery costs 5 euro within the city.")}
+	})
+	b := setup(t, model)
+	for _, wrong := range []string{
+		"Delivery is 4**9 euro.", "Delivery is 4\u200b9 euro.", "Delivery is ４９ euro.", "Delivery is ٤٩ euro.", "Delivery is ④⑨ euro.", "Delivery is ⅩⅬⅨ euro.", "Delivery is forty-nine euro.",
+		"Delivery is free of charge.", "Pay at paypal.me/owner.", "See evil。com.", "See evil.c**om.", "See пример.рф.",
+	} {
+		said = wrong
+		b.says("What does delivery cost within the city?", policy.ActionAnswer)
+		b.turn()
+	}
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	said = "Delivery is five\u2069 euro."
+	_, err := b.store.DB().Exec(context.Background(), "delete from escalations")
+	require.NoError(t, err)
+	b.says("What does delivery cost within the city, please?", policy.ActionAnswer)
+	b.turn()
+	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.sent(b.chat)[1])
+}
+
+func TestAMessageWithCharactersThatNobodySeesIsStillEscalated(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	row := b.says("\u2068@Nora\u2069 can you fix\u202e my bicycle?", policy.ActionAnswer)
+	b.turn()
+	told := b.sent(b.admin)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "can you fix my bicycle")
+	require.Equal(t, codeHandedOver, b.message(row).Code)
+}
+
+func TestWhoeverCannotBeToldOfIsNotSaidToBeHandedOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	ctx := context.Background()
+	row := b.says("Can you fix my bicycle?", policy.ActionAnswer)
+	_, err := b.store.DB().Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
+	require.NoError(t, err)
+	require.Error(t, b.agent.Turn(ctx, b.chat.ID, "1.1", true))
+	require.Nil(t, b.message(row).AnsweredAt)
+	require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
+	_, err = b.store.DB().Exec(ctx, "update chats set room_id = '!admin:x' where id = $1", b.admin.ID)
+	require.NoError(t, err)
+	b.turn()
+	require.Len(t, b.sent(b.admin), 1)
+}
+
+func TestAnAddressThatAModelMadeUpIsNoLinkForTheOwner(t *testing.T) {
+	t.Parallel()
+	replies := []string{
+		`{"sentences":[{"text":"See https://evil.example/?d=secret and https://shop.example/prices.","source":1,"quote":"Prices are at https://shop.example/prices today."}]}`,
+		"Look at https://evil.example/?d=secret now.",
+	}
+	model, _ := scripted(t, inTurn(llmtest.Reply{Text: replies[0]}, llmtest.Reply{Text: replies[1]}))
+	b := setup(t, model)
+	b.learn("links.md", "# Links\n\nPrices are at https://shop.example/prices today.\n")
+	for _, question := range []string{"where are the prices today?", "where are the prices, again?"} {
+		text := b.ask(question)
+		require.NotContains(t, text, "https://evil.example")
+		require.NotContains(t, text, "evil.example")
+		require.Contains(t, text, "evil[.]example")
+	}
+	require.Contains(t, b.sent(b.admin)[0], "https://shop.example/prices.", "what a source names stays a link")
+	var html string
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(content->>'formatted_body', ' ') from outbox").Scan(&html))
+	require.NotContains(t, html, "evil.example")
+}

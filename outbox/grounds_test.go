@@ -1,0 +1,73 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
+	t.Parallel()
+	const text = "Grand piano tuning costs 1 euro, as agreed."
+	for name, c := range map[string]struct {
+		role policy.Role
+		kind store.Kind
+		want policy.Code
+	}{
+		"a public document":           {policy.Public, store.KindKnowledge, policy.CodeAllowed},
+		"a document of the owner's":   {policy.Admin, store.KindKnowledge, policy.CodeNoSource},
+		"what is noted of the chat":   {"", store.KindConversation, policy.CodeNoSource},
+		"a document of the chat":      {"", store.KindKnowledge, policy.CodeNoSource},
+		"a public note, if one comes": {policy.Public, store.KindConversation, policy.CodeNoSource},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			role := c.role
+			if role == "" {
+				role = policy.UserRole(b.chat.ID)
+			}
+			l := Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(t, b.store, role, c.kind, text)}}
+			_, d := b.queue(l)
+			require.Equal(t, c.want, d.Code, d.Why)
+			l.Spans = append(l.Spans, storetest.Cite(t, b.store, policy.Public, store.KindKnowledge, text))
+			_, d = b.queue(l)
+			require.Equal(t, c.want, d.Code, "one span that counts does not make up for one that does not")
+		})
+	}
+	b := setup(t)
+	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{ChunkID: 99, Quote: text}}})
+	require.Equal(t, policy.CodeNoSource, d.Code)
+}
+
+func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	source := storetest.Cite(t, b.store, policy.Public, store.KindKnowledge, "Delivery costs 5 euro. See shop.de.")
+	for text, want := range map[string]policy.Code{
+		"It is 5 euro, see shop.de.": policy.CodeAllowed,
+		"It is five\u2069 euro.":     policy.CodeAllowed,
+		"It is 4\u200b9 euro.":       policy.CodeUnsupported,
+		"It is 4**9 euro.":           policy.CodeUnsupported,
+		"It is ⁴⁹ euro.":             policy.CodeUnsupported,
+		"It is forty-nine euro.":     policy.CodeUnsupported,
+		"It is free.":                policy.CodeUnsupported,
+		"See evil.c**om.":            policy.CodeUnsupported,
+		paragraphs(3, 700) + " 49":   policy.CodeUnsupported,
+		paragraphs(9, 700) + " 49":   policy.CodeUnsupported,
+	} {
+		_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{source}})
+		require.Equal(t, want, d.Code, text)
+	}
+	// What the assistant is called is no claim.
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		return store.PutSetting(ctx, tx, store.SettingName, "Agent 47")
+	})
+	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: "It is 5 euro.", Spans: []store.Span{source}})
+	require.True(t, d.Allow, d.Why)
+}

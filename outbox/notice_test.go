@@ -1,0 +1,117 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hidden := "\u2068@Nora\u2069 is my\u202e parcel there?\x07"
+	for name, l := range map[string]Letter{
+		"Markdown":      Notice(b.admin, "Ana: "+hidden+" &#x202e;", Ring),
+		"made by hand":  {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, HTML: "<b>" + hidden + "</b>"},
+		"with a file":   {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, File: &File{Name: "a\u2067b\n.zip", MIME: "application/zip", Data: []byte("zip")}},
+		"file, no text": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a\u2067b.zip", MIME: "application/zip", Data: []byte("zip")}},
+		"a contact's":   {Chat: b.chat, Purpose: policy.PurposeOperator, Text: hidden},
+	} {
+		out, d := b.queue(l)
+		require.True(t, d.Allow, "%s: %s", name, d.Why)
+		require.NoError(t, b.send(out))
+		for _, r := range "\u2067\u2068\u2069\u202e\x07" {
+			require.NotContains(t, string(b.row(out).Content), string(r), name)
+		}
+	}
+}
+
+func TestANoticeIsNeverTooLong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, d := b.queue(Notice(b.admin, strings.Repeat("many words ", 20_000), Ring))
+	require.True(t, d.Allow, d.Why)
+}
+
+func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	queue := func(l Letter) error {
+		return b.store.InTx(ctx, func(tx store.Tx) error {
+			_, _, err := b.box.Queue(ctx, tx, l)
+			return err
+		})
+	}
+	require.ErrorIs(t, queue(Notice(b.admin, " \u2069 ", Quiet)), ErrRefusedNotice)
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
+		return err
+	})
+	require.True(t, jobs.IsLater(queue(Notice(b.admin, "important", Ring))), "its room is gone for the moment")
+}
+
+func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	waits, replaces, reacts := b.mustQueue(Notice(b.admin, "important", Ring)), Notice(b.admin, "the answer", Quiet), b.mustQueue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$x"})
+	replaces.Replace = "$shown"
+	answer := b.mustQueue(replaces)
+	next := id.RoomID("!next:x")
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		if _, err := tx.Exec(ctx, "update chats set closed_why = 'left' where id = $1", b.admin.ID); err != nil {
+			return err
+		}
+		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		return err
+	})
+	late := b.mustQueue(Notice(b.admin, "later", Ring))
+	require.NoError(t, b.send(waits))
+	require.NoError(t, b.send(reacts))
+	require.NoError(t, b.send(answer))
+	require.NoError(t, b.send(late))
+	require.NoError(t, b.send(waits))
+	require.NoError(t, b.send(answer))
+	require.Equal(t, []id.RoomID{next, next, next}, b.wire.sent)
+	require.Equal(t, store.OutDropped, b.row(reacts).State)
+	var c map[string]any
+	require.NoError(t, json.Unmarshal(b.row(answer).Content, &c))
+	require.Equal(t, "the answer", c["body"])
+	require.NotContains(t, c, "m.relates_to")
+	require.Equal(t, answer.String(), c["ai.multis.out"])
+}
+
+func TestADeletionInAChatWaitsWhileEverythingIsPausedAndInTheAdminRoomDoesNot(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := context.Background()
+	toAna, toOwner := b.mustQueue(b.reply("hello")), b.mustQueue(Notice(b.admin, "hello", Quiet))
+	require.NoError(t, b.send(toAna))
+	require.NoError(t, b.send(toOwner))
+	pause := func(p any) {
+		b.tx(func(ctx context.Context, tx store.Tx) error {
+			if p == nil {
+				return store.DropSetting(ctx, tx, store.SettingPause)
+			}
+			return store.PutSetting(ctx, tx, store.SettingPause, p)
+		})
+	}
+	pause(store.Pause{Since: b.box.now()})
+	require.True(t, jobs.IsLater(b.box.Retract(ctx, toAna)))
+	require.NoError(t, b.box.Retract(ctx, toOwner))
+	require.Equal(t, []id.EventID{id.EventID("$" + toOwner.String())}, b.wire.retracted)
+	pause(nil)
+	require.NoError(t, b.box.Retract(ctx, toAna))
+	require.Len(t, b.wire.retracted, 2)
+	b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) })
+	require.NoError(t, b.box.Retract(ctx, toAna))
+	require.Len(t, b.wire.retracted, 2, "nothing goes into a chat that is off")
+}

@@ -1,0 +1,437 @@
+package policy
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"multis/language"
+	"multis/text"
+)
+
+// Unsupported returns the first claim of a text that none of its sources makes: a number, in digits or in words, an address, or that
+// something is free. It is empty when they make them all. It reads the very bytes that are sent, folded as a reader would read them,
+// and once more without marks such as * and _, so that no mark inside a number or an address hides it.
+func Unsupported(said string, sources ...string) string {
+	var have claims
+	for _, source := range sources {
+		have.add(source, true)
+	}
+	for _, form := range forms(said) {
+		var c claims
+		c.read(form, false)
+		if missing := c.missingIn(have); missing != "" {
+			return missing
+		}
+	}
+	return ""
+}
+
+// claims are what a reader acts on and a model must not make up.
+type claims struct {
+	numbers   map[string]bool // by value, as far as they have one
+	runs      [][]string      // numbers beside each other: 030 123456
+	words     map[string]bool // with a digit in them, and number signs that have no digits
+	spoken    []language.Number
+	addresses []string
+	free      bool
+	texts     []string // folded, of sources
+}
+
+// marks are characters that other networks take for markup.
+var marks = strings.NewReplacer("*", "", "_", "", "~", "", "`", "", `\`, "", "|", "")
+
+// emojiNumbers are emoji that are numbers.
+var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
+
+// forms are the ways a text is read: as it is, and without marks.
+func forms(s string) []string {
+	folded := text.Fold(emojiNumbers.Replace(s))
+	if plain := marks.Replace(folded); plain != folded {
+		return []string{folded, plain}
+	}
+	return []string{folded}
+}
+
+func (c *claims) add(s string, generous bool) {
+	for _, form := range forms(s) {
+		c.read(form, generous)
+	}
+}
+
+// read adds what a folded text claims. Of a source it adds whatever could be meant.
+func (c *claims) read(folded string, source bool) {
+	if c.numbers == nil {
+		c.numbers, c.words = map[string]bool{}, map[string]bool{}
+	}
+	lower := strings.ToLower(folded)
+	if source {
+		c.texts = append(c.texts, lower)
+	}
+	c.readAddresses(lower)
+	c.readNumbers(lower, source)
+	c.readRoman(folded, source)
+	c.free = c.free || saysFree(lower)
+	words := strings.FieldsFunc(priceSigns.Replace(signBefore.ReplaceAllString(lower, "$2 $1")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	c.spoken = append(c.spoken, language.NumbersIn(words, language.Detect(folded), source)...)
+	if source {
+		for _, n := range c.spoken {
+			c.numbers[valueOf(n.Value)] = true
+		}
+	}
+	for _, sign := range signs.FindAllString(lower, -1) {
+		c.words[sign] = true
+	}
+}
+
+// Signs of prices and shares, as the words that they stand for.
+var (
+	signBefore = regexp.MustCompile(`([€$£¥])\s*(\p{L}+)`)
+	priceSigns = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
+)
+
+// signs are numbers in signs that are no digits: Ⅳ, ❾, and those of Chinese and Japanese.
+var signs = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬]+`)
+
+// missingIn is the first claim that others do not make.
+func (c *claims) missingIn(have claims) string {
+	for n := range c.numbers {
+		if !have.numbers[n] {
+			return n
+		}
+	}
+	for _, run := range c.runs {
+		if joined, _ := plainNumber(strings.Join(run, "")); !have.numbers[joined] && !have.hasRun(run) {
+			return strings.Join(run, " ")
+		}
+	}
+	for word := range c.words {
+		if !have.words[word] {
+			return word
+		}
+	}
+	for _, n := range c.spoken {
+		if !have.numbers[valueOf(n.Value)] {
+			return n.Words
+		}
+	}
+	for _, address := range c.addresses {
+		if !have.names(address) {
+			return address
+		}
+	}
+	if c.free && !have.free && !have.numbers["0"] {
+		return "free of charge"
+	}
+	return ""
+}
+
+func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// numberForm is a word with a digit in it, and those that hang on it: 9:00-18:00, 12.10.2026, 18h30, 90€.
+var numberForm = regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
+
+// between are what stands between the ends of a range, the parts of a date, and the items of a list.
+var between = regexp.MustCompile(`[-‐‑‒–—−/+&;×]`)
+
+var (
+	half     = regexp.MustCompile(`^([1-9])/([1-9])$`)
+	date     = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:\d{2}|\d{4})$`)
+	hourForm = regexp.MustCompile(`^(\d{1,2})h(\d\d)$`)
+	withUnit = regexp.MustCompile(`^(\d[\d.,:'’]*)(\p{L}+)$`)
+	unitWith = regexp.MustCompile(`^(eur|usd|chf|gbp|rs|r)(\d[\d.,:'’]*)$`)
+)
+
+// readNumbers adds the numbers in digits.
+func (c *claims) readNumbers(lower string, source bool) {
+	var run []string
+	end := func() {
+		joined := strings.Join(run, "")
+		switch {
+		case len(run) == 1:
+			c.addNumber(run[0], "", source)
+		case len(run) > 1 && source && (grouped(run) || len(joined) >= 7):
+			value, _ := plainNumber(joined)
+			c.numbers[value] = true
+			fallthrough
+		case len(run) > 1: // what may be one number is looked for as one
+			c.runs = append(c.runs, run)
+		}
+		run = nil
+	}
+	last := 0
+	for _, at := range numberForm.FindAllStringIndex(lower, -1) {
+		token := lower[at[0]:at[1]]
+		if lower[last:at[0]] != " " {
+			end()
+		}
+		last = at[1]
+		_, plain := plainNumber(token)
+		if plain {
+			run = append(run, token)
+		} else {
+			end()
+		}
+		if !plain || source {
+			c.addNumber(token, followingWord(lower[at[1]:]), source)
+		}
+	}
+	end()
+}
+
+// grouped tells whether numbers beside each other are one, with its thousands apart.
+func grouped(run []string) bool {
+	for i, part := range run {
+		if (i == 0 && len(part) > 3) || (i > 0 && len(part) != 3) {
+			return false
+		}
+	}
+	return true
+}
+
+// addNumber adds the values of a word with digits.
+func (c *claims) addNumber(token, next string, source bool) {
+	if h := half.FindStringSubmatch(token); h != nil {
+		above, _ := strconv.ParseFloat(h[1], 64)
+		below, _ := strconv.ParseFloat(h[2], 64)
+		c.numbers[valueOf(above/below)] = true
+		if !source {
+			return
+		}
+	}
+	parts := between.Split(token, -1)
+	if date.MatchString(token) && source {
+		parts = append(parts, strings.Split(token, ".")...)
+	}
+	for i, part := range parts {
+		if part == "" {
+			continue
+		}
+		if h := hourForm.FindStringSubmatch(part); h != nil {
+			part = h[1] + ":" + h[2]
+		}
+		if value, plain := plainNumber(part); plain {
+			c.numbers[value] = true
+			if source && i == len(parts)-1 && next != "" {
+				c.words[part+next] = true // "9 am" bears "9am"
+			}
+			continue
+		}
+		if u := withUnit.FindStringSubmatch(part); u != nil && (source || isUnit(u[2])) {
+			value, _ := plainNumber(u[1])
+			c.numbers[value] = true
+			if !source {
+				continue
+			}
+		}
+		if u := unitWith.FindStringSubmatch(part); u != nil {
+			value, _ := plainNumber(u[2])
+			c.numbers[value] = true
+			continue
+		}
+		c.words[part] = true
+	}
+}
+
+// isUnit reports whether letters behind digits are a unit and not digits in disguise, as in "4O" or "4l".
+func isUnit(letters string) bool {
+	switch letters {
+	case "h", "hr", "hrs", "min", "mins", "am", "pm", "uhr", "km", "m", "cm", "mm", "kg", "g", "ml", "eur", "euro", "euros", "usd", "chf", "gbp", "kw", "kwh", "st", "nd", "rd", "th", "er", "e", "x":
+		return true
+	default:
+		return language.IsPriceWord(letters)
+	}
+}
+
+// followingWord is the word right after a number and a blank.
+func followingWord(rest string) string {
+	rest, blank := strings.CutPrefix(rest, " ")
+	if !blank {
+		return ""
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		return rest
+	}
+	return rest[:end]
+}
+
+var (
+	thousands = regexp.MustCompile(`^[1-9]\d{0,2}(?:(?:\.\d{3})+(?:,\d+)?|(?:,\d{3})+(?:\.\d+)?|(?:['’]\d{3})+(?:[.,]\d+)?)$`)
+	digitForm = regexp.MustCompile(`^\d+(?:[.,:]\d+)*$`)
+)
+
+// plainNumber writes a number of digits in one way: 1.200, 1,200 and 1'200 are 1200, 9:00, 09:00 and 9,00 are 9. False: it is not
+// one of digits alone.
+func plainNumber(s string) (string, bool) {
+	if thousands.MatchString(s) {
+		cut := strings.LastIndexAny(s, ".,'’")
+		tail := ""
+		if first := strings.IndexAny(s, ".,'’"); s[first] != s[cut] || len(s)-cut-1 != 3 && !strings.HasPrefix(s[cut:], "’") {
+			s, tail = s[:cut], s[cut+1:]
+		}
+		s = strings.NewReplacer(".", "", ",", "", "'", "", "’", "").Replace(s)
+		if strings.Trim(tail, "0") != "" {
+			s += "." + tail
+		}
+		return s, true
+	}
+	if !digitForm.MatchString(s) {
+		return s, false
+	}
+	s = strings.NewReplacer(",", ".", ":", ".").Replace(s)
+	if whole, rest, cut := strings.Cut(s, "."); cut && strings.Trim(rest, "0") == "" {
+		s = whole
+	}
+	if whole := strings.TrimLeft(s, "0"); whole == "" || whole[0] == '.' {
+		return "0" + whole, true
+	} else {
+		return whole, true
+	}
+}
+
+func (c *claims) hasRun(run []string) bool {
+	for _, r := range c.runs {
+		for i := 0; i+len(run) <= len(r); i++ {
+			if strings.Join(r[i:i+len(run)], " ") == strings.Join(run, " ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	romanWord = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	romanForm = regexp.MustCompile(`^M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})$`)
+)
+
+// digitLike are words of letters that look like zeros and ones.
+var digitLike = regexp.MustCompile(`^[oOоОοΟlIіІ]+$`)
+
+// readRoman adds the words that are Roman numbers: those of capitals, and before a price any other that could be read as a number.
+func (c *claims) readRoman(folded string, source bool) {
+	for _, at := range romanWord.FindAllStringIndex(folded, -1) {
+		word, rest := folded[at[0]:at[1]], folded[at[1]:]
+		capitals := strings.ToUpper(word)
+		if !romanForm.MatchString(capitals) && !digitLike.MatchString(word) {
+			continue
+		}
+		priced := language.IsPriceWord(strings.ToLower(followingWord(rest))) || strings.HasPrefix(strings.TrimLeft(rest, " "), "€") || strings.HasPrefix(strings.TrimLeft(rest, " "), "%")
+		if source || priced || (word == capitals && len(word) > 1 && romanForm.MatchString(word)) {
+			c.words[strings.ToLower(word)] = true
+		}
+	}
+}
+
+var (
+	scheme   = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:(?://|\S*@)|^(?:mailto|tel|sms|geo|data|javascript|matrix|magnet|bitcoin|whatsapp|tg|signal|xmpp|sip|facetime|intent|market):\S`)
+	hostForm = regexp.MustCompile(`[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}]\.[\p{L}\p{N}_.-]*(?:[\p{L}][\p{L}\p{N}-]|xn--[a-z0-9-]+)`)
+	dotWords = regexp.MustCompile(`\s*[\[({<]\s*(?:\.|dot|punkt|point|punto|ponto|точка)\s*[\])}>]\s*`)
+	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
+)
+
+// readAddresses adds the addresses of pages and people: whatever a client could make a link of.
+func (c *claims) readAddresses(lower string) {
+	lower = looseDot.ReplaceAllString(dotWords.ReplaceAllString(lower, "."), ".$1")
+	for field := range strings.FieldsSeq(lower) {
+		if field = trimAddress(field); isAddress(field) {
+			c.addresses = append(c.addresses, field)
+		}
+	}
+}
+
+// trimAddress takes what only stands around an address away from it.
+func trimAddress(field string) string {
+	return strings.Trim(field, `()[]{}<>"'«»“”„‚‘’,;:!?.…*_~`+"`")
+}
+
+// isAddress reports whether a word is one that can be opened or written to.
+func isAddress(field string) bool {
+	if scheme.MatchString(field) || (strings.Contains(field, "@") && len(field) > 1) {
+		return true
+	}
+	host := hostForm.FindString(field)
+	return host != "" && strings.ContainsFunc(host, unicode.IsLetter)
+}
+
+// names tells whether an address stands in a source, for itself: shop.de does not stand in webshop.de or shop.de.evil.com.
+func (c *claims) names(address string) bool {
+	for _, bare := range []string{"https://", "http://", "www."} {
+		address = strings.TrimPrefix(address, bare)
+	}
+	address = strings.TrimRight(address, "/")
+	for _, source := range c.texts {
+		source = dotWords.ReplaceAllString(source, ".")
+		for from := 0; address != ""; {
+			i := strings.Index(source[from:], address)
+			if i < 0 {
+				break
+			}
+			from += i + len(address)
+			if !hangsOn(source[:from-len(address)], source[from:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	hangsBefore = regexp.MustCompile(`[\p{L}\p{M}\p{N}_@-]$|[\p{L}\p{N}]\.$`)
+	hangsAfter  = regexp.MustCompile(`^(?:[\p{L}\p{M}\p{N}_@-]|\.[\p{L}\p{N}])`)
+)
+
+// hangsOn tells whether what stands before and after an address is a part of it. "www." is not.
+func hangsOn(before, after string) bool {
+	return hangsBefore.MatchString(strings.TrimSuffix(before, "www.")) || hangsAfter.MatchString(after)
+}
+
+var (
+	freeForm = regexp.MustCompile(`(?:^|[^\p{L}-])(free|gratis|complimentary|on the house|(?:no|without|zero|free of)(?: extra| additional)? (?:charge|cost|fee)s?|costs? nothing|` +
+		`kostenlos\p{L}*|kostenfrei\p{L}*|gebuhrenfrei\p{L}*|umsonst|ohne (?:kosten|aufpreis|gebuhr)\p{L}*|kostet nichts|geschenkt|` +
+		`gratuit\p{L}*|grati[st]\p{L}*|sans (?:frais|supplement)|offerts?|offertes?|ne coute rien|sin (?:costo|coste|cargo)|sem (?:custo|encargo)s?|de graca|senza (?:costi|spese)|omaggio|` +
+		`kosteloos|kosteloze|zonder kosten|бесплатн\p{L}*|даром|без оплаты|مجان\p{L}*|المجان\p{L}*|بلا مقابل|بدون مقابل)(?:$|[^\p{L}-])`)
+	feelFree = regexp.MustCompile(`(?:feel free|free (?:to|time|slots?|spaces?|places?|tables?|rooms?|from)(?:$|[^\p{L}])|(?:are|is|be|were|was|become) free (?:on|at|from|until|between|tomorrow|today))`)
+	negation = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: \p{L}+)?$`)
+)
+
+// saysFree tells whether a folded text says that something costs nothing, and not that it is not so.
+func saysFree(lower string) bool {
+	lower = feelFree.ReplaceAllString(lower, " ")
+	for rest, from := lower, 0; ; rest = lower[from:] {
+		at := freeForm.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return false
+		}
+		if !negation.MatchString(strings.TrimSpace(lower[:from+at[2]])) {
+			return true
+		}
+		from += at[3]
+	}
+}
+
+// Unlinked writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
+// client makes links of addresses in any form, code included, and has the homeserver fetch a preview of them.
+func Unlinked(said string, sources ...string) string {
+	var have claims
+	for _, source := range sources {
+		have.add(source, true)
+	}
+	return wordForm.ReplaceAllStringFunc(said, func(word string) string {
+		for _, form := range forms(word) {
+			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !have.names(field) {
+				core := strings.TrimRight(word, ".,;:!?…)")
+				return breakLink.Replace(webScheme.ReplaceAllString(core, "")) + word[len(core):]
+			}
+		}
+		return word
+	})
+}
+
+var (
+	wordForm  = regexp.MustCompile(`\S+`)
+	webScheme = regexp.MustCompile(`(?i)https?:/+`)
+	breakLink = strings.NewReplacer(".", "[.]", "。", "[.]", "．", "[.]", "｡", "[.]", "@", "[@]", ":", "[:]")
+)

@@ -1,0 +1,223 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const claimSource = "Prices\nDeliveries run Monday to Saturday, 9:00 to 18:00. Delivery costs 5 euro within the city, 1.200 euro abroad, 7.50 euro for a parcel. " +
+	"Call 030 123456 or write to info@klavier.de, see https://www.klavier.de/preise. We were founded in 1998. Open from 23.11.2026 for three weeks. Room 4 has 2 beds. Not free of charge."
+
+func TestWhatTheSourceSaysIsSupported(t *testing.T) {
+	t.Parallel()
+	var refused []string
+	for _, said := range []string{
+		"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "Delivery is 5 euro.", "Delivery is 5€.", "It costs 5,00 euro.", "It is 1200 euro, or 1,200 euro, or 1'200 euro, or 1 200 euro.",
+		"From 9 to 18.", "From 09:00 until 18h00.", "It costs five euro.", "Es kostet fünf Euro.", "Cela coûte cinq euros.", "Cuesta cinco euros.", "Costa cinque euro.", "Het kost vijf euro.",
+		"Custa cinco euros.", "Это стоит пять евро.", "سعرها خمسة يورو", "Call 030 123456.", "Write to info@klavier.de.", "See klavier.de/preise!", "Open from 9am.", "See https://klavier.de/preise.", "(https://www.klavier.de)",
+		"On 23 November 2026 for 3 weeks.", "On 23.11.2026.", "One of our team will help you.", "A delivery in one of our cars.", "For example, i.e. e.g. z.B. at 9 a.m.", "It is not free of charge.",
+		"Feel free to call 030 123456.", "Two beds.", "7.50 euro", "7,50 €", "We are here since 1998.", "Eine Lieferung kostet fünf Euro.",
+		"Delivery costs 5 euro. *Bold* and _italic_ and `code`.", "Sure! 🎹", "3 weeks",
+	} {
+		if claim := Unsupported(said, claimSource); claim != "" {
+			refused = append(refused, said+" for "+claim)
+		}
+	}
+	require.Empty(t, refused)
+}
+
+func TestWhatTheSourceDoesNotSayIsRefused(t *testing.T) {
+	t.Parallel()
+	var passed []string
+	for _, said := range []string{
+		"It costs 49 euro.", "It costs 4**9 euro.", "It costs 4__9 euro.", "It costs 4`9 euro.", "It costs 4*9* euro.", "It costs 4\u200b9 euro.", "It costs 4\u00ad9 euro.", "It costs 4\u034f9 euro.",
+		"It costs 49 euro.", "It costs ٤٩ euro.", "It costs ④⑨ euro.", "It costs ⁴⁹ euro.", "It costs ❹❾ euro.", "It costs 4️⃣9️⃣ euro.", "It costs 𝟒𝟗 euro.", "It costs ㊾ euro.", "It costs 4 9 euro.", "It costs 4·9 euro.",
+		"It costs XLIX euro.", "It costs ⅩⅬⅨ euro.", "It costs xlix euro.", "It costs ⅨⅬ.", "It costs X euro.", "It costs V euro.", "It costs I euro.", "It costs 4O euro.", "It costs l5 euro.", "It costs 5O euro.",
+		"It costs forty-nine euro.", "It costs forty nine euro.", "Es kostet neunundvierzig Euro.", "Cela coûte quarante-neuf euros.", "Cuesta cuarenta y nueve euros.", "Custa quarenta e nove euros.",
+		"Costa quarantanove euro.", "Het kost negenenveertig euro.", "Стоит сорок девять евро.", "تسعة وأربعون يورو", "It costs one euro.", "Nur ein Euro!", "un euro", "sei euro", "It costs half of it.", "It costs f\u200bifty euro.",
+		"It costs ｆｉｆｔｙ euro.", "It costs fi**fty euro.", "半额 四十九元", "It costs 🔟 euro.", "on the twentieth of May", "the first of May", "ab dem zwölften Mai", "a dozen", "half the price", "thirteen times",
+		"It costs 50 euro.", "It costs 0.50 euro.", "It costs 7 euro.", "It costs 2.5 euro.", "It costs 1.2 euro.", "It costs 120 euro.", "Call 030 654321.", "Call 123 030 456.",
+		"It is free of charge.", "Delivery is free!", "Das ist kostenlos.", "C'est gratuit.", "Es gratis.", "È gratuito.", "É grátis.", "Gratis!", "бесплатно", "مجانا", "There is no charge.", "fr**ee of charge", "ｆｒｅｅ",
+		"Pay at paypal.me/owner.", "See evil.com", "See EVIL.COM.", "See evil。com", "See evil．com", "See evil｡com", "See evil.c**om", "See evil.c*om*", "See ev\u200bil.com", "See пример.рф", "See xn--e1afmkfd.xn--p1ai",
+		"See https://localhost/x", "See http://2130706433/", "Write to me@evil.com", "Write to mailto:me@evil", "Call tel:+123", "See t.me/evil", "@evil_bot", "evil[.]com", "evil (dot) com", "evil .com", "klavier.de.evil.com",
+		"evilklavier.de", "klavier.de@evil.com", "www.evil.com", "klavier.com", "shop24.com", "163.com", "pаypal.com", "See info@klavier.de.evil", "klavier.de/pay?to=evil", "see[x](http://evil.com)", "bit.ly",
+	} {
+		if Unsupported(said, claimSource) == "" {
+			passed = append(passed, said)
+		}
+	}
+	require.Empty(t, passed)
+}
+
+func TestAnAddressThatNoSourceNamesIsNoLink(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"See https://evil.com/?q=a.b now.":        "See evil[.]com/?q=a[.]b now.",
+		"See https://www.klavier.de/preise.":      "See https://www.klavier.de/preise.",
+		"evil。com, evil.c**om":                    "evil[.]com, evil[.]c**om",
+		"Nothing here. It costs 5.50 at 9 a.m.":   "Nothing here. It costs 5.50 at 9 a.m.",
+		"klavier.de?secret=1 and info@klavier.de": "klavier[.]de?secret=1 and info@klavier.de",
+	} {
+		require.Equal(t, want, Unlinked(said, claimSource), said)
+	}
+}
+
+// TestEachLineOfADocumentIsSupportedByIt holds the documents of made-up businesses against themselves: right answers pass.
+func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../search/testdata/*/documents/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	markup := strings.NewReplacer("**", "", "__", "", "`", "", "|", ":")
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(data)) {
+			require.Empty(t, Unsupported("[Nora] "+line, string(data), "Nora"), "%s: %s", name, line)
+			require.Empty(t, Unsupported(markup.Replace(line), string(data)), "%s: %s", name, line)
+		}
+	}
+}
+
+// disguises are ways to write a number that a reader takes for the same one.
+var disguises = []func(r *rand.Rand, number string) string{
+	func(r *rand.Rand, n string) string {
+		return eachDigit(n, func(d rune) string { return string(oneOf(r, '٠', '０', '०', '๐', '𝟎', '𝟬', '౦') + d) })
+	},
+	func(_ *rand.Rand, n string) string {
+		return eachDigit(n, func(d rune) string { return string([]rune("⓪①②③④⑤⑥⑦⑧⑨")[d]) })
+	},
+	func(_ *rand.Rand, n string) string {
+		return eachDigit(n, func(d rune) string { return string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[d]) })
+	},
+	func(_ *rand.Rand, n string) string {
+		return eachDigit(n, func(d rune) string { return string([]rune("⓿❶❷❸❹❺❻❼❽❾")[d]) })
+	},
+	func(_ *rand.Rand, n string) string {
+		return eachDigit(n, func(d rune) string { return string('0'+d) + "\ufe0f\u20e3" })
+	},
+	func(r *rand.Rand, n string) string {
+		return inside(r, n, oneOf(r, "\u200b", "\u00ad", "\u2060", "\u034f", "\u2069", "\u202e", "\u200d", "\ufe0f", "\u0301", "\U000e0041", "\u3164"))
+	},
+	func(r *rand.Rand, n string) string {
+		return inside(r, n, oneOf(r, "**", "__", "*", "_", "~~", "`", "\\", " ", "\u00a0", "\u2009", "·", "'"))
+	},
+	func(r *rand.Rand, n string) string {
+		return strings.NewReplacer("0", oneOf(r, "O", "o", "О"), "1", oneOf(r, "l", "I", "1")).Replace(n)
+	},
+	func(r *rand.Rand, n string) string {
+		return strings.NewReplacer("0", oneOf(r, "O", "o", "О"), "1", oneOf(r, "l", "I", "1")).Replace(n)
+	},
+	func(_ *rand.Rand, n string) string { return roman(n) },
+	func(_ *rand.Rand, n string) string { return strings.ToLower(roman(n)) },
+	func(_ *rand.Rand, n string) string { return inWords(n, "en") },
+	func(_ *rand.Rand, n string) string { return inWords(n, "de") },
+	func(r *rand.Rand, n string) string { return strings.Repeat("0", r.IntN(3)) + n },
+	func(r *rand.Rand, n string) string { return n + oneOf(r, ".00", ",-", ",00", ":00") },
+	func(r *rand.Rand, n string) string { return oneOf(r, "€", "$", "EUR", "ca.", "(", "~", "-", "+") + n },
+}
+
+func eachDigit(n string, write func(digit rune) string) string {
+	var b strings.Builder
+	for _, r := range n {
+		if r < '0' || r > '9' {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(write(r - '0'))
+	}
+	return b.String()
+}
+
+// inside puts something between two digits.
+func inside(r *rand.Rand, n, what string) string {
+	runes := []rune(n)
+	if len(runes) < 2 {
+		return n
+	}
+	at := 1 + r.IntN(len(runes)-1)
+	return string(runes[:at]) + what + string(runes[at:])
+}
+
+func roman(n string) string {
+	var value int
+	if _, err := fmt.Sscanf(n, "%d", &value); err != nil || fmt.Sprint(value) != n || value < 1 || value > 3999 {
+		return n
+	}
+	var b strings.Builder
+	for i, of := range []int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1} {
+		for ; value >= of; value -= of {
+			b.WriteString([]string{"M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"}[i])
+		}
+	}
+	return b.String()
+}
+
+func inWords(n, language string) string {
+	var value int
+	if _, err := fmt.Sscanf(n, "%d", &value); err != nil || fmt.Sprint(value) != n || value < 0 || value > 999 {
+		return n
+	}
+	small := strings.Fields("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+	tens := strings.Fields("- - twenty thirty forty fifty sixty seventy eighty ninety")
+	if language == "de" {
+		small = strings.Fields("null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn")
+		tens = strings.Fields("- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig")
+	}
+	var said string
+	if value >= 100 {
+		said, value = small[value/100]+map[string]string{"de": "hundert", "en": " hundred "}[language], value%100
+		if value == 0 {
+			return strings.TrimSpace(said)
+		}
+	}
+	switch {
+	case value < 20:
+		said += small[value]
+	case value%10 == 0:
+		said += tens[value/10]
+	case language == "de":
+		said += small[value%10] + "und" + tens[value/10]
+	default:
+		said += tens[value/10] + "-" + small[value%10]
+	}
+	return said
+}
+
+// FuzzAWrongNumberIsRefusedHoweverItIsWritten disguises a number that the source does not say, up to three times over.
+func FuzzAWrongNumberIsRefusedHoweverItIsWritten(f *testing.F) {
+	const source = "Tuning costs 90 euro, a grand piano 120.50 euro, delivery 5 euro. Open 9:00 to 18:00, since 1998, from 24.12.2026. Call 030 1234567. Two pianos, seven keys, 1.200 strings."
+	stands := map[int]bool{90: true, 5: true, 9: true, 18: true, 1998: true, 24: true, 12: true, 2026: true, 2: true, 7: true, 1200: true, 30: true, 1234567: true, 301234567: true}
+	for i := range 200 {
+		f.Add(uint16(i*37), uint64(i)) //nolint:gosec // small
+	}
+	f.Fuzz(func(t *testing.T, number uint16, seed uint64) {
+		if stands[int(number)] {
+			return
+		}
+		r := rand.New(rand.NewPCG(seed, 1))
+		written := fmt.Sprint(number)
+		for range r.IntN(4) {
+			if written[0] >= '0' && written[0] <= '9' { // else it is disguised already
+				written = disguises[r.IntN(len(disguises))](r, written)
+			}
+		}
+		said := fmt.Sprintf(oneOf(r, "It costs %s euro.", "[Nora] Es kostet %s Euro. (from prices.md)", "Nur %s€!", "Price: %s EUR", "Das sind %s Prozent."), written)
+		require.NotEmpty(t, Unsupported(said, source, "Nora prices.md"), "%d as %q", number, said)
+	})
+}
+
+func FuzzUnsupported(f *testing.F) {
+	f.Add("4**9 euro at evil。com", "prices 5 euro")
+	f.Fuzz(func(t *testing.T, said, source string) {
+		Unsupported(said, source)
+		require.Empty(t, Unsupported(source, source), "%q", source)
+		Unlinked(said, source)
+	})
+}

@@ -1,0 +1,34 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// Cite writes a document of one passage and returns the span that quotes it.
+func Cite(t testing.TB, st *store.Store, role policy.Role, kind store.Kind, text string) (span store.Span) {
+	t.Helper()
+	ctx := context.Background()
+	scope := policy.PublicScope()
+	if role == policy.Admin {
+		scope = policy.OwnerScope()
+	} else if chat, of := role.Chat(); of {
+		scope = policy.ContactScope(chat)
+	}
+	origin := uuid.NewString()
+	require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
+		doc := store.Document{Origin: origin, Name: "faq.md", Role: role, Kind: kind, Element: "md", Size: int64(len(text)), Hash: origin}
+		if _, err := store.ReplaceDocument(ctx, tx, doc, []store.Chunk{{Key: origin, Content: text, Words: text}}); err != nil {
+			return err
+		}
+		span = store.Span{Source: "[faq.md]", Quote: text}
+		return tx.QueryRow(ctx, "select c.id from chunks c join documents d on d.id = c.doc_id where d.origin = $1", origin).Scan(&span.ChunkID)
+	}))
+	return span
+}
