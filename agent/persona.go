@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"maunium.net/go/mautrix/id"
 
@@ -176,20 +177,20 @@ func readFiles(folder string, names []string) []string {
 	return parts
 }
 
-// readFile reads the beginning of a file, and how many bytes there are of it all. What is no file, such as a pipe, would be waited for.
+// readFile reads the beginning of a file, and how many bytes there are of it all. It does not wait for what is none, such as a pipe.
 func readFile(root *os.Root, name string, most int64) (text string, size int64, err error) {
-	info, err := root.Stat(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return "", 0, err
 	}
 	if !info.Mode().IsRegular() {
 		return "", 0, fs.ErrInvalid
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	mark := "\uFFFD"
 	if info.Size() > most {

@@ -13,6 +13,7 @@ import (
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
+	"multis/transcript"
 )
 
 // Exported counts what an export holds.
@@ -131,7 +132,7 @@ func (e *exporter) log(ctx context.Context) error {
 					return err
 				}
 			}
-			if _, err := fmt.Fprintf(w, "### %s [%s]\n%s\n\n", at.Format(time.TimeOnly), logName(said.Author), said.Body); err != nil {
+			if _, err := io.WriteString(w, transcript.LogEntry(transcript.Line{At: at, Who: logName(said.Author), Text: said.Body})); err != nil {
 				return err
 			}
 			e.messages++
@@ -144,11 +145,11 @@ func (e *exporter) log(ctx context.Context) error {
 func logName(a policy.Author) string {
 	switch {
 	case a == policy.AuthorMultisOwner, a == policy.AuthorMultisBot:
-		return "assistant"
+		return transcript.Assistant
 	case a.IsOwner():
-		return "owner"
+		return transcript.Owner
 	default:
-		return "user"
+		return transcript.User
 	}
 }
 

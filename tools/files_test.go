@@ -6,11 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/policy"
+	"multis/store"
 	"multis/tools"
 )
 
@@ -109,4 +113,27 @@ func TestASearchForTooMuchSaysSo(t *testing.T) {
 	d := newDesk(t)
 	require.NoError(t, os.WriteFile(filepath.Join(d.caller.Workspace, "long.txt"), []byte(strings.Repeat("480\n", 500)), 0o600))
 	require.Contains(t, d.call("grep_files", map[string]any{"pattern": "480"}).ForLLM, "[there is more: look for something narrower]")
+}
+
+func TestAPipeInAFolderHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "pipe.txt"), 0o600))
+	caller := tools.Caller{Owner: true, Workspace: folder, Chat: store.Chat{Kind: policy.KindAdmin}}
+	for _, tool := range []tools.Tool{tools.ReadFile{}, tools.SendFile{}} {
+		said := make(chan tools.Result, 1)
+		go func() {
+			res, err := tool.Run(context.Background(), tools.Call{Args: json.RawMessage(`{"path": "pipe.txt"}`), Caller: caller})
+			if err != nil {
+				res.ForLLM = err.Error()
+			}
+			said <- res
+		}()
+		select {
+		case res := <-said:
+			require.Equal(t, "pipe.txt is no plain file", res.ForLLM)
+		case <-time.After(30 * time.Second):
+			require.Fail(t, "it waits for a pipe")
+		}
+	}
 }

@@ -110,10 +110,17 @@ func readChat(folder fs.FS, dir string, zone *time.Location) (Chat, error) {
 
 // open reads a file; nil: there is none.
 func open(folder fs.FS, name string) ([]byte, error) {
-	f, err := folder.Open(name)
+	info, err := fs.Stat(folder, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: it is no plain file", name) // such as a pipe, which would be waited for
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	f, err := folder.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
@@ -164,6 +171,7 @@ var (
 	logName   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.md$`)
 	logHead   = regexp.MustCompile(`^### (\d{2}:\d{2}:\d{2}) \[([^\]]*)\]\s*$`)
 	noteHead  = regexp.MustCompile(`^## (\d{4}-\d{2}-\d{2}T\S+)\s*$`)
+	bullet    = regexp.MustCompile(`^\s*[-*•]\s+`)
 	noteByDay = regexp.MustCompile(`^## (\d{4}-\d{2}-\d{2})\b`)
 )
 
@@ -183,7 +191,7 @@ func Notes(name, text string) ([]Section, error) {
 			sections = append(sections, Section{At: at})
 			return nil
 		}
-		note := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*• "))
+		note := strings.TrimSpace(bullet.ReplaceAllString(line, ""))
 		if note == "" || strings.HasPrefix(line, "#") {
 			return nil
 		}
@@ -196,6 +204,21 @@ func Notes(name, text string) ([]Section, error) {
 	})
 	return sections, err
 }
+
+// LogEntry is a line as a log holds it. A line of its text that would begin another entry is marked with a backslash, and so is one that is
+// marked already.
+func LogEntry(l Line) string {
+	lines := strings.Split(l.Text, "\n")
+	for i, line := range lines {
+		if likeHead(line) {
+			lines[i] = `\` + line
+		}
+	}
+	return fmt.Sprintf("### %s [%s]\n%s\n\n", l.At.Format(time.TimeOnly), l.Who, strings.Join(lines, "\n"))
+}
+
+// likeHead tells whether a line looks like the head of an entry, after as many backslashes as there are.
+func likeHead(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, `\`), "###") }
 
 // Log reads the log of one day, whose name is that day.
 func Log(name, text string, zone *time.Location) ([]Line, error) {
@@ -211,6 +234,9 @@ func Log(name, text string, zone *time.Location) ([]Line, error) {
 			return nil
 		}
 		if len(lines) > 0 {
+			if likeHead(line) {
+				line = strings.TrimPrefix(line, `\`)
+			}
 			lines[len(lines)-1].Text += line + "\n"
 			return nil
 		}

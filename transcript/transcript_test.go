@@ -1,7 +1,10 @@
 package transcript_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -93,7 +96,7 @@ func TestTheFolderOfTheFirstMultisIsReadWithAllItsFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, chats, 2)
 	require.True(t, chats[0].Owner)
-	require.Equal(t, []string{"Otto is the plumber", "Done**: report"}, chats[0].Notes[0].Notes)
+	require.Equal(t, []string{"Otto is the plumber", "**Done**: report"}, chats[0].Notes[0].Notes)
 	require.Len(t, chats[0].Notes, 2)
 	require.Equal(t, "Ana", chats[1].Name)
 	require.Len(t, chats[1].Lines, 3, "what stands in the log and in recent.json is one message")
@@ -135,4 +138,12 @@ func FuzzFolder(f *testing.F) {
 			require.NotEmpty(t, strings.TrimSpace(l.Text))
 		}
 	})
+}
+
+func TestAPipeInAnExportIsRefusedAndNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "memory.md"), 0o600))
+	_, err := transcript.Folder(os.DirFS(folder), time.UTC)
+	require.ErrorContains(t, err, "memory.md: it is no plain file")
 }

@@ -132,6 +132,9 @@ func (c importCmd) read(ctx context.Context, zone *time.Location, info fs.FileIn
 		}
 		return together(chats, noted), nil
 	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("import: %s is no plain file", c.What)
+	}
 	f, err := os.Open(c.What)
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)

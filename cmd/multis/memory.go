@@ -32,6 +32,9 @@ func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 
 // memoryRules are what the configuration says about remembering.
 func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
+	if info, err := os.Stat(cfg.Memory.CaptureSkill); err == nil && !info.Mode().IsRegular() {
+		return memory.Rules{}, fmt.Errorf("memory.capture_skill: %s is no plain file", cfg.Memory.CaptureSkill)
+	}
 	if _, err := os.ReadFile(cfg.Memory.CaptureSkill); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return memory.Rules{}, fmt.Errorf("memory.capture_skill: %w", err)
 	}
