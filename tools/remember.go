@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -61,20 +62,52 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "Noted.", ForUser: "noted: " + note}, nil
 }
 
-// saidBy tells whether every word of a note that says something was said by the owner: words of one or two letters say nothing.
+// saidBy tells whether a note says what the owner said: in the order of the owner's words, with every word that turns a sentence into its
+// opposite, and with no other ones. Words of one or two letters say nothing else.
 func saidBy(asked, note string) bool {
-	words := func(s string) []string {
-		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+	said, noted := words(asked), words(note)
+	if !slices.Equal(denials(said), denials(noted)) {
+		return false
 	}
-	said := map[string]bool{}
-	for _, w := range words(asked) {
-		said[w] = true
-	}
-	noted := words(note)
 	for _, w := range noted {
-		if !said[w] && (len([]rune(w)) > 2 || strings.ContainsFunc(w, unicode.IsDigit)) {
+		if len([]rune(w)) <= 2 && !strings.ContainsFunc(w, unicode.IsDigit) {
+			continue
+		}
+		at := slices.Index(said, w)
+		if at < 0 {
 			return false
 		}
+		said = said[at+1:]
 	}
 	return len(noted) > 0
+}
+
+// words are those of a text, in small letters. A "n't" is the word that it stands for.
+func words(s string) []string {
+	s = strings.NewReplacer("n't", " not", "n’t", " not").Replace(strings.ToLower(s))
+	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+}
+
+// denying are the words without which a sentence may say the opposite, of the languages that are known: en de fr es pt it nl ru tr ar pl.
+const denying = `no not never none nobody nothing neither nor cannot without except unless
+	nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder außer
+	ne pas jamais rien aucun aucune personne sans ni sauf
+	nunca jamás nada nadie ningún ninguno ninguna sin tampoco salvo
+	não ninguém nenhum nenhuma sem nem exceto
+	non mai niente nulla nessuno nessuna nessun senza né tranne
+	niet geen nooit niets niemand zonder behalve
+	не ни нет никогда никто ничего нельзя без кроме
+	değil yok hiç asla hariç
+	لا لم لن ليس ليست غير بدون بلا
+	nie nigdy nikt nic bez żaden`
+
+// denials are the denying words of a text, in their order.
+func denials(all []string) (found []string) {
+	known := strings.Fields(denying)
+	for _, w := range all {
+		if slices.Contains(known, w) {
+			found = append(found, w)
+		}
+	}
+	return found
 }
