@@ -35,6 +35,36 @@ func programAt(t *testing.T, self, dir, input string, args ...string) (stdout, s
 	return out.String(), errOut.String(), err
 }
 
+func TestFilesWithSecretsAreForTheirOwnerAlone(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://multis:hunter2@127.0.0.1:1/multis", "")
+	file, registration := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "registration.yaml")
+	require.NoError(t, os.Chmod(file, 0o600))
+	require.NoError(t, os.WriteFile(registration, []byte(strings.Repeat("# old\n", 1000)), 0o600))
+	require.NoError(t, os.Chmod(registration, 0o644))
+	_, said, err := program(t, dir, "", "-g")
+	require.NoError(t, err)
+	require.Empty(t, said)
+	info, err := os.Stat(registration)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	text, err := os.ReadFile(registration)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "# old")
+	_, said, err = program(t, dir, "", "run")
+	require.Error(t, err, "no database is there")
+	require.NotContains(t, said, "chmod")
+	require.NotContains(t, said, "hunter2")
+
+	require.NoError(t, os.Chmod(file, 0o644))
+	_, said, err = program(t, dir, "", "-g")
+	require.NoError(t, err)
+	require.Contains(t, said, "run chmod 600 config.yaml")
+	_, said, err = program(t, dir, "", "run")
+	require.Error(t, err)
+	require.Contains(t, said, "chmod 600 config.yaml")
+}
+
 func TestSettingUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -109,8 +109,11 @@ func generate(path, registration string) error {
 	if registration, err = filepath.Abs(registration); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
-	if err := os.WriteFile(registration, text, 0o600); err != nil {
+	if err := writeSecret(registration, text); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
+	}
+	if isOpenToAll(path, cfg) {
+		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", path)
 	}
 	fmt.Printf(`Wrote %s. It opens your Matrix account to multis: treat it like a root password.
 Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. On Debian:
@@ -123,6 +126,22 @@ Next: give it to Synapse, as a file that Synapse may read and others may not, na
 Then: multis run
 `, registration)
 	return nil
+}
+
+// writeSecret writes a file that its owner alone may read, also where it was there for others to read.
+func writeSecret(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.Chmod(0o600) // before there is something to read
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // printCmd prints the version.

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"multis/config"
@@ -22,6 +24,16 @@ func load(file string) (*config.Config, error) {
 	}
 	hideSecrets(cfg)
 	return cfg, stepDown(cfg.Database.DataDir)
+}
+
+// isOpenToAll reports whether every user of the machine can read a configuration that holds a secret.
+func isOpenToAll(file string, cfg *config.Config) bool {
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm()&0o004 == 0 {
+		return false
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && slices.ContainsFunc(cfg.Secrets(), func(s string) bool { return strings.Contains(string(text), s) })
 }
 
 // hideSecrets has nothing that is written hold a secret of the configuration, or one that an MCP server is given from the environment.

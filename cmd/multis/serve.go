@@ -51,6 +51,9 @@ func (runCmd) Run(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer closeLog()
+	if isOpenToAll(c.Config, cfg) {
+		zerolog.Ctx(ctx).Warn().Str("run", "chmod 600 "+c.Config).Msg("Every user of this machine can read the configuration and the secrets in it")
+	}
 	return serve(ctx, cfg)
 }
 
