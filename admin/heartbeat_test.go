@@ -64,7 +64,7 @@ func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {
 	require.Contains(t, r.owner("/cron --agent every day 9am sum up the mail"), "Set.")
 	require.Contains(t, r.owner("/remind --agent --session main 2h go on with it"), "Set.")
 	r.tools = append(r.tools, admin.Tool{Name: "exec"})
-	s, err := store.ScheduleByID(r.ctx, r.st.DB(), 1000000)
+	s, err := store.ScheduleByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Equal(t, []string{"search_docs", "fetch_url"}, s.Tools)
 	require.Equal(t, store.SessionIsolated, s.Session)
@@ -116,7 +116,7 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	require.NoError(t, r.admin.Tick(r.ctx, 1, r.now))
 	r.asker.err = errors.New("the model is away")
 	require.Error(t, r.admin.Execute(r.ctx, 1, false))
-	run, err := store.RunByID(r.ctx, r.st.DB(), 1000000)
+	run, err := store.RunByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
 	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before

@@ -85,3 +85,21 @@ func TestWhatComesAgainIsReadRightOrRefused(t *testing.T) {
 		require.Equal(t, "x", rest, "%q", c.text)
 	}
 }
+
+func FuzzRepeat(f *testing.F) {
+	for _, text := range []string{"0 9 * * 1-5 x", "daily 9am x", "weekly monday 9am x", "every two hours x", "@daily report at 5pm", "every mon and thu at 9pm x"} {
+		f.Add(text)
+	}
+	berlin := zone(f, "Europe/Berlin")
+	f.Fuzz(func(t *testing.T, text string) {
+		kind, spec, rest, err := schedule.Repeat(text, berlin, schedule.English())
+		if err != nil {
+			var refused *schedule.RefusedError
+			require.ErrorAs(t, err, &refused)
+			return
+		}
+		_, err = schedule.Open(kind, spec, berlin)
+		require.NoError(t, err, "%q", text)
+		require.Contains(t, text, rest)
+	})
+}
