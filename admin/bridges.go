@@ -65,18 +65,8 @@ func (a *Admin) tellBridgeChange(ctx context.Context, change int64) error {
 	if err != nil || c.DecidedAt != nil {
 		return err
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
-		// No question that a number answers: it would catch the answer to another one.
-		_, err = a.say(ctx, tx, room, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())), nil)
-		return err
-	})
+	// No question that a number answers: it would catch the answer to another one.
+	return a.tellSentence(ctx, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
 // claimText says what was claimed, and what to look at before believing it.

@@ -114,14 +114,7 @@ func bar(part, whole int64) string {
 
 // TellBudget tells the owner how far a budget is used up.
 func (a *Admin) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
+	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		text, err := a.budgetNews(ctx, tx, news)
 		if err != nil {
 			return err

@@ -52,8 +52,10 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		}
 		letter := outbox.Notice(room, toldOf(args, told), outbox.Answer)
 		letter.Replace = shown
-		_, _, err = a.Box.Queue(ctx, tx, letter)
-		return err
+		if _, _, err = a.Box.Queue(ctx, tx, letter); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
 	})
 }
 

@@ -100,7 +100,9 @@ func (a *Admin) sendExport(ctx context.Context, args jobs.ExportArgs, l outbox.L
 		return err
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := a.Box.Queue(ctx, tx, l)
-		return err
+		if _, _, err := a.Box.Queue(ctx, tx, l); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
 	})
 }

@@ -3,10 +3,15 @@ package admin_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"errors"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/admin"
 	"multis/jobs"
 	"multis/store"
 )
@@ -54,4 +59,32 @@ func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
 	require.Contains(t, r.owner("/export ana"), "Which one?")
 	require.Contains(t, r.owner("1"), "Ana · Signal")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", second.ID))
+}
+
+// crashed is an admin room whose process dies right after each export was committed, as far as the job can tell.
+type crashed struct{ *admin.Admin }
+
+func (c crashed) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
+	return errors.Join(c.Admin.Export(ctx, args, last), errors.New("the process was killed"))
+}
+
+func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.owner("/export")
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := tx.Exec(r.ctx, "delete from river.river_job where kind <> 'export'")
+		return err
+	}))
+	ctx, cancel := context.WithCancel(r.ctx)
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Export: crashed{r.admin}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- runner.Run(ctx) }()
+	require.Eventually(t, func() bool {
+		return r.count("select count(*) from river.river_job where kind = 'export' and state in ('completed', 'discarded')") == 1
+	}, 30*time.Second, 20*time.Millisecond)
+	cancel()
+	require.NoError(t, <-ended)
+	require.Equal(t, 1, r.count("select count(*) from outbox_files"))
 }

@@ -76,15 +76,5 @@ func (a *Admin) HistoryRead(ctx context.Context, chat int64, stored int) error {
 	if c.Unreadable > 0 {
 		text += " " + count(c.Unreadable, "message") + " there " + plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + plural(c.Unreadable, "it", "them") + "."
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = a.say(ctx, tx, room, outbox.Answer, text, nil)
-		return err
-	})
+	return a.tellSentence(ctx, outbox.Answer, text)
 }

@@ -105,6 +105,15 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 
 // tellSentence says something in the admin room, once there is one.
 func (a *Admin) tellSentence(ctx context.Context, kind outbox.NoticeKind, text string) error {
+	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := a.say(ctx, tx, room, kind, text, nil)
+		return err
+	})
+}
+
+// tellOwner has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
+// told again after a crash.
+func (a *Admin) tellOwner(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.AdminChat(ctx, tx)
 		if errors.Is(err, store.ErrNotFound) {
@@ -113,8 +122,10 @@ func (a *Admin) tellSentence(ctx context.Context, kind outbox.NoticeKind, text s
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, kind, text, nil)
-		return err
+		if err := tell(tx, room); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
 	})
 }
 
@@ -136,18 +147,11 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		return err
 	}
 	zerolog.Ctx(ctx).Warn().Str("ref", refOf(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
+	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		if err := a.notArrived(ctx, tx, o); err != nil {
 			return err
 		}
-		_, err = a.write(ctx, tx, room, answer{text: text, kind: outbox.Ring, about: o.About}, o.RestsOn)
+		_, err := a.write(ctx, tx, room, answer{text: text, kind: outbox.Ring, about: o.About}, o.RestsOn)
 		return err
 	})
 }

@@ -22,6 +22,7 @@ func TestTheServiceIsWhatTheReadmeInstalls(t *testing.T) {
 	require.Equal(t, "/usr/local/bin/multis run", set["ExecStart"])
 	require.Contains(t, string(readme), "install bin/multis /usr/local/bin/")
 	require.Contains(t, string(readme), "--home-dir "+set["WorkingDirectory"]+" "+set["User"])
+	require.Contains(t, string(readme), "\ninstall -d -o "+set["User"]+" -g "+set["User"]+" "+set["WorkingDirectory"]+"\n", "its folder is its own, whoever made it")
 	require.Equal(t, set["WorkingDirectory"], set["ReadWritePaths"], "its folder is the one it can write to")
 	require.Equal(t, "mixed", set["KillMode"], "the database must outlive the answer that is being written")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"multis/migrations"
 	"multis/store"
@@ -189,7 +190,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
-		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(stopping{log.Handler()}), Workers: workers,
+		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(stopping{log.Handler()}), Workers: workers, Middleware: []rivertype.Middleware{withJob()},
 		Queues: map[string]river.QueueConfig{
 			queueChat:     {MaxWorkers: chatTurns, FetchPollInterval: duePoll},
 			queueAdmin:    queue(4),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -157,6 +158,8 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return as.source.Run(ctx) })
+	group.Go(func() error { return unlessTaken(serveCalls(ctx, cfg.Watches, as.calls)) })
+	group.Go(func() error { return unlessTaken(serveMCP(ctx, cfg.MCPServer, as.tools)) })
 	group.Go(func() error {
 		defer stop()
 		fmt.Fprintln(out.out, "Ask something, or /help. A sign such as 👍 typed alone reacts to the last message, > and text replies to it. To end: exit, or Ctrl-D.")
@@ -179,6 +182,15 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
+	return nil
+}
+
+// unlessTaken has a conversation go on without a port that the running multis has.
+func unlessTaken(err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "Without this:", err)
 	return nil
 }
 

@@ -101,6 +101,14 @@ func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
 	}
 }
 
+func TestChatKeepsOutOfTheServicesFolder(t *testing.T) {
+	t.Parallel()
+	dir, err := chatCmd{}.dataDir()
+	require.NoError(t, err)
+	require.False(t, strings.HasPrefix(dir, "/var/lib/multis"), "made by root's first trial, it would be in the way of the service's user")
+	require.Equal(t, "chat", filepath.Base(dir))
+}
+
 func TestChatGoesByTheConfigurationButForMatrix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
