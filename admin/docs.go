@@ -196,6 +196,8 @@ func typeName(element string) string {
 		return "Word"
 	case "md":
 		return "Markdown"
+	case "csv":
+		return "CSV"
 	case "chat":
 		return "from chats"
 	default:

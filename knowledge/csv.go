@@ -7,10 +7,9 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"unicode"
 )
 
-// csvRows makes a line of each row of a table, which can be read and quoted alone: "Item: Baguette; Price: 1.80 €". Lines
+// csvRows makes a line of each row of a table, which is found and quoted alone: "| Item: Baguette; Price: 1.80 €". Lines
 // stay where they are in the file.
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
@@ -38,44 +37,17 @@ func csvRows(data []byte) []section {
 		for ; lines < line-1; lines++ {
 			text.WriteByte('\n')
 		}
-		text.WriteString(rowText(header, row))
+		if said := rowText(header, row); said != "" {
+			text.WriteString(rowMark + said)
+		}
 		if text.Len() > maxText {
 			break // tidy refuses it
 		}
 	}
 	if header != nil && strings.TrimSpace(text.String()) == "" {
-		return []section{{Text: rowText(nil, header), Line: 1}}
+		return []section{{Text: rowMark + rowText(nil, header), Line: 1}}
 	}
 	return []section{{Text: text.String() + "\n", Line: 1}}
-}
-
-// rowText is one row on one line.
-func rowText(header, row []string) string {
-	var parts []string
-	for i, cell := range row {
-		cell = strings.Join(strings.Fields(cell), " ")
-		if cell == "" {
-			continue
-		}
-		if i < len(header) && strings.TrimSpace(header[i]) != "" {
-			cell = strings.Join(strings.Fields(header[i]), " ") + ": " + cell
-		}
-		parts = append(parts, cell)
-	}
-	return strings.Join(parts, "; ")
-}
-
-// isHeader tells whether a first row names the columns: words, all different, and no numbers.
-func isHeader(row []string) bool {
-	seen := map[string]bool{}
-	for _, cell := range row {
-		cell = strings.ToLower(strings.TrimSpace(cell))
-		if cell == "" || seen[cell] || len(cell) > 100 || !strings.ContainsFunc(cell, unicode.IsLetter) {
-			return false
-		}
-		seen[cell] = true
-	}
-	return len(row) > 1
 }
 
 // saidDelimiter is the line that Excel writes above a table to say what stands between its cells.

@@ -175,10 +175,13 @@ type docxReader struct {
 	level     int // of the open paragraph, if it is a heading
 	item      bool
 	inText    bool
-	skip      int  // how deep in what is not to be read
-	rows      int  // how many table rows are open, one in another
-	cells     int  // of the open row
-	head      bool // the row is the first one of its table
+	skip      int      // how deep in what is not to be read
+	rows      int      // how many table rows are open, one in another
+	row, last []string // cells of the open row, and of the one above it
+	cell      strings.Builder
+	span      int  // columns that the open cell reaches over
+	merged    bool // the open cell goes on from the row above
+	named     bool // the open row names the columns
 }
 
 func (r *docxReader) read(d *xml.Decoder) error { return tokens(d, r.begin, r.end, r.characters) }
@@ -206,16 +209,36 @@ func (r *docxReader) begin(e xml.StartElement) error {
 		r.paragraph.WriteByte('\n')
 	case "noBreakHyphen":
 		r.paragraph.WriteByte('-')
-	case "tr":
-		if r.rows++; r.rows == 1 {
-			r.cells = 0
-			r.text.WriteByte('|')
-		}
 	case "tbl":
 		r.apart()
-		r.head = r.head || r.rows == 0
+		if r.rows == 0 {
+			r.last = nil
+		}
+	default:
+		r.beginInTable(e)
 	}
 	return nil
+}
+
+func (r *docxReader) beginInTable(e xml.StartElement) {
+	switch e.Name.Local {
+	case "tr":
+		if r.rows++; r.rows == 1 {
+			r.row, r.named = nil, false
+		}
+	case "tc":
+		if r.rows == 1 {
+			r.span, r.merged = 1, false
+		}
+	case "gridSpan":
+		if n, err := strconv.Atoi(attribute(e, "val")); err == nil && r.rows == 1 {
+			r.span = min(max(n, 1), maxColumns)
+		}
+	case "vMerge":
+		r.merged = r.merged || r.rows == 1 && attribute(e, "val") != "restart"
+	case "tblHeader":
+		r.named = r.named || r.rows == 1 && attribute(e, "val") != "0" && attribute(e, "val") != "false"
+	}
 }
 
 func (r *docxReader) characters(text []byte) error {
@@ -241,19 +264,44 @@ func (r *docxReader) end(name string) {
 		r.endParagraph()
 	case "tc":
 		if r.rows == 1 {
-			r.cells++
-			r.text.WriteString(" |")
+			r.endCell()
 		}
 	case "tr":
-		if r.rows--; r.rows > 0 {
-			return
+		if r.rows--; r.rows == 0 {
+			r.endRow()
 		}
-		r.text.WriteByte('\n')
-		if r.head {
-			r.text.WriteString("|" + strings.Repeat(" --- |", r.cells) + "\n")
-		}
-		r.head = false
 	}
+}
+
+// maxColumns is how many columns a cell may reach over, as in Word.
+const maxColumns = 63
+
+// endCell takes in a cell, once for each column that it reaches over. One that goes on from the row above says the same again.
+func (r *docxReader) endCell() {
+	said := strings.TrimSpace(r.cell.String())
+	r.cell.Reset()
+	if at := len(r.row); said == "" && r.merged && at < len(r.last) && len(r.last[at]) <= maxRepeated {
+		said = r.last[at]
+	}
+	r.row = append(r.row, said)
+	if len(said) > maxRepeated {
+		said = ""
+	}
+	for range r.span - 1 {
+		r.row = append(r.row, said)
+	}
+}
+
+// endRow writes a row as Markdown does. Which of them names the columns is found out where no row says it.
+func (r *docxReader) endRow() {
+	line := "| " + strings.Join(r.row, " | ") + " |\n"
+	if r.size += len(line); r.size > maxText {
+		return
+	}
+	if r.text.WriteString(line); r.named && r.last == nil {
+		r.text.WriteString("|" + strings.Repeat(" --- |", len(r.row)) + "\n")
+	}
+	r.last = r.row
 }
 
 func (r *docxReader) endParagraph() {
@@ -262,7 +310,7 @@ func (r *docxReader) endParagraph() {
 	switch {
 	case said == "":
 	case r.rows > 0:
-		r.text.WriteString(" " + strings.ReplaceAll(strings.Join(strings.Fields(said), " "), "|", "/"))
+		r.cell.WriteString(" " + strings.ReplaceAll(strings.Join(strings.Fields(said), " "), "|", "/"))
 	case r.level > 0:
 		r.heading(said)
 	case r.item:

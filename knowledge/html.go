@@ -40,7 +40,8 @@ func readHTML(data []byte) (document, error) {
 		content = page
 	}
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
-		table.NewTablePlugin(table.WithHeaderPromotion(true), table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
+		table.NewTablePlugin(table.WithSpanCellBehavior(table.SpanBehaviorMirror), table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
+			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
 	unlink(content)
 	narrow(content)
 	text, err := convert.ConvertNode(content)
@@ -135,10 +136,13 @@ func narrowTable(table *html.Node) {
 	}
 	for i, cells := range rows {
 		for _, cell := range cells {
+			most := map[string]int{"colspan": columns, "rowspan": len(rows) - i}
+			if len(plain(cell)) > maxRepeated {
+				most = map[string]int{"colspan": 1, "rowspan": 1}
+			}
 			for j, a := range cell.Attr {
-				most := map[string]int{"colspan": columns, "rowspan": len(rows) - i}[a.Key]
-				if n, err := strconv.Atoi(a.Val); err == nil && most > 0 {
-					cell.Attr[j].Val = strconv.Itoa(min(n, most))
+				if n, err := strconv.Atoi(a.Val); err == nil && most[a.Key] > 0 {
+					cell.Attr[j].Val = strconv.Itoa(min(n, most[a.Key]))
 				}
 			}
 		}

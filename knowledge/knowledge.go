@@ -63,7 +63,7 @@ const maxChunks = 20_000
 const maxOrigin = 2000
 
 // cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const cutVersion = "4"
+const cutVersion = "5"
 
 // File is what is to be indexed.
 type File struct {

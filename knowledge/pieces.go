@@ -52,7 +52,7 @@ func (l *Library) adopt(ctx context.Context, p Pieces) (Report, error) {
 	size := 0
 	sections := make([]section, len(p.List))
 	for i, piece := range p.List {
-		text := strings.TrimSpace(piece.Text)
+		text := tableRows(strings.TrimSpace(piece.Text))
 		size += len(text)
 		sections[i] = section{Path: piece.Headings, Text: text, Used: piece.Used}
 		if piece.PageFrom > 0 {

@@ -46,7 +46,7 @@ type watcher interface {
 
 // document is a file as it was read.
 type document struct {
-	Element  string // pdf, docx, md, html or txt
+	Element  string // pdf, docx, md, html, csv or txt
 	Title    string // as the file itself says; empty if it does not
 	Sections []section
 	Pages    int   // 0 if the file has none
@@ -188,7 +188,7 @@ func readText(src source, looksLikeHTML bool) (document, error) {
 	case ".html", ".htm", ".xhtml":
 		return readHTML(data)
 	case ".csv", ".tsv":
-		return document{Element: "txt", Sections: csvRows(data)}, nil
+		return document{Element: "csv", Sections: csvRows(data)}, nil
 	case ".txt", ".text", ".log":
 		looksLikeHTML = false
 	}
@@ -236,6 +236,9 @@ func tidy(doc document) (document, error) {
 	for _, s := range doc.Sections {
 		for i, title := range s.Path {
 			s.Path[i] = heading(title)
+		}
+		if len(s.Pages) == 0 { // which are marked at places in the text
+			s.Text = tableRows(s.Text)
 		}
 		if s.Text = printableText(s); strings.TrimSpace(s.Text) == "" {
 			continue

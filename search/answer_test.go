@@ -61,7 +61,9 @@ func TestAContactIsAnsweredFromTheDocumentsOrNotAtAll(t *testing.T) {
 				question, want, _ := strings.Cut(line, "\t")
 				if q, ok := ask(question); ok {
 					answered++
-					require.Contains(t, q.Text, want, question)
+					for part := range strings.SplitSeq(want, " | ") { // cells of a row
+						require.Contains(t, q.Text, part, question)
+					}
 					require.Contains(t, q.Hit.Text, q.Text, "a quote stands in its passage word for word")
 					require.True(t, knowledge.CheckSpan(q.Hit.Text, q.Text), q.Text)
 				}

@@ -15,6 +15,9 @@ const (
 	// length is no further off than guessedWithin, if two fifths of the trigrams of both are common to both: all as in the database.
 	guessedFrom, guessedWithin, mostGuesses = 5, 2, 2
 	leastCommon, ofTrigrams                 = 2, 5
+	// maxCorrections is how many stems of a query are compared with all words: those of the words that tell the most. Whoever writes
+	// hundreds of words that nobody knows must not keep the database busy for seconds.
+	maxCorrections = 8
 )
 
 // trigram is three letters in a row, as pg_trgm counts them.
@@ -80,30 +83,89 @@ func (v *vocabulary) like(word string) (list []alike) {
 	return list
 }
 
-// nowhere are the words that may be mistyped, because they stand in no passage.
-func nowhere(found []store.Term) []string {
+// byWeight are the different words of a question, what it is about first. Words that are alike keep their order.
+func byWeight(words []string) []string {
 	var list []string
-	for _, t := range found {
-		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
-		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom && !slices.Contains(list, t.Word) {
-			list = append(list, t.Word)
+	for _, w := range words {
+		if !slices.Contains(list, w) {
+			list = append(list, w)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(weightIn(words, a), weightIn(words, b)) })
 	return list
+}
+
+// nowhere are the stems that may be mistyped, because their words stand in no passage: as many as are corrected.
+func nowhere(found []store.Term) []store.Term {
+	var list []store.Term
+	for _, t := range found {
+		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
+		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom {
+			list = append(list, t)
+		}
+	}
+	return list[:min(len(list), maxCorrections)]
 }
 
 // guesses are the words of roles that look the most like those of found which stand nowhere.
 func guesses(roles []*heldRole, found []store.Term) (terms []store.Term) {
-	for _, word := range nowhere(found) {
+	for _, t := range nowhere(found) {
 		var list []alike
 		for _, r := range roles {
-			list = append(list, r.vocabulary().like(word)...)
+			list = append(list, r.vocabulary().like(t.Lexeme)...)
 		}
 		slices.SortFunc(list, func(a, b alike) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
 		list = slices.Compact(list)
 		for _, a := range list[:min(len(list), mostGuesses)] {
-			terms = append(terms, store.Term{Word: word, Lexeme: a.word, Chunks: standing(roles, a.word), Guess: true})
+			terms = append(terms, store.Term{Word: t.Word, Lexeme: a.word, Chunks: standing(roles, a.word), Guess: true})
 		}
 	}
 	return terms
+}
+
+// correction is the guess among found that surely is what was meant: the only one for the only mistyped word of a short question, one
+// slip away. Nil if there is none.
+func correction(found []store.Term) *store.Term {
+	var guess *store.Term
+	words := map[string]bool{}
+	for i, t := range found {
+		words[t.Word] = true
+		switch {
+		case !t.Guess:
+		case guess != nil && guess.Lexeme != t.Lexeme:
+			return nil
+		default:
+			guess = &found[i]
+		}
+	}
+	if guess == nil || len(words) > shortQuery {
+		return nil
+	}
+	for _, t := range found {
+		if !t.Guess && t.Word == guess.Word && utf8.RuneCountInString(t.Lexeme) >= guessedFrom && isOneSlip(t.Lexeme, guess.Lexeme) {
+			return guess
+		}
+	}
+	return nil
+}
+
+// isOneSlip reports whether one letter too many or too few, or two that changed places, make a of b. Another letter in the same place
+// often makes another word: "massages" are no "messages".
+func isOneSlip(a, b string) bool {
+	long, short := []rune(a), []rune(b)
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	i := 0
+	for i < len(short) && long[i] == short[i] {
+		i++
+	}
+	long, short = long[i:], short[i:]
+	if len(long) == 0 || len(long)-len(short) > 1 {
+		return false
+	}
+	if len(long) > len(short) {
+		return slices.Equal(long[1:], short)
+	}
+	return len(long) > 1 && long[0] == short[1] && long[1] == short[0] && slices.Equal(long[2:], short[2:])
 }

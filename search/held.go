@@ -112,7 +112,9 @@ func (s *shelf) recall(scope policy.Scope, q Query, asked question) (recalled, b
 // matched is all that a query speaks for in roles that are held.
 func matched(roles []*heldRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus store.Corpus, q Query) matches {
 	found := termsOf(roles, languages, asked, stems)
-	found = append(found, guesses(roles, found)...)
+	if asked.of == language.Unknown || slices.Contains(languages, asked.of) {
+		found = append(found, guesses(roles, found)...)
+	}
 	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
 	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
 	return m
@@ -320,8 +322,8 @@ func (s *shelf) expect(in store.Source, scope policy.Scope, languages []language
 // stands in; none for a stop word of the question's own language.
 func termsOf(roles []*heldRole, languages []language.Language, asked question, stems map[stemKey][]string) []store.Term {
 	var found []store.Term
-	for i, w := range asked.words {
-		if slices.Contains(asked.words[:i], w) || asked.of != language.Unknown && len(stems[stemKey{asked.of, w}]) == 0 {
+	for _, w := range byWeight(asked.words) {
+		if asked.of != language.Unknown && len(stems[stemKey{asked.of, w}]) == 0 {
 			continue
 		}
 		var lexemes []string

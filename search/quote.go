@@ -149,6 +149,15 @@ func (p page) candidates() []candidate {
 		found = append(found, p.section(c))
 	}
 	for first := range p.units {
+		if p.units[first].heads {
+			continue
+		}
+		if p.units[first].row {
+			if c, ok := p.row(first); ok {
+				found = append(found, c)
+			}
+			continue
+		}
 		for last := first; last < min(first+windowUnits, len(p.units)) && p.units[last].block == p.units[first].block; last++ {
 			c := p.weigh(first, last, slices.Concat(p.own[first:last+1]...))
 			if c.own > 0 {
@@ -159,6 +168,50 @@ func (p page) candidates() []candidate {
 		}
 	}
 	return found
+}
+
+// row weighs a row of a table, which is quoted by itself. Rows that say the same about the question are quoted together where they are
+// few. False: another row says more, or the question only names columns of a long table.
+func (p page) row(at int) (candidate, bool) {
+	c := p.weigh(at, at, p.own[at])
+	first, last := at, at
+	for first > 0 && p.isTable(first-1, at) {
+		first--
+	}
+	for last+1 < len(p.units) && p.isTable(last+1, at) {
+		last++
+	}
+	from, to, same := at, at, 1
+	for i := first; i <= last; i++ {
+		more, less := p.saysMore(i, at), p.saysMore(at, i)
+		switch {
+		case i == at || less:
+		case more:
+			return c, false
+		default:
+			from, to, same = min(from, i), max(to, i), same+1
+		}
+	}
+	short := to-from+1 == same && p.length(from, to) <= shortSection
+	if all := last > first && same == last-first+1; all && !short {
+		return c, false
+	}
+	if !short {
+		from, to = at, at
+	}
+	return p.quoted(c, from, to), c.own > 0
+}
+
+// isTable reports whether a unit is a row of the table of another one.
+func (p page) isTable(i, of int) bool {
+	return p.units[i].row && !p.units[i].heads && p.units[i].lead == p.units[of].lead
+}
+
+// saysMore reports whether a row holds a word of the question that another one does not.
+func (p page) saysMore(row, other int) bool {
+	return slices.ContainsFunc(p.asked.Terms, func(t Term) bool {
+		return t.weight != filler && slices.Contains(p.own[row], t.Lexeme) && !slices.Contains(p.own[other], t.Lexeme)
+	})
 }
 
 // weigh judges the units first to last, which have the given lexemes of their own.

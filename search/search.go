@@ -276,7 +276,7 @@ func withinReach(ranked []*scored, limit int, c cues) []*scored {
 
 // match asks the database for the passages that can rank high.
 func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked question) (matches, error) {
-	found, corpus, err := store.SearchTerms(ctx, db, q.Source, asked.words, asked.of)
+	found, corpus, err := store.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.of)
 	if err != nil {
 		return matches{}, err
 	}
@@ -341,7 +341,8 @@ func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]st
 const guessShare = 0.7
 
 // queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
-// at the head, and not more than can be searched for; those that stand nowhere follow. A guess that was asked for, too, is none.
+// at the head, and not more than can be searched for; those that stand nowhere follow. A guess that was asked for, too, is none. A guess
+// supports no answer, unless it surely is what was meant.
 func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
 	slices.SortStableFunc(found, func(a, b store.Term) int {
 		switch {
@@ -353,6 +354,8 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 			return 1
 		}
 	})
+	found = slices.DeleteFunc(found, func(t store.Term) bool { return t.Guess && weightIn(words, t.Word) > general }) // how people ask
+	sure := correction(found)
 	var terms []Term
 	for _, f := range found {
 		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
@@ -362,8 +365,14 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 		if i < 0 {
 			i = len(terms)
 			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Guess: f.Guess, weight: weightIn(words, f.Word)}
-			if f.Guess {
-				t.IDF, t.weight = t.IDF*guessShare, filler
+			switch {
+			case f.Guess:
+				t.IDF *= guessShare
+				if sure == nil {
+					t.weight = filler
+				}
+			case sure != nil && f.Word == sure.Word:
+				t.weight = filler // the correction stands for it
 			}
 			terms = append(terms, t)
 		}

@@ -121,6 +121,8 @@ type unit struct {
 	from, to   int  // without marker and blanks
 	block      int  // units of one paragraph or item have the same number
 	lead       int  // index of the unit that introduces this one: a table's head, "Opening hours:"; -1 if none
+	row        bool // of a table
+	heads      bool // it names the columns of a table, and is no answer
 	introduces bool // it says what follows, and means little alone: a question, a title, a line that ends with a colon
 }
 
@@ -139,6 +141,7 @@ func units(text string) []unit {
 		if u.from == u.to || isFence(raw) || tableRule.MatchString(raw) {
 			if table && tableRule.MatchString(raw) {
 				lead = len(list) - 1 // the row above is the table's head
+				list[lead].heads = true
 			}
 			blank = blank || isBlank(raw)
 			continue
@@ -158,7 +161,7 @@ func units(text string) []unit {
 		if row || item || blank || !endsSentence(text[previous.from:previous.to]) {
 			block++
 		}
-		u.block, u.lead = block, lead
+		u.block, u.lead, u.row = block, lead, row
 		u.introduces = !row && (strings.HasSuffix(said, ":") || IsQuestion(strings.TrimRight(said, closers)) || blank && !item && isTitle(said))
 		list = append(list, u)
 		table, blank = row, false

@@ -66,7 +66,30 @@ func weightOf(word string) weight {
 	if w := listed(word); w != specific {
 		return w
 	}
+	if isSwapped(word) {
+		return filler
+	}
+	if singular, ok := strings.CutSuffix(word, "ies"); ok {
+		return listed(singular + "y")
+	}
 	return listed(strings.TrimSuffix(word, "s"))
+}
+
+// isSwapped tells whether a word is one that questions are made of, with two letters that changed places: "hwo far".
+func isSwapped(word string) bool {
+	for _, w := range []string{"how", "what", "when", "where", "which", "does", "much", "many", "with", "have", "your", "the"} {
+		if len(w) == len(word) && w != word && isOneSlip(word, w) && sameLetters(word, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // listed is the list of words that are not specific.
@@ -74,7 +97,7 @@ func listed(word string) weight {
 	switch word {
 	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal
 		"isn", "aren", "wasn", "weren", "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "hadn", "ain",
-		"ll", "re", "ve", "im", "ive", "dont", "cant",
+		"ll", "re", "ve", "im", "ive", "dont", "cant", "whats", "wheres", "whens", "hows", "whos", "thats", "theres",
 		"please", "pls", "plz", "thank", "thx", "ty", "hello", "hi", "hey", "hiya", "dear", "sorry", "excuse", "pardon", // polite
 		"welcome", "cheer", "regard", "ok", "okay", "yes", "yeah", "yep", "nope", "sure",
 		"tell", "say", "know", "wonder", "wondering", "ask", "asking", "question", "answer", "give", "show", "explain", // asking
@@ -87,6 +110,7 @@ func listed(word string) weight {
 		"price", "priced", "pricing", "cost", "charge", "charged", "fee", // answered by an amount
 		"much", "many", "far", "often", "soon", "else", "exactly", "actually", "really", "currently", "still", "already", "also", // adverbs
 		"maybe", "perhaps", "usually", "generally", "normally", "approximately", "roughly", "anyway", "even", "ever", "yet", "instead",
+		"policy", "rule", "condition", // what is said about it
 		"kind", "sort", "thing", "something", "anything", "everything", "nothing", "someone", "anyone", "everyone", // any noun
 		"somebody", "anybody", "nobody", "stuff", "whether", "per", "etc", "us":
 		return filler

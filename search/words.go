@@ -12,7 +12,7 @@ import (
 )
 
 // Words cuts text into the words that are indexed and searched: lower case, without accents, letters apart from digits
-// ("5kg" is found as "5 kg"), irregular forms of English words as their plain form. What is written without spaces is cut
+// ("5kg" is found as "5 kg"), what a hyphen joins to a letter also as one ("e-bike" is found as "ebike"), irregular forms of English words as their plain form. What is written without spaces is cut
 // into pairs of characters. Stems and stop words are left to the database.
 func Words(text string) []string { return words(text, readsEnglish(language.Detect(text))) }
 
@@ -21,7 +21,8 @@ func words(text string, english bool) []string {
 	var list []string
 	var word []rune
 	last := other
-	flush := func() {
+	joined := "" // the letter that a hyphen joins to the next word
+	flush := func(r rune) {
 		switch {
 		case len(word) == 0:
 		case last == dense:
@@ -31,19 +32,28 @@ func words(text string, english bool) []string {
 		default:
 			list = append(list, string(word))
 		}
+		if joined != "" && last == letter && len(word) > 1 {
+			list = append(list, joined+string(word))
+		}
+		switch {
+		case last == letter && len(word) == 1 && r == '-':
+			joined = string(word)
+		case last != other:
+			joined = ""
+		}
 		word = word[:0]
 	}
 	for _, r := range fold(text) {
 		kind := kindOf(r)
 		if kind != last {
-			flush()
+			flush(r)
 		}
 		if kind != other {
 			word = append(word, unicode.ToLower(r))
 		}
 		last = kind
 	}
-	flush()
+	flush(0)
 	return list
 }
 

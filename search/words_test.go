@@ -27,6 +27,12 @@ func TestWordsAreFoldedSoThatSpellingsMeet(t *testing.T) {
 	}
 }
 
+func TestALetterWithAHyphenIsAlsoOneWordWithTheNext(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"an", "e", "bike", "ebike", "or", "a", "b", "shirts"}, Words("An E-Bike, or a B: shirts"))
+	require.Equal(t, []string{"x", "2", "y", "no"}, Words("x-2 y — no"))
+}
+
 func TestTheEndingOfAFileNameIsNoWordOfIt(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "price list bread rye", IndexText("price-list.md", "Bread", "Rye"))
