@@ -15,7 +15,7 @@ const (
 	// length is no further off than guessedWithin, if two fifths of the trigrams of both are common to both: all as in the database.
 	guessedFrom, guessedWithin, mostGuesses = 5, 2, 2
 	leastCommon, ofTrigrams                 = 2, 5
-	// maxCorrections is how many stems of a query are compared with all words: those of the words that tell the most. Whoever writes
+	// maxCorrections is how many words of a query are compared with all others: those that tell the most. Whoever writes
 	// hundreds of words that nobody knows must not keep the database busy for seconds.
 	maxCorrections = 8
 )
@@ -95,14 +95,19 @@ func byWeight(words []string) []string {
 	return list
 }
 
-// nowhere are the stems that may be mistyped, because their words stand in no passage: as many as are corrected.
+// nowhere are the words that may be mistyped, because they stand in no passage, each with one of its stems: as many as are corrected.
 func nowhere(found []store.Term) []store.Term {
 	var list []store.Term
 	for _, t := range found {
-		stands := slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 })
-		if !stands && utf8.RuneCountInString(t.Word) >= guessedFrom {
-			list = append(list, t)
+		if utf8.RuneCountInString(t.Word) < guessedFrom || slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
+			continue
 		}
+		i := slices.IndexFunc(list, func(o store.Term) bool { return o.Word == t.Word })
+		if i < 0 {
+			list = append(list, t)
+			continue
+		}
+		list[i].Lexeme = min(list[i].Lexeme, t.Lexeme)
 	}
 	return list[:min(len(list), maxCorrections)]
 }
@@ -110,17 +115,26 @@ func nowhere(found []store.Term) []store.Term {
 // guesses are the words of roles that look the most like those of found which stand nowhere.
 func guesses(roles []*heldRole, found []store.Term) (terms []store.Term) {
 	for _, t := range nowhere(found) {
-		var list []alike
-		for _, r := range roles {
-			list = append(list, r.vocabulary().like(t.Lexeme)...)
+		list := alikes(roles, t.Word)
+		if len(list) == 0 {
+			list = alikes(roles, t.Lexeme)
 		}
-		slices.SortFunc(list, func(a, b alike) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
-		list = slices.Compact(list)
-		for _, a := range list[:min(len(list), mostGuesses)] {
+		for _, a := range list {
 			terms = append(terms, store.Term{Word: t.Word, Lexeme: a.word, Chunks: standing(roles, a.word), Guess: true})
 		}
 	}
 	return terms
+}
+
+// alikes are the words of roles that look the most like a word.
+func alikes(roles []*heldRole, word string) []alike {
+	var list []alike
+	for _, r := range roles {
+		list = append(list, r.vocabulary().like(word)...)
+	}
+	slices.SortFunc(list, func(a, b alike) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
+	list = slices.Compact(list)
+	return list[:min(len(list), mostGuesses)]
 }
 
 // correction is the guess among found that surely is what was meant: the only one for the only mistyped word of a short question, one
@@ -142,7 +156,10 @@ func correction(found []store.Term) *store.Term {
 		return nil
 	}
 	for _, t := range found {
-		if !t.Guess && t.Word == guess.Word && utf8.RuneCountInString(t.Lexeme) >= guessedFrom && isOneSlip(t.Lexeme, guess.Lexeme) {
+		if t.Guess || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < guessedFrom {
+			continue
+		}
+		if isOneSlip(t.Lexeme, guess.Lexeme) || isOneSlip(t.Word, guess.Lexeme) {
 			return guess
 		}
 	}

@@ -112,9 +112,7 @@ func (s *shelf) recall(scope policy.Scope, q Query, asked question) (recalled, b
 // matched is all that a query speaks for in roles that are held.
 func matched(roles []*heldRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus store.Corpus, q Query) matches {
 	found := termsOf(roles, languages, asked, stems)
-	if asked.of == language.Unknown || slices.Contains(languages, asked.of) {
-		found = append(found, guesses(roles, found)...)
-	}
+	found = append(found, guesses(roles, found)...)
 	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
 	m.passages = passagesOf(roles, known(m.terms), q.Kinds)
 	return m

@@ -240,7 +240,7 @@ func (p page) weigh(first, last int, own []string) candidate {
 }
 
 // telling tells whether has says yes to the most telling word of the question, or to one of them if several tell the same,
-// and to all its numbers. A question of general words has none.
+// and to all its numbers. A question of general words and numbers has none.
 func (r Result) telling(has func(term int) bool) bool {
 	most, there := 0.0, false
 	has = inAnyLanguage(r.Terms, has)
@@ -248,7 +248,7 @@ func (r Result) telling(has func(term int) bool) bool {
 		if isNumber(t.Lexeme) && !has(i) {
 			return false
 		}
-		if s := t.support(r.chunks); t.weight == specific && s >= most {
+		if s := t.support(r.chunks); t.weight == specific && !isNumber(t.Lexeme) && s >= most {
 			there = has(i) || there && s == most
 			most = s
 		}

@@ -1,0 +1,94 @@
+package search_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// mistyped is a word with one letter twice.
+func mistyped(word string) string { return word[:3] + word[2:] }
+
+func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana := a.chat("Ana", policy.KindDM)
+	var words, asked []string
+	for i := range uint64(40) {
+		words = append(words, invented(i*7919+3))
+		asked = append(asked, mistyped(words[i]))
+	}
+	a.say(ana, policy.AuthorContact, 0, strings.Join(words, " "))
+	a.index()
+	_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: "a.txt", Role: policy.UserRole(ana.ID), Data: []byte(strings.Join(words, " "))})
+	require.NoError(t, err)
+	s := search.New(a.st)
+	for _, in := range []store.Source{store.Documents, store.Archive} {
+		for range 3 { // from the database, and then from the memory
+			r, err := s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: strings.Join(asked, " "), Source: in})
+			require.NoError(t, err)
+			corrected := 0
+			for _, term := range r.Terms {
+				if term.Guess {
+					corrected++
+				}
+			}
+			require.Equal(t, 8, corrected, in)
+		}
+	}
+}
+
+func TestOneSlipInAShortQuestionIsForgivenWhenOnlyOneWordIsLikeIt(t *testing.T) {
+	t.Parallel()
+	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
+	for question, want := range map[string]string{
+		"desposit":             "The deposit is 50 euro.",
+		"massages":             "", // another word
+		"the desposit of goat": "",
+	} {
+		found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: question})
+		require.NoError(t, err)
+		q, ok, err := s.Answer(t.Context(), found)
+		require.NoError(t, err)
+		require.Equal(t, want != "", ok, "%s: %s", question, q.Text)
+		require.Contains(t, q.Text, want)
+	}
+}
+
+// BenchmarkUnknownWords is a message of 400 words that nobody knows, where 140,000 others are known.
+func BenchmarkUnknownWords(b *testing.B) {
+	st := storetest.New(b)
+	for i := range uint64(14) {
+		var text strings.Builder
+		for j := range uint64(100) {
+			fmt.Fprintf(&text, "# Section %d\n\n", j)
+			for k := range uint64(100) {
+				text.WriteString(invented(i*10_000+j*100+k) + " ")
+			}
+			text.WriteString("\n\n")
+		}
+		_, err := knowledge.New(st).Index(b.Context(), knowledge.File{Name: fmt.Sprintf("doc%d.md", i), Role: policy.Public, Data: []byte(text.String())})
+		require.NoError(b, err)
+	}
+	_, err := st.Pool().Exec(b.Context(), "analyze")
+	require.NoError(b, err)
+	r := rand.New(rand.NewPCG(5, 6))
+	asked := make([]string, 400)
+	for i := range asked {
+		asked[i] = mistyped(invented(r.Uint64N(140_000)))
+	}
+	s := search.New(st)
+	for b.Loop() {
+		_, err := s.AsContact(b.Context(), policy.ContactScope(2), search.Query{Text: strings.Join(asked, " ")})
+		require.NoError(b, err)
+	}
+}
