@@ -125,7 +125,11 @@ func (a *Agent) locked(ctx context.Context, chat store.Chat, job string, last bo
 	if err != nil {
 		return err
 	}
-	return a.commit(ctx, chat, waiting, job, result)
+	if err := a.commit(ctx, chat, waiting, job, result); err != nil {
+		return err
+	}
+	a.noteUse(ctx, result.scope, result.used)
+	return nil
 }
 
 // maxHold is how long an owner who reads along without a word holds an answer back.
@@ -199,6 +203,9 @@ type result struct {
 	summarise bool // what was said before
 	// restsOn are the messages whose words may be in what is said.
 	restsOn []int64
+	// used are the passages that it was made of, found in scope.
+	used  []search.Hit
+	scope policy.Scope
 }
 
 // resultOf is what becomes of messages that could not be answered because something is broken: a person is asked for.

@@ -439,7 +439,7 @@ func TestWithoutAModelTheOwnerSeesPassagesAndWithoutASourceASentence(t *testing.
 	require.Contains(t, strings.Join(b.ownerSpans(), " "), "90 euro")
 	text = b.ask("zeppelin mooring mast")
 	require.Empty(t, b.ownerSpans())
-	require.Equal(t, "I found nothing about that in your documents.", text)
+	require.Equal(t, "I found nothing about that in your documents or chats.", text)
 }
 
 func TestUntrustedTextCannotCloseItsFence(t *testing.T) {

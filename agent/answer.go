@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/rs/zerolog"
@@ -38,8 +39,9 @@ type answer struct {
 	words     string // why a person is needed, as the model says it: they are kept where they are forgotten with what they rest on
 	notices   []string
 	used      []search.Hit
-	task      *store.Task // that the answer ends; nil when no model was asked
-	summarise bool        // what was said before
+	scope     policy.Scope // that used was found in
+	task      *store.Task  // that the answer ends; nil when no model was asked
+	summarise bool         // what was said before
 }
 
 // answerContact looks for a quoted answer in what the contact may see.
@@ -64,10 +66,20 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("The model failed; answering from passages")
 		result, err = a.quote(ctx, found)
 	}
-	if err != nil || result.text == "" {
-		return result, err
+	result.scope = policy.PublicScope()
+	return result, err
+}
+
+// useTime is how long noting which passages were used may take, as where others note the same ones.
+const useTime = time.Second
+
+// noteUse notes which passages an answer used, once it is on its way: nobody waits for that, and nothing fails by it.
+func (a *Agent) noteUse(ctx context.Context, scope policy.Scope, used []search.Hit) {
+	ctx, cancel := context.WithTimeout(ctx, useTime)
+	defer cancel()
+	if err := a.Search.RecordAccess(ctx, scope, used); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot note which passages were used")
 	}
-	return result, a.Search.RecordAccess(ctx, policy.PublicScope(), result.used)
 }
 
 // quote answers with a passage's own words, when they carry enough of what the question is about.

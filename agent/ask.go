@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"multis/knowledge"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
@@ -36,7 +35,7 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		if err != nil {
 			return err
 		}
-		listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
+		listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", question, found, where)
 		if err != nil {
 			return err
 		}
@@ -168,7 +167,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 		}
 	}
 	if say.markdown += r.footer(ctx, &done); say.markdown == "" {
-		say.markdown = "I found nothing about that in your documents." + r.places.lookedIfNamed()
+		say.markdown = foundNothing + r.places.lookedIfNamed()
 	}
 	say.task = &done
 	return a.say(ctx, say)
@@ -199,7 +198,7 @@ func (a *Agent) instead(ctx context.Context, r *run, say *reply, why string, cau
 	if err != nil {
 		return err
 	}
-	if say.sourced, err = a.listPassages(ctx, why+" Here is what I found:", found, r.places); err != nil {
+	if say.sourced, err = a.listPassages(ctx, why+" Here is what I found:", r.task.Input, found, r.places); err != nil {
 		return err
 	}
 	if len(found.Hits) == 0 {
@@ -362,7 +361,8 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 	case err != nil:
 		return err
 	}
-	return a.Search.RecordAccess(ctx, r.scope, r.used)
+	a.noteUse(ctx, r.scope, r.used)
+	return nil
 }
 
 // settleAsked settles the message that asked. One that was settled when its task was put aside stays so.
@@ -443,7 +443,7 @@ func (r *run) cited(answer string) sourced {
 	case text.Len() == 0 && d.Message != "" && r.task.Target != nil:
 		return sourced{markdown: "I drafted a message."}
 	case text.Len() == 0:
-		return sourced{markdown: "I found nothing about that in your documents." + r.places.lookedIfNamed()}
+		return sourced{markdown: foundNothing + r.places.lookedIfNamed()}
 	case len(spans) == 0:
 		return sourced{markdown: text.String() + noSource + r.places.lookedIfNamed()}
 	}
@@ -459,27 +459,4 @@ func escapeLines(s string) string {
 		lines = append(lines, outbox.Escape(strings.TrimSpace(line)))
 	}
 	return strings.Join(lines, "  \n")
-}
-
-// listPassages shows what was found when no model read it.
-func (a *Agent) listPassages(ctx context.Context, opening string, found search.Result, where places) (sourced, error) {
-	if len(found.Hits) == 0 {
-		return sourced{markdown: "I found nothing about that in your documents." + where.lookedIfNamed()}, nil
-	}
-	listed := sourced{used: found.Hits[:min(len(found.Hits), shownPassages)]}
-	var b strings.Builder
-	b.WriteString("**" + opening + "**\n")
-	for i, hit := range listed.used {
-		q := search.Quote{Hit: hit, Text: hit.Text}
-		if hit.Source == "" {
-			var err error
-			if q, err = a.Search.BestSentences(ctx, found, hit); err != nil {
-				return sourced{}, err
-			}
-		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.ChunkID), outbox.Escape(clip(spoken(q.Text), 400)))
-		listed.spans = append(listed.spans, store.Span{ChunkID: hit.ChunkID, Source: knowledge.CiteQuote(q), Quote: q.Text})
-	}
-	listed.markdown = b.String() + where.lookedIfNamed()
-	return listed, nil
 }

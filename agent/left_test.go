@@ -61,8 +61,8 @@ func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
 func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[string]string{
-		llm.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents.\n\nDone before that: switched the lamp.",
-		llm.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents.\n\nDone before that: switched the lamp.",
+		llm.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
+		llm.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
 	} {
 		p := &purse{}
 		model, _ := paidBy(t, p, switches(llmtest.Say("never")))

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"multis/memory"
@@ -15,8 +17,8 @@ import (
 // recalledHits is how much of what is remembered goes along with the passages of documents.
 const recalledHits = 6
 
-// lookUp searches what the owner asked for: documents, notes, and what was said in the chats of scope. Who names a chat asks
-// about it, so what was said there comes first.
+// lookUp searches what the owner asked for: documents, notes, and what was said in the chats of scope. His own notes that answer come
+// first, then documents that do, then what was said in the chats that he named.
 func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string) (search.Result, error) {
 	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
@@ -33,16 +35,36 @@ func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string)
 		return search.Result{}, err
 	}
 	named := len(scope.Chats()) > 0
-	switch {
-	case named:
-		found.Hits = append(recalled.Hits, found.Hits...)
-	case len(recalled.Terms) > 0:
-		found.Hits = append(found.Hits, recalled.Hits...)
+	if !named && !recalled.Newest && len(recalled.Terms) == 0 {
+		recalled.Hits = nil
 	}
+	if recalled.Newest {
+		found.Hits = nil // of documents that hold the name of who said it
+	}
+	found.Hits = append(found.Hits, recalled.Hits...)
+	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(place(a, named), place(b, named)) })
 	if len(found.Terms) == 0 {
 		found.Terms = recalled.Terms
 	}
 	return found, nil
+}
+
+// place orders what was found for the owner.
+func place(h search.Hit, named bool) int {
+	answers := h.Coverage >= search.MinSupport
+	isNote := h.Kind == store.KindConversation && h.Role == policy.Admin
+	switch {
+	case isNote && answers:
+		return 0
+	case h.Kind == store.KindKnowledge && answers:
+		return 1
+	case named && h.Kind == store.KindConversation:
+		return 2
+	case h.Kind == store.KindKnowledge:
+		return 3
+	default:
+		return 4
+	}
 }
 
 // quoted are the messages among hits, and those that notes among them were learned from.

@@ -10,6 +10,7 @@ import (
 	"multis/bridgebridge"
 	"multis/outbox"
 	"multis/policy"
+	"multis/search"
 	"multis/store"
 )
 
@@ -37,7 +38,7 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 		return places{}, err
 	}
 	var p places
-	p.named, p.unclear = policy.Named(question, chats)
+	p.named, p.unclear = policy.Mentioned(question, chats, search.IsCommonWord)
 	ids := make([]int64, len(p.named))
 	for i, c := range p.named {
 		ids[i] = c.ID

@@ -35,7 +35,7 @@ func TestWhatWasSaidInAChatIsOnlyLookedAtWhenItIsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.remembers("The zeppelin lands on Friday.")
-	require.Equal(t, "I found nothing about that in your documents.", b.ask("when does the zeppelin land?"))
+	require.Equal(t, "I found nothing about that in your documents or chats.", b.ask("when does the zeppelin land?"))
 
 	named := b.ask("when does Ana's zeppelin land?")
 	require.Contains(t, named, "The zeppelin lands on Friday.")
@@ -57,7 +57,7 @@ func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
 	b.remembers("The zeppelin lands on Friday.")
 	b.ask("when does the zeppelin land?")
 	require.NotContains(t, spelled(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
-	text := b.ask("when does ana's zeppelin land?")
+	text := b.ask("when does Ana's zeppelin land?")
 	require.Contains(t, text, "On Friday. [1]")
 	require.Contains(t, text, "Looked in: your documents, Ana · Demo.")
 }

@@ -37,7 +37,7 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 	if err != nil {
 		return err
 	}
-	listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", found, where)
+	listed, err := a.listPassages(ctx, "I have no model configured, so here is what I found:", text, found, where)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,9 @@ func Detect(text string) Language {
 	}
 }
 
+// IsCommon reports whether a word is among the commonest of a language that is known.
+func IsCommon(word string) bool { return commonIn(strings.ToLower(word)) != 0 }
+
 // head is the first words of a text.
 func head(text string) []string {
 	words := make([]string, 0, lookedAt)

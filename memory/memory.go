@@ -25,6 +25,8 @@ type Options struct {
 	Defaults policy.Defaults
 	Zone     *time.Location
 	Rules    Rules
+	// NotesOnly leaves out what was said: memory.search_messages is off.
+	NotesOnly bool
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 }

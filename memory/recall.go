@@ -2,6 +2,8 @@ package memory
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"multis/policy"
 	"multis/search"
@@ -27,6 +29,8 @@ type Recalled struct {
 	Terms []search.Term
 	// When is the time that the question is about.
 	When Span
+	// Newest says that nothing else was asked for than what was said last.
+	Newest bool
 }
 
 const (
@@ -44,6 +48,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	var text string
 	r.When, text = When(q.Text, m.Now().In(m.Zone))
 	about := period{Span: r.When, firm: isAboutSaying(q.Text)}
+	about.theirs = q.Owner && about.firm && !together.MatchString(q.Text)
 	find, as := m.Search.AsContact, m.Store.AsContact
 	if q.Owner {
 		find, as = m.Search.AsOwner, m.Store.AsOwner
@@ -57,7 +62,17 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 		return Recalled{}, err
 	}
 	r.Terms = notes.Terms
-	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 {
+	if r.Newest, err = m.asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
+		return Recalled{}, err
+	}
+	if r.Newest {
+		text = ""
+		if notes, err = find(ctx, scope, search.Query{Limit: limit, Kinds: []store.Kind{store.KindConversation}}); err != nil {
+			return Recalled{}, err
+		}
+		r.Terms = nil
+	}
+	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 && !m.NotesOnly {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
 	said, err := m.said(ctx, rights{find, as}, scope, text, about, limit)
@@ -75,6 +90,23 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	r.Hits = append(r.Hits, said.Hits[:min(len(said.Hits), q.Limit-len(r.Hits))]...)
 	return r, nil
+}
+
+// asksForNewest reports whether a question asks for what was said, or talked about, and names nothing but who said it: then the newest
+// is the answer.
+func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question string, terms []search.Term) (bool, error) {
+	if !isAboutSaying(question) {
+		return false, nil
+	}
+	besides := search.Words(strings.Join(append(saying.FindAllString(question, -1), lately.FindAllString(question, -1)...), " "))
+	chats, err := store.ChatsByID(ctx, m.Store.DB(), scope.Chats())
+	if err != nil {
+		return false, err
+	}
+	for _, c := range chats {
+		besides = append(besides, search.Words(c.Name)...)
+	}
+	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.Tells(besides) }), nil
 }
 
 // Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
@@ -107,12 +139,15 @@ type rights struct {
 
 // said finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
 func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when period, limit int) (search.Result, error) {
-	if len(scope.Chats()) == 0 {
+	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
-	found, err := by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: store.Archive})
-	if err != nil {
-		return search.Result{}, err
+	var found search.Result
+	if text != "" { // else the newest, of which some may not be indexed yet
+		var err error
+		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: store.Archive}); err != nil {
+			return search.Result{}, err
+		}
 	}
 	found.Hits = when.of(found.Hits)
 	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
@@ -123,6 +158,9 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 		})
 		if err != nil {
 			return search.Result{}, err
+		}
+		if when.theirs {
+			newest = slices.DeleteFunc(newest, func(msg store.Message) bool { return msg.Author != policy.AuthorContact })
 		}
 		for _, msg := range newest {
 			found.Hits = append(found.Hits, search.Hit{ChunkID: msg.ID, DocumentID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})

@@ -178,10 +178,18 @@ type period struct {
 	Span
 
 	firm bool
+	// theirs: the question is what the contact said, not what was talked about.
+	theirs bool
 }
 
 // saying is how one asks for what was said.
 var saying = regexp.MustCompile(`(?i)\b(said|say|says|saying|told|wrote|write|written|message[ds]?|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|gesagt|sagte|geschrieben|schrieb|erzählt|erzählte|besprochen|versprochen|vereinbart|nachrichten?)\b`)
+
+// lately is how one asks for the newest.
+var lately = regexp.MustCompile(`(?i)\b(last|lately|latest|recent(?:ly)?|newest|just|zuletzt|letztes|kürzlich|neulich|neueste[ns]?)\b`)
+
+// together is how one asks for what both sides said.
+var together = regexp.MustCompile(`(?i)\b(we|us|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|i|wir|ich|besprochen|versprochen|vereinbart)\b`)
 
 // ordered is a request to me, at the beginning: whoever is told to write has not written.
 var ordered = regexp.MustCompile(`(?i)^\W*(?:please\s+|(?:can|could|would)\s+you\s+)*(?:write|draft|send|say|talk)\b(?:\s+(?:to\s+)?[\p{L}]+)?(?:\s+an?\s+message\b)?`)

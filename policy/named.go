@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"unicode"
+)
 
 // ChatName is what a chat is called, and on which network it is.
 type ChatName struct {
@@ -18,17 +21,38 @@ const shortestName = 3
 // within a longer one that is named is not meant. Who was merged is named with all chats.
 func Named(text string, chats []ChatName) (named, unclear []ChatName) {
 	hay := fold(text)
+	return namedBy(hay, chats, func(g nameGroup) bool { return g.standsIn(hay) })
+}
+
+// Mentioned is Named for a question that need not be about anybody: a name must be written as one, not in small letters, and be no
+// common word. A contact who calls himself "What" is not in every question.
+func Mentioned(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
+	hay, written := fold(text), squeeze(text)
+	return namedBy(hay, chats, func(g nameGroup) bool {
+		if isCommon(string(g.folded)) {
+			return false
+		}
+		for start := range wordMatches(hay, g.folded) {
+			if !unicode.IsLower(written[start]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func namedBy(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named, unclear []ChatName) {
 	whole := groupNames(chats, func(name string) string { return name })
 	for _, group := range whole {
-		if !group.standsIn(hay) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.holds(group) && o.standsIn(hay) }) {
+		if !stands(group) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.holds(group) && stands(o) }) {
 			continue
 		}
 		n, u := group.meant(hay)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
 	for _, group := range groupNames(chats, firstWord) {
-		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return o.standsIn(hay) && o.sharesWith(group) })
-		if known || len(group.folded) < shortestName || !group.standsIn(hay) {
+		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return stands(o) && o.sharesWith(group) })
+		if known || len(group.folded) < shortestName || !stands(group) {
 			continue
 		}
 		n, u := group.meant(hay)

@@ -121,6 +121,15 @@ func isInvisible(r rune) bool { return text.IsInvisible(r) }
 
 // fold makes texts comparable: one case, one blank for any run of them, no invisible characters, nothing around it.
 func fold(text string) []rune {
+	folded := squeeze(text)
+	for i, r := range folded {
+		folded[i] = foldRune(r)
+	}
+	return folded
+}
+
+// squeeze is a text without what nobody sees and with one blank between words.
+func squeeze(text string) []rune {
 	folded := make([]rune, 0, len(text))
 	for _, r := range strings.TrimSpace(text) {
 		switch {
@@ -130,7 +139,7 @@ func fold(text string) []rune {
 				folded = append(folded, ' ')
 			}
 		default:
-			folded = append(folded, foldRune(r))
+			folded = append(folded, r)
 		}
 	}
 	if len(folded) > 0 && folded[len(folded)-1] == ' ' {

@@ -137,6 +137,14 @@ func alikes(roles []*heldRole, word string) []alike {
 	return list[:min(len(list), mostGuesses)]
 }
 
+// isAlike reports whether a guess looks enough like the word that was asked for, or is one slip away from its stem.
+func isAlike(guess store.Term, found []store.Term) bool {
+	if len(newVocabulary([]string{guess.Lexeme}).like(guess.Word)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(found, func(t store.Term) bool { return !t.Guess && t.Word == guess.Word && isOneSlip(t.Lexeme, guess.Lexeme) })
+}
+
 // correction is the guess among found that surely is what was meant: the only one for the only mistyped word of a short question, one
 // slip away. Nil if there is none.
 func correction(found []store.Term) *store.Term {

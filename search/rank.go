@@ -29,8 +29,9 @@ const (
 	companySize  = 5
 )
 
-// Activation breaks ties and never outranks relevance: it adds 20 % at the most.
-const activationShare, activationWeight = 0.10, 2.0
+// activationShare is what activation adds to a score at the most: it decides between passages that are as good, and never lifts one
+// above a better one.
+const activationShare = 0.01
 
 type scored struct {
 	id       int64
@@ -244,9 +245,9 @@ func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
 }
 
 // mostActivation is what withActivation multiplies with at the most.
-const mostActivation = 1 + activationShare*activationWeight
+const mostActivation = 1 + activationShare
 
 // withActivation raises the score of a passage that was used lately.
 func withActivation(score, activation float64) float64 {
-	return score * (1 + activationShare*activationWeight*activation/(1+activation))
+	return score * (1 + activationShare*activation/(1+activation))
 }

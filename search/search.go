@@ -70,6 +70,11 @@ type Term struct {
 	weight weight
 }
 
+// Tells reports whether the term tells what a question is about, beside the given words.
+func (t Term) Tells(besides []string) bool {
+	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(besides, w) })
+}
+
 // Hit is a passage that was found.
 type Hit struct {
 	ChunkID    int64 // of a message: its id
@@ -354,7 +359,10 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 			return 1
 		}
 	})
-	found = slices.DeleteFunc(found, func(t store.Term) bool { return t.Guess && weightIn(words, t.Word) > general }) // how people ask
+	guessed := found
+	found = slices.DeleteFunc(slices.Clone(found), func(t store.Term) bool {
+		return t.Guess && (weightIn(words, t.Word) > general || !isAlike(t, guessed)) // how people ask, or another word
+	})
 	sure := correction(found)
 	var terms []Term
 	for _, f := range found {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"multis/language"
 )
 
 // A question's words do not all tell what it is about. Whether a passage answers a question is judged by the words that
@@ -60,6 +62,9 @@ func weightIn(question []string, word string) weight {
 	}
 	return weightOf(word)
 }
+
+// IsCommonWord reports whether a word hardly tells what a question is about, in any language.
+func IsCommonWord(word string) bool { return weightOf(word) != specific || language.IsCommon(word) }
 
 // weightOf sorts a word as Words gives it, in singular or plural.
 func weightOf(word string) weight {

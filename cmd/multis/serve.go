@@ -151,7 +151,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, ModelOf: agent.ModelOf(people, model, defaults), Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering})
+	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, ModelOf: agent.ModelOf(people, model, defaults), Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering, NotesOnly: !cfg.Memory.SearchMessages})
 	registry := newTools(st, searcher, library, mem, box)
 	source, err := openMCP(cfg, st, registry)
 	if err != nil {

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/llm"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// withoutModel is a business whose memory works and whose model does not.
+func withoutModel(t *testing.T) *bundle {
+	t.Helper()
+	b := setup(t, llm.None{})
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	return b
+}
+
+// notes has the owner remember something.
+func (b *bundle) notes(text string) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
+		_, err := store.ReplaceDocument(context.Background(), tx, store.Document{Origin: "note:" + text, Name: "Notes", Role: policy.Admin, Kind: store.KindConversation, Element: "chat", Hash: text},
+			[]store.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
+		return err
+	}))
+}
+
+func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
+	t.Parallel()
+	b := withoutModel(t)
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "discounts.md", Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"), Role: policy.Public})
+	require.NoError(t, err)
+	require.Equal(t, "I found nothing about that in your documents or chats. `/search who wins the world cup 2026` shows the nearest passages.", b.ask("who wins the world cup 2026"))
+	require.Contains(t, b.ask("Combien coûte la chambre ?"), "I found nothing about that")
+	require.Contains(t, b.ask("what is the discount for groups?"), "groups get a discount")
+}
+
+func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
+	t.Parallel()
+	b := withoutModel(t)
+	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
+		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"), Role: policy.Admin})
+		require.NoError(t, err)
+	}
+	b.notes("The alarm code is 4711")
+	text := b.ask("what is the alarm code?")
+	require.Regexp(t, `(?s)1\\?\. .*The alarm code is 4711`, text)
+}
+
+func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
+	t.Parallel()
+	b := withoutModel(t)
+	b.says("the bench arrives on Monday", policy.ActionArchive)
+	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?"} {
+		require.Contains(t, b.ask(question), "the bench arrives on Monday", question)
+	}
+	require.NotContains(t, b.ask("what did Ana say about a helicopter?"), "bench")
+
+	b.agent.Memory.NotesOnly = true
+	require.NotContains(t, b.ask("what did Ana say?"), "bench", "messages are not to be searched")
+}
+
+func TestANameThatIsAWordNamesNobody(t *testing.T) {
+	t.Parallel()
+	b := withoutModel(t)
+	for _, name := range []string{"What", "Price", "Will"} {
+		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+			_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: name, Encrypted: policy.EncryptionNo})
+			return err
+		}))
+	}
+	for question, named := range map[string]int{
+		"What is the price of bread? Will it rise?": 0,
+		"is it ana's": 0, // not written as a name
+		"is it Ana's": 1,
+	} {
+		places, err := b.agent.placesOf(context.Background(), question)
+		require.NoError(t, err)
+		require.Len(t, places.named, named, question)
+	}
+}
+
+func TestAReplyDoesNotFailByTheNoteOfWhatItUsed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	ctx := context.Background()
+	_, err := b.store.DB().Exec(ctx, "create function refuses() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$")
+	require.NoError(t, err)
+	_, err = b.store.DB().Exec(ctx, "create trigger refuses before update on chunks for each row execute function refuses()")
+	require.NoError(t, err)
+	b.says("How much is a baguette?", policy.ActionAnswer)
+	before := time.Now()
+	b.turn()
+	require.Len(t, b.sent(b.chat), 1)
+	require.Less(t, time.Since(before), time.Minute)
+}
