@@ -197,7 +197,7 @@ func (a *Admin) folderNow(where string) ([]store.WatchedFile, error) {
 	var files []store.WatchedFile
 	for _, name := range names {
 		if info, err := root.Stat(name); err == nil {
-			files = append(files, store.WatchedFile{Path: name, Size: info.Size(), Modified: info.ModTime().UTC().Truncate(time.Microsecond)})
+			files = append(files, store.WatchedFile{Path: name, Size: info.Size(), Modified: info.ModTime().UTC().Truncate(time.Microsecond), Reader: knowledge.ReaderVersion})
 		}
 	}
 	return files, nil
@@ -218,7 +218,7 @@ func compare(found []store.WatchedFile, known map[string]store.WatchedFile, now 
 	for _, f := range found {
 		there[f.Path] = true
 		old, seen := known[f.Path]
-		same := seen && old.Size == f.Size && old.Modified.Equal(f.Modified)
+		same := seen && old.Size == f.Size && old.Modified.Equal(f.Modified) && old.Reader == f.Reader
 		writing := !f.Modified.After(now) && now.Sub(f.Modified) < settled
 		if !same && !writing {
 			d.changed = append(d.changed, f)

@@ -159,6 +159,19 @@ func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
 	require.Equal(t, 1, r.count(private), "it was named by itself")
 }
 
+func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("shop/prices.md", prices)
+	r.settle(time.Minute, "shop/prices.md")
+	r.owner("/docs watch shop public")
+	r.watches()
+	r.exec("update watched_files set reader = '4'")
+	r.exec("update documents set hash = 'of the older one'")
+	require.Equal(t, "📂 `shop` — 1 changed: 2 passages, public.", r.watches())
+	require.Empty(t, r.watches())
+}
+
 func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -49,7 +49,7 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 	}
 	known := fetch.Validator("")
 	stays := old.Role == f.Role || old.RoleSaid.After(f.Said)
-	if version, validator, found := strings.Cut(old.Validator, " "); found && version == cutVersion && stays {
+	if version, validator, found := strings.Cut(old.Validator, " "); found && version == ReaderVersion && stays {
 		known = fetch.Validator(validator)
 	}
 	page, err := l.options.Fetch.Get(ctx, f.Origin, known)
@@ -85,7 +85,7 @@ func versioned(v fetch.Validator) string {
 	if v == "" {
 		return ""
 	}
-	return cutVersion + " " + string(v)
+	return ReaderVersion + " " + string(v)
 }
 
 // goneForGood tells whether a page cannot be had now nor later.

@@ -62,8 +62,8 @@ const maxChunks = 20_000
 // maxOrigin is how long a name or an address may be, in bytes: the database keeps an index of them, which takes no longer ones.
 const maxOrigin = 2000
 
-// cutVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const cutVersion = "5"
+// ReaderVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
+const ReaderVersion = "5"
 
 // File is what is to be indexed.
 type File struct {
@@ -189,7 +189,7 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 
 // hash tells whether a file has to be read anew: it is the same for the same content under the same name, read in the same way.
 func (l *Library) hash(f File) string {
-	return digest(cutVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
+	return digest(ReaderVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
 }
 
 // isPrivateCopy reports whether a file that nobody named has the content of a private document: one that was renamed or moved into a

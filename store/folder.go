@@ -24,6 +24,7 @@ type WatchedFile struct {
 	Path     string
 	Size     int64
 	Modified time.Time
+	Reader   string // which version of the reader looked at it
 }
 
 const watchFolderSQL = `insert into watched_folders (path, role, said_at, chat_id) values ($1, $2, $3, $4)
@@ -66,7 +67,7 @@ func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
 	return folders, nil
 }
 
-const watchedFilesSQL = "select path, size, modified from watched_files where folder = $1"
+const watchedFilesSQL = "select path, size, modified, reader from watched_files where folder = $1"
 
 // WatchedFiles are the files of a folder as they were when they were last looked at, by path.
 func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]WatchedFile, error) {
@@ -93,16 +94,16 @@ func NoteTrouble(ctx context.Context, tx Tx, folder, trouble string) error {
 }
 
 // A folder that is not watched any more has no files, and one that others may see meanwhile is looked at anew.
-const putWatchedSQL = `insert into watched_files (folder, path, size, modified)
-	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[]) where exists (select from watched_folders where path = $1 and role = $2)
-	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified`
+const putWatchedSQL = `insert into watched_files (folder, path, size, modified, reader)
+	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
+	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`
 
 const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
 
 // NoteWatched notes how files of a folder were when they were looked at for those who may see them, and which are gone.
 func NoteWatched(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
 	err := exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, column(looked, func(f WatchedFile) string { return f.Path }),
-		column(looked, func(f WatchedFile) int64 { return f.Size }), column(looked, func(f WatchedFile) time.Time { return f.Modified }))
+		column(looked, func(f WatchedFile) int64 { return f.Size }), column(looked, func(f WatchedFile) time.Time { return f.Modified }), column(looked, func(f WatchedFile) string { return f.Reader }))
 	if err != nil || len(gone) == 0 {
 		return err
 	}
