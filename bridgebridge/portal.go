@@ -58,7 +58,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	if !ok || claim.BridgeBot == owner || claim.BridgeBot == bot || room.member(owner).Membership != event.MembershipJoin {
 		return Portal{}, false
 	}
-	if room.isSpace() || isSpaceType(claim) || isBroadcast(claim.Channel.ID) {
+	if room.isSpace() || room.isBroadcast(claim, owner) {
 		return Portal{}, false
 	}
 	portal := Portal{
@@ -79,7 +79,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 // kindOf goes by the bridge's own word for the room and never by the number of its members. The newer word comes first; what
 // is not understood is a group.
 func kindOf(claim bridgeClaim) policy.Kind {
-	if cmp.Or(claim.RoomTypeV2, claim.RoomType) != "dm" {
+	if claim.roomType() != "dm" {
 		return policy.KindGroup
 	}
 	if receiver := claim.Channel.Receiver; receiver != "" && networkID(claim.Channel.ID) == networkID(receiver) {
@@ -88,14 +88,21 @@ func kindOf(claim bridgeClaim) policy.Kind {
 	return policy.KindDM
 }
 
-func isSpaceType(claim bridgeClaim) bool {
-	return strings.HasSuffix(cmp.Or(claim.RoomTypeV2, claim.RoomType), "space")
-}
-
-// isBroadcast reports whether a channel carries one-way news instead of a conversation.
-func isBroadcast(channelID string) bool {
-	channelID = strings.ToLower(channelID)
-	return strings.HasSuffix(channelID, "@broadcast") || strings.HasSuffix(channelID, "@newsletter")
+// isBroadcast reports whether a room carries one-way news, or holds other rooms, instead of a conversation. Bridges give communities the
+// type of a space and channels none at all, but do not let a reader of a channel write: a group in which the owner may not write is a
+// channel. WhatsApp's status and broadcast lists, where the owner may write, are told by their address.
+func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
+	kind, channel := claim.roomType(), strings.ToLower(claim.Channel.ID)
+	switch {
+	case strings.HasSuffix(kind, "space"), kind == "channel", kind == "community", kind == "newsletter", kind == "broadcast":
+		return true
+	case strings.HasSuffix(channel, "@broadcast"), strings.HasSuffix(channel, "@newsletter"):
+		return true
+	case kind == "dm", kind == "group_dm": // who blocked a contact may not write either
+		return false
+	default:
+		return !r.mayWrite(owner)
+	}
 }
 
 // networkID is the bare part of a network's address: "4917" of "4917@s.whatsapp.net", "7" of "user:7".

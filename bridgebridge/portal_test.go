@@ -3,6 +3,7 @@ package bridgebridge
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,19 @@ func claim(t testing.TB, sender id.UserID, content string) []*event.Event {
 	return append(dmWithout(t, "uk.half-shot.bridge"), stateEvent(t, "m.bridge", "example.org/whatsapp", sender, content))
 }
 
+// levelsOf makes power levels: what it takes to send a message, and what the owner has.
+func levelsOf(t testing.TB) func(needs, owns int) *event.Event {
+	return func(needs, owns int) *event.Event {
+		return stateEvent(t, "m.room.power_levels", "", bridgeBot, fmt.Sprintf(`{"users":{"@whatsappbot:example.org":100,%q:%d},"events_default":%d}`, owner, owns, needs))
+	}
+}
+
+// groupOf is the state of a portal that the bridge gives no type.
+func groupOf(t testing.TB, channel string) []*event.Event {
+	t.Helper()
+	return claim(t, bridgeBot, fmt.Sprintf(`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"telegram"},"channel":{"id":%q}}`, channel))
+}
+
 func TestDescribeReadsADirectChat(t *testing.T) {
 	t.Parallel()
 	portal, ok := Describe(dmWith(t), owner, bot)
@@ -80,6 +94,7 @@ func TestDescribeReadsADirectChat(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
+	levels := levelsOf(t)
 	const ids = `"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"1@g.us"}`
 	tests := []struct {
 		name  string
@@ -193,6 +208,15 @@ func TestDescribe(t *testing.T) {
 			require.Equal(t, bridgeBot, p.BridgeBot)
 			require.Equal(t, "4915112345678@s.whatsapp.net", p.ChannelID)
 		}},
+		{"a group in which the owner may write is no channel", append(groupOf(t, "channel:1234"), levels(0, 0)), func(t *testing.T, p Portal) {
+			require.Equal(t, policy.KindGroup, p.Kind)
+		}},
+		{"the owner's own channel is a group", append(groupOf(t, "channel:1234"), levels(42, 95)), func(t *testing.T, p Portal) {
+			require.Equal(t, policy.KindGroup, p.Kind)
+		}},
+		{"a direct chat with somebody whom the owner blocked stays one", append(dmWith(t), levels(75, 0)), func(t *testing.T, p Portal) {
+			require.Equal(t, policy.KindDM, p.Kind)
+		}},
 		{"a claim in the bot's name by somebody else is passed over", dmWith(t,
 			stateEvent(t, "m.bridge", "zzz", mallory, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"victim@s.whatsapp.net"},"com.beeper.room_type.v2":"dm"}`)), func(t *testing.T, p Portal) {
 			require.Equal(t, "4915112345678@s.whatsapp.net", p.ChannelID)
@@ -211,6 +235,7 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribeRefusesWhatIsNoChat(t *testing.T) {
 	t.Parallel()
+	levels := levelsOf(t)
 	claimOf := func(channel, roomType string) []*event.Event {
 		return claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"`+channel+`"},"com.beeper.room_type.v2":"`+roomType+`"}`)
 	}
@@ -226,6 +251,9 @@ func TestDescribeRefusesWhatIsNoChat(t *testing.T) {
 		"the status broadcast":                   claimOf("status@broadcast", ""),
 		"a broadcast list":                       claimOf("1234@broadcast", ""),
 		"a newsletter":                           claimOf("123@NEWSLETTER", ""),
+		"a channel that the owner reads":         append(claimOf("channel:1234", ""), levels(42, 0)),
+		"a channel that a bridge names so":       claimOf("channel:1234", "channel"),
+		"a community":                            claimOf("1234@g.us", "space"),
 		"a claim without a channel":              claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"}}`),
 		"a claim without a protocol":             claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","channel":{"id":"1"}}`),
 		"a claim without a bot":                  claim(t, bridgeBot, `{"protocol":{"id":"whatsapp"},"channel":{"id":"1"}}`),

@@ -93,6 +93,9 @@ type bridgeClaim struct {
 	RoomTypeV2 string       `json:"com.beeper.room_type.v2"`
 }
 
+// roomType is the bridge's own word for the room, the newer one first: dm, group_dm, space, or nothing for a group or a channel.
+func (c bridgeClaim) roomType() string { return cmp.Or(c.RoomTypeV2, c.RoomType) }
+
 type claimSection struct {
 	ID          string `json:"id"`
 	DisplayName string `json:"displayname"`
@@ -142,9 +145,11 @@ const creatorPower = 1 << 53
 
 // powerLevels is the part of m.room.power_levels that is needed here, reading also the texts that old rooms have as levels.
 type powerLevels struct {
-	Users        map[id.UserID]level `json:"users"`
-	UsersDefault level               `json:"users_default"`
-	StateDefault *level              `json:"state_default"`
+	Users         map[id.UserID]level `json:"users"`
+	UsersDefault  level               `json:"users_default"`
+	StateDefault  *level              `json:"state_default"`
+	Events        map[string]level    `json:"events"`
+	EventsDefault level               `json:"events_default"`
 }
 
 type level int
@@ -182,6 +187,17 @@ func (r room) power(user id.UserID) (has, needs level) {
 		return own, needs
 	}
 	return levels.UsersDefault, needs
+}
+
+// mayWrite reports whether a user may send messages.
+func (r room) mayWrite(user id.UserID) bool {
+	levels := decode[powerLevels](r.get(event.StatePowerLevels))
+	needs, special := levels.Events[event.EventMessage.Type]
+	if !special {
+		needs = levels.EventsDefault
+	}
+	has, _ := r.power(user)
+	return has >= needs
 }
 
 // decode reads an event's content as far as it fits T; what has the wrong type is left empty. A nil event gives an empty T.
