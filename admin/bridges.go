@@ -19,8 +19,12 @@ func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
+	unconfirmed, err := store.UnconfirmedBots(ctx, a.Store.DB())
+	if err != nil {
+		return answer{}, err
+	}
 	if fields := strings.Fields(args); len(fields) > 0 {
-		return a.decideBridge(changes, strings.ToLower(fields[0]), strings.Join(fields[1:], " ")), nil
+		return a.decideBridge(changes, unconfirmed, strings.ToLower(fields[0]), strings.Join(fields[1:], " ")), nil
 	}
 	bridges, err := store.Bridges(ctx, a.Store.DB())
 	if err != nil {
@@ -31,7 +35,15 @@ func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, er
 	}
 	lines := []string{"**Bridges**"}
 	for _, b := range bridges {
-		lines = append(lines, fmt.Sprintf("%s — %s, by %s", esc(bridgebridge.NetworkName(b.Protocol)), count(b.Chats, "chat"), esc(b.Bot.String())))
+		line := fmt.Sprintf("%s — %s, by %s", esc(bridgebridge.NetworkName(b.Protocol)), count(b.Chats, "chat"), esc(b.Bot.String()))
+		if slices.ContainsFunc(unconfirmed, func(u store.BridgeBot) bool { return u.Bot == b.Bot }) {
+			line += " — **not confirmed**, its chats are silent"
+		}
+		lines = append(lines, line)
+	}
+	if len(unconfirmed) > 0 && unconfirmed[0].RefusedAt == nil {
+		lines = append(lines, "", askNewBridge(unconfirmed[0]))
+		return answer{text: strings.Join(lines, "\n"), asks: confirmBridge{Bot: unconfirmed[0].ID}}, nil
 	}
 	if len(changes) == 0 {
 		return answer{text: strings.Join(lines, "\n")}, nil
@@ -40,15 +52,23 @@ func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, er
 	return answer{text: strings.Join(lines, "\n"), asks: pickBridge{Change: changes[0].ID}}, nil
 }
 
-// decideBridge carries out "accept @bot" and "refuse @bot".
-func (a *Admin) decideBridge(changes []store.BridgeChange, word, bot string) answer {
+// decideBridge carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
+func (a *Admin) decideBridge(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
+	if word == "confirm" {
+		word = "accept"
+	}
 	if word != "accept" && word != "refuse" {
 		return answer{text: "Say it like: `/bridges`, `/bridges accept @bot:server`, `/bridges refuse @bot:server`."}
+	}
+	for _, b := range unconfirmed {
+		if b.Bot.String() == bot || (bot == "" && len(unconfirmed) == 1 && len(changes) == 0) {
+			return newBridgeDecided(b, word == "accept")
+		}
 	}
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c store.BridgeChange) bool { return bot != "" && c.NewBot.String() != bot })
 	switch {
 	case len(changes) == 0:
-		return answer{text: "No bot of that name claims chats of another one. `/bridges` lists what there is."}
+		return answer{text: "No bot of that name waits for your word. `/bridges` lists what there is."}
 	case len(changes) > 1:
 		return answer{text: "Which one? `/bridges " + word + "` and the bot's whole name."}
 	default:

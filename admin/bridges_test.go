@@ -39,7 +39,7 @@ func TestABotThatClaimsTheChatsOfAnotherIsOfferedToTheOwner(t *testing.T) {
 	require.Contains(t, r.owner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")
 	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicBridge, About: change}))
 	require.Empty(t, said(r.flush()), "what was decided is not asked again")
-	require.Contains(t, r.owner("/bridges accept @bot3:example.com"), "No bot of that name")
+	require.Contains(t, r.owner("/bridges accept @bot3:example.com"), "No bot of that name waits")
 	require.Contains(t, r.owner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
 }
@@ -60,4 +60,42 @@ func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
 		return err
 	})
 	require.Equal(t, 1, r.count("select count(*) from chats where bridge_bot = '@bot2:example.com'"))
+}
+
+func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers   func(r *rig) string
+		confirmed int
+		says      string
+	}{
+		"a number":     {func(r *rig) string { return r.owner("1") }, 1, "is your WhatsApp bridge"},
+		"a reaction":   {func(r *rig) string { return r.reacts(r.last().Event, "👍") }, 1, "is your WhatsApp bridge"},
+		"a no":         {func(r *rig) string { return r.owner("2") }, 0, "is none of yours"},
+		"the command":  {func(r *rig) string { return r.owner("/bridges accept @wabot:example.com") }, 1, "is your WhatsApp bridge"},
+		"a thumb down": {func(r *rig) string { return r.reacts(r.last().Event, "👎") }, 0, "is none of yours"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			var bot store.BridgeBot
+			r.tx(func(tx store.Tx) (err error) {
+				bot, _, err = store.MeetBridgeBot(r.ctx, tx, "@wabot:example.com", "whatsapp", false)
+				return err
+			})
+			ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.BridgeBot = "@wabot:example.com" })
+			require.Contains(t, r.owner("/mode business Ana"), "cannot answer there yet: you have not said whether @wabot:example.com is a bridge of yours")
+			require.Contains(t, r.owner("/bridges"), "**not confirmed**, its chats are silent")
+			require.Contains(t, r.owner("2 "), "is none of yours", "the list asks as well")
+			r.exec("update bridge_bots set refused_at = null")
+			r.exec("update chats set closed_why = '', room_id = $2 where id = $1", ana.ID, ana.RoomID)
+			require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot.ID}))
+			require.Contains(t, said(r.flush()), "Is @wabot:example.com your WhatsApp bridge?")
+			require.Contains(t, c.answers(r), c.says)
+			require.Equal(t, c.confirmed, r.count("select count(*) from bridge_bots where confirmed_at is not null"))
+			require.Equal(t, c.confirmed == 1, r.reload(ana).Usable() && !r.reload(ana).Unconfirmed)
+			require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot.ID}))
+			require.Empty(t, said(r.flush()), "once decided it is not asked again")
+		})
+	}
 }

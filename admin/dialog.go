@@ -47,6 +47,8 @@ func readQuestion(d store.Dialog) (question, error) {
 		q = &pickMode{}
 	case pickRole{}.kind():
 		q = &pickRole{}
+	case confirmBridge{}.kind():
+		q = &confirmBridge{}
 	case pickBridge{}.kind():
 		q = &pickBridge{}
 	case allowCall{}.kind():

@@ -197,6 +197,8 @@ func unsendable(chat store.Chat) string {
 		return esc(chat.ClosedWhy) + "."
 	case chat.RoomID == nil:
 		return "it has no room at the moment."
+	case chat.Unconfirmed:
+		return "you have not said whether " + esc(chat.BridgeBot.String()) + " is a bridge of yours: `/bridges`."
 	case chat.Encrypted != policy.EncryptionNo && chat.Encrypted != policy.EncryptionYes:
 		return "I do not know whether its room is encrypted, so I send nothing in plain text."
 	default:

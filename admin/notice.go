@@ -75,6 +75,8 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 // Tell tells the owner something that concerns no chat.
 func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 	switch what.Topic {
+	case jobs.TopicNewBridge:
+		return a.tellNewBridge(ctx, what.About)
 	case jobs.TopicBridge:
 		return a.tellBridgeChange(ctx, what.About)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:

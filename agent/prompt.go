@@ -125,8 +125,12 @@ func speaker(a policy.Author) string {
 		return "customer"
 	case policy.AuthorMultisOwner, policy.AuthorMultisBot:
 		return "you"
-	default:
+	case policy.AuthorOwnerClient, policy.AuthorOwnerPhone:
 		return "owner"
+	case policy.AuthorOperator:
+		return "operator"
+	default: // never the owner: whose words these are nobody vouches for
+		return "bot"
 	}
 }
 

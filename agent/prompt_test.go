@@ -199,3 +199,13 @@ func TestWhatAServerSaysOfItsToolIsFencedWithTheFenceOfThatPrompt(t *testing.T) 
 	require.NotContains(t, first[0].Description, fence, "what is said of our own is ours")
 	require.NotContains(t, second[len(second)-1].Description, fence, "nobody who saw one prompt can close the fence of another")
 }
+
+func TestOnlyTheOwnersOwnWordsAreShownAsTheOwners(t *testing.T) {
+	t.Parallel()
+	for author, shown := range map[policy.Author]string{
+		policy.AuthorContact: "customer", policy.AuthorMultisOwner: "you", policy.AuthorMultisBot: "you", policy.AuthorOwnerClient: "owner", policy.AuthorOwnerPhone: "owner",
+		policy.AuthorOperator: "operator", policy.AuthorOtherBot: "bot", policy.AuthorBridgeBot: "bot", "": "bot",
+	} {
+		require.Equal(t, shown, speaker(author), author)
+	}
+}

@@ -28,8 +28,8 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 	}
 	msg := bridgebridge.ReadMessage(evt)
 	at := b.in.timeOf(evt)
-	// Also an edit, and also where it cannot be read yet: the chat is theirs from now on, whatever it says.
-	if !b.history && author.IsOwner() {
+	// Also an edit or a notice, and also where it cannot be read yet: the chat is theirs from now on, whatever it says.
+	if !b.history && (author.IsOwner() || (author == policy.AuthorOtherBot && evt.Sender == b.in.rules.Owner)) {
 		if err := b.ownerWrote(ctx, chat, at); err != nil {
 			return err
 		}
@@ -218,9 +218,13 @@ func (b *batch) follow(ctx context.Context, chat store.Chat, message int64, deci
 
 // author tells who wrote an event, by Matrix ids alone.
 func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
+	ghost := chat.SelfGhost
+	if chat.Unconfirmed {
+		ghost = "" // whose ghost it is, only a bridge can say
+	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
 		Owner: b.in.rules.Owner, Bot: b.in.rules.Bot, Operators: b.in.rules.Operators,
-		BridgeBot: chat.BridgeBot, SelfGhost: chat.SelfGhost, Ours: b.own[evt.ID],
+		BridgeBot: chat.BridgeBot, SelfGhost: ghost, Ours: b.own[evt.ID],
 	})
 }
 

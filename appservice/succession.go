@@ -26,12 +26,24 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 	}
 	changed := err == nil && before.BridgeBot != found.BridgeBot
 	handed := false
-	if changed {
+	if changed && !before.Unconfirmed {
 		if handed, err = d.handedOver(ctx, before, *found.RoomID, state); err != nil {
 			return store.Chat{}, err
 		}
 	}
 	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
+		bot, err := d.meet(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.rules.Owner))
+		if err != nil {
+			return err
+		}
+		if bot.RefusedAt != nil {
+			return store.ErrOtherRoom
+		}
+		if changed && before.Unconfirmed && bot.ConfirmedAt != nil {
+			if err := store.SetAside(ctx, tx, before.ID); err != nil { // it was there first, and nobody vouches for it
+				return err
+			}
+		}
 		if handed {
 			if err := store.HandOverChat(ctx, tx, before.ID, before.BridgeBot, found.BridgeBot); err != nil {
 				return err
@@ -48,12 +60,32 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 		if !changed {
 			return nil
 		}
-		return jobs.Enqueue(ctx, tx, caughtUp(before)) // what was said there while it was not the chat's yet
+		missed := caughtUp(before) // what was said there while it was not the chat's yet
+		if missed.Chat != chat.ID {
+			missed.Chat, missed.Since = chat.ID, before.ClaimedAt.Unix()
+		}
+		return jobs.Enqueue(ctx, tx, missed)
 	})
 	if changed && errors.Is(err, store.ErrOtherRoom) {
 		return store.Chat{}, errors.Join(err, d.ask(ctx, before, found))
 	}
 	return chat, err
+}
+
+// meet notes the bot of a room. The owner is asked once about one that nobody knows and that is not proven to be a bridge.
+func (d *Describer) meet(ctx context.Context, tx store.Tx, found store.Chat, proven bool) (store.BridgeBot, error) {
+	if found.BridgeBot == "" { // a room of the owner's and ours
+		return store.BridgeBot{}, nil
+	}
+	bot, first, err := store.MeetBridgeBot(ctx, tx, found.BridgeBot, found.Protocol, proven)
+	if err != nil || !first || bot.ConfirmedAt != nil {
+		return bot, err
+	}
+	waiting, err := store.UnconfirmedBots(ctx, tx)
+	if err != nil || len(waiting) > store.MaxBridgeBots {
+		return bot, err
+	}
+	return bot, jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot.ID})
 }
 
 // caughtUp reads a chat from where its record ends, and tells nobody.

@@ -76,6 +76,9 @@ func (h *house) build(room id.RoomID, by id.UserID, create string) {
 	for _, member := range []id.UserID{by, owner, ana} {
 		h.set(room, "m.room.member", member.String(), member, `{"membership":"join","displayname":"Ana"}`)
 	}
+	if by == bridgeBot { // the bridge that acts as the owner
+		h.set(room, "m.room.member", owner.String(), owner, `{"membership":"join","displayname":"Ana","fi.mau.double_puppet_source":"mautrix-demo"}`)
+	}
 }
 
 // claim has a bot say that Ana's chat lives in a room.

@@ -40,21 +40,28 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 		return policy.AuthorMultisBot
 	case sender == who.Owner && who.Ours:
 		return policy.AuthorMultisOwner
+	case sender == who.BridgeBot:
+		return policy.AuthorBridgeBot
+	case decode[messageContent](evt).MsgType == event.MsgNotice:
+		return policy.AuthorOtherBot // whoever sends it: people do not write notices
 	case sender == who.Owner && decode[marks](evt).DoublePuppet != "":
 		return policy.AuthorOwnerPhone
 	case sender == who.Owner:
 		return policy.AuthorOwnerClient
-	case sender == who.BridgeBot:
-		return policy.AuthorBridgeBot
 	case sender == who.SelfGhost:
 		return policy.AuthorOwnerPhone
 	case slices.Contains(who.Operators, sender):
 		return policy.AuthorOperator
-	case decode[messageContent](evt).MsgType == event.MsgNotice:
-		return policy.AuthorOtherBot
 	default:
 		return policy.AuthorContact
 	}
+}
+
+// ActsAsOwner reports whether a room's state proves that its bridge acts as the owner: the owner's own join of the room carries a bridge's
+// mark. Only who holds the owner's account can send that, which nobody has who merely claims to be a bridge.
+func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
+	join := newRoom(state)[event.StateMember.Type][owner.String()]
+	return join != nil && join.Sender == owner && decode[marks](join).DoublePuppet != ""
 }
 
 var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)

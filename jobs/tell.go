@@ -31,6 +31,8 @@ const (
 	TopicBridgeDown Topic = "bridge_down"
 	// TopicBridgeUp is told when it reaches it again; About is the state.
 	TopicBridgeUp Topic = "bridge_up"
+	// TopicNewBridge is asked when a bot claims rooms that nobody confirmed as a bridge; About is the bot.
+	TopicNewBridge Topic = "new_bridge"
 	// TopicBridge is told when another bot claims the chats of a bridge; About is the change.
 	TopicBridge Topic = "bridge"
 )

@@ -288,7 +288,7 @@ func (b *Box) input(chat store.Chat, o store.Out, c content, s store.Standing) p
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable() || tombstoned,
-		Tombstoned: tombstoned, Verified: chat.BridgeBot != "", Now: now, Presence: chat.Presence(s.Paused, mode, b.rules.OwnerPause, now),
+		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 		Features: chat.Features, File: c.spec(),
 	}

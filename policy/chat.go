@@ -26,8 +26,8 @@ func (m Mode) Valid() bool {
 	}
 }
 
-// answers reports whether the assistant may speak by itself in this mode at all.
-func (m Mode) answers() bool { return m == ModeBusiness || m == ModePersonal }
+// Answers reports whether the assistant may speak by itself in this mode at all.
+func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }
 
 // Delivery says how what multis says in a chat goes out. The zero value holds nothing, as DeliveryAuto.
 type Delivery string
@@ -125,7 +125,7 @@ func DefaultMode(profile Profile, kind Kind, network Mode) (mode Mode, why strin
 		switch {
 		case !network.Valid():
 			return ModeOff, fmt.Sprintf("The mode %q of its network is unknown, so it is off.", network)
-		case kind == KindGroup && network.answers():
+		case kind == KindGroup && network.Answers():
 			return ModeSilent, fmt.Sprintf("Its network is %s, but groups start silent.", network)
 		default:
 			return network, fmt.Sprintf("Its network is %s.", network)

@@ -15,7 +15,7 @@ func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol str
 	switch {
 	case set != nil:
 		return *set
-	case setMode != nil, !mode.answers(), d.FirstDelivery == DeliveryAuto:
+	case setMode != nil, !mode.Answers(), d.FirstDelivery == DeliveryAuto:
 		return DeliveryAuto
 	default:
 		return DeliveryDraft

@@ -168,7 +168,7 @@ func (c Code) gateSentence() string {
 	case CodeTombstoned:
 		return "The room was replaced by another one."
 	case CodeUnverified:
-		return "I could not verify that the bridge made this room."
+		return "Nobody has confirmed that a bridge of yours made this room; /bridges asks you."
 	case CodeEncrypted:
 		return "It is encrypted, and I am waiting for its key."
 	case CodeUntrusted:

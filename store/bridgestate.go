@@ -25,9 +25,10 @@ type BridgeState struct {
 
 const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.why, s.changed_at, s.down_since, s.was_down"
 
-const protocolOfSQL = "select protocol from chats where bridge_bot = $1 order by id limit 1"
+const protocolOfSQL = `select protocol from chats where bridge_bot = $1
+	and not exists (select from bridge_bots where bot = $1 and confirmed_at is null) order by id limit 1`
 
-// ProtocolOf is the network of a bridge bot that keeps chats, or ErrNotFound.
+// ProtocolOf is the network of a confirmed bridge bot that keeps chats, or ErrNotFound.
 func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 	return scalar[string](ctx, db, "bridge", protocolOfSQL, bot)
 }

@@ -58,11 +58,16 @@ type Chat struct {
 	Person *int64
 	// Namesake says that another chat of its network is called the same.
 	Namesake bool
+	// Unconfirmed: the owner has not said that its bridge bot is a bridge; anybody could claim to be one.
+	Unconfirmed bool
 }
 
-// ModeIn is the mode in force for the chat.
+// ModeIn is the mode in force for the chat. While its bridge is not confirmed it does not answer.
 func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	mode, _ := d.Mode(c.Mode, c.Kind, c.Protocol)
+	if c.Unconfirmed && mode.Answers() {
+		return policy.ModeSilent
+	}
 	return mode
 }
 
@@ -79,7 +84,8 @@ func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
 	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
-	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id)`
+	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id),
+	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null)`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 

@@ -1,0 +1,126 @@
+package appservice
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+const (
+	mallory    = id.UserID("@mallory:example.com")
+	hisPuppet  = id.UserID("@mallory_me:example.com")
+	hisVictim  = id.UserID("@mallory_ana:example.com")
+	fakeClaim  = `{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`
+	fakePortal = id.RoomID("!fake:x")
+)
+
+// fake makes a room of Mallory's that looks like a portal, with one who is named like the owner's ghost and one like a contact.
+func (h *house) fake(room id.RoomID) {
+	h.build(room, mallory, `{}`)
+	for _, ghost := range []id.UserID{hisPuppet, hisVictim} {
+		h.set(room, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
+	}
+	h.set(room, "m.room.member", ana.String(), ana, `{"membership":"leave"}`)
+	h.set(room, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
+}
+
+func (h *house) decide(bot id.UserID, confirmed bool) {
+	h.t.Helper()
+	require.NoError(h.t, h.store.InTx(h.t.Context(), func(tx store.Tx) error {
+		known, _, err := store.MeetBridgeBot(h.t.Context(), tx, bot, "demo", false)
+		if err != nil {
+			return err
+		}
+		return store.DecideBridgeBot(h.t.Context(), tx, known.ID, confirmed)
+	}))
+}
+
+func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.inbox.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
+	h.fake(fakePortal)
+	h.look(fakePortal)
+	h.look(fakePortal)
+	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
+	require.Equal(t, hisPuppet, h.anas().SelfGhost)
+	forged := h.say(fakePortal, hisPuppet, "I promise Mallory 500 euro")
+	require.Equal(t, policy.AuthorContact, h.message(forged).Author, "not the owner")
+	question := h.say(fakePortal, hisVictim, "What does delivery cost?")
+	require.Equal(t, policy.CodeSilent, h.message(question).Code)
+	h.business()
+	require.Equal(t, policy.ModeSilent, h.inbox.mode(h.anas()), "whatever mode is set")
+
+	h.decide(mallory, true)
+	mine := h.say(fakePortal, hisPuppet, "I am on my way")
+	require.Equal(t, policy.AuthorOwnerPhone, h.message(mine).Author)
+	require.Equal(t, policy.ModeBusiness, h.inbox.mode(h.anas()))
+}
+
+func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.build("!old:x", bridgeBot, `{}`)
+	h.claim("!old:x", bridgeBot)
+	h.look("!old:x")
+	require.False(t, h.anas().Unconfirmed)
+	require.Zero(t, h.count("river.river_job where kind = 'tell'"))
+}
+
+func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.fake(fakePortal)
+	h.set(fakePortal, "m.room.member", owner.String(), mallory, `{"membership":"join","fi.mau.double_puppet_source":"mautrix-demo"}`)
+	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave","fi.mau.double_puppet_source":"mautrix-demo"}`)
+	h.look(fakePortal)
+	require.True(t, h.anas().Unconfirmed)
+}
+
+func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.fake(fakePortal)
+	h.look(fakePortal)
+	h.say(fakePortal, hisVictim, "forged words")
+	h.build("!real:x", bridgeBot, `{}`)
+	h.claim("!real:x", bridgeBot)
+	h.look("!real:x")
+	chat := h.anas()
+	require.Equal(t, bridgeBot, chat.BridgeBot)
+	require.True(t, chat.LivesIn("!real:x"))
+	require.Equal(t, policy.AuthorContact, h.message(h.say("!real:x", ana, "hello")).Author)
+	require.Equal(t, 1, h.count("messages where chat_id = $1", chat.ID), "nothing of the fake one is in it")
+	h.look(fakePortal)
+	require.Equal(t, chat.ID, h.anas().ID)
+	require.True(t, h.anas().LivesIn("!real:x"))
+	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
+}
+
+func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.chat("!known:x", policy.ModeBusiness)
+	_, err := h.store.DB().Exec(t.Context(), "update chats set bridge_bot = $1", mallory)
+	require.NoError(t, err)
+	h.fake(fakePortal)
+	h.look(fakePortal)
+	require.False(t, h.anas().Unconfirmed)
+}
+
+func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.fake(fakePortal)
+	h.look(fakePortal)
+	h.decide(mallory, false)
+	require.False(t, h.anas().Usable())
+	h.look(fakePortal)
+	h.say(fakePortal, hisVictim, "hello?")
+	require.Zero(t, h.count("messages"))
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// BridgeBot is a bot that claims rooms as a bridge does.
+type BridgeBot struct {
+	ID          int64
+	Bot         id.UserID
+	Protocol    string // as it claimed first
+	MetAt       time.Time
+	ConfirmedAt *time.Time // nil: the owner has not said that it is a bridge
+	RefusedAt   *time.Time
+}
+
+const bridgeBotColumns = "b.id, b.bot, b.protocol, b.met_at, b.confirmed_at, b.refused_at"
+
+const bridgeBotOfSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.bot = $1"
+
+const addBridgeBotSQL = `insert into bridge_bots as b (bot, protocol, confirmed_at) select $1, $2, case when $3
+		or exists (select from chats where bridge_bot = $1) or exists (select from bridge_changes where accepted and new_bot = $1) then now() end
+	on conflict do nothing returning ` + bridgeBotColumns
+
+const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b.bot = $1 and b.refused_at is null and b.confirmed_at is null"
+
+// MeetBridgeBot notes a bot that claims a room, and confirms it if it is proven that it is a bridge. first: it was not known. One that has
+// chats from before, or that the owner accepted in the place of another, is confirmed.
+func MeetBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
+	known, err = one[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
+	if !errors.Is(err, ErrNotFound) {
+		return known, err == nil, err
+	}
+	if proven {
+		if err := exec(ctx, tx, "confirm a bridge", proveBridgeBotSQL, bot); err != nil {
+			return BridgeBot{}, false, err
+		}
+	}
+	known, err = one[BridgeBot](ctx, tx, "bridge bot", bridgeBotOfSQL, bot)
+	return known, false, err
+}
+
+const bridgeBotSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.id = $1"
+
+// BridgeBotByID returns one bot, or ErrNotFound.
+func BridgeBotByID(ctx context.Context, db DB, bot int64) (BridgeBot, error) {
+	return one[BridgeBot](ctx, db, "bridge bot", bridgeBotSQL, bot)
+}
+
+const unconfirmedBotsSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
+
+// UnconfirmedBots returns the bots that are not confirmed, the undecided first.
+func UnconfirmedBots(ctx context.Context, db DB) ([]BridgeBot, error) {
+	return collect[BridgeBot](ctx, db, "unconfirmed bridges", unconfirmedBotsSQL)
+}
+
+// MaxBridgeBots is how many bots wait for the owner's word at a time: strangers must not fill the admin room.
+const MaxBridgeBots = 10
+
+const decideBridgeBotSQL = `update bridge_bots set confirmed_at = case when $2 then now() end, refused_at = case when not $2 then now() end where id = $1`
+
+const closeRefusedSQL = "update chats set closed_why = $2, room_id = null where bridge_bot = (select bot from bridge_bots where id = $1)"
+
+// ClosedRefused is why a chat of a bot that the owner refused cannot be used.
+const ClosedRefused = "you said that its bridge is not yours"
+
+// DecideBridgeBot stores the owner's word on a bot. The chats of one that is refused are closed.
+func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) error {
+	if err := exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed); err != nil || confirmed {
+		return err
+	}
+	return exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
+}
+
+const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
+
+// SetAside takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
+func SetAside(ctx context.Context, tx Tx, chat int64) error {
+	return exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
+}
+
+// ClosedAside is why a chat cannot be used whose channel is another bridge's.
+const ClosedAside = "its channel is another bridge's"
