@@ -95,7 +95,11 @@ func (room *testRoom) initialState(n int) []*event.Event {
 		state = append(state, stateEvent(room.ID, claimed, event.StateBridge, "x/demonet", bridge))
 	}
 	for member := range room.Members {
-		state = append(state, stateEvent(room.ID, member, event.StateMember, string(member), &event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"}))
+		join := stateEvent(room.ID, member, event.StateMember, string(member), &event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"})
+		if member == testOwner { // whom the bridge has join: so it needs no confirmation
+			join.Content.Raw = map[string]any{"fi.mau.double_puppet_source": "mautrix-demonet"}
+		}
+		state = append(state, join)
 	}
 	return state
 }
