@@ -106,7 +106,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Len(t, again, 1)
 	require.Contains(t, again[0].Body, "> see you at eight")
 	require.Equal(t, "That draft does not wait any more.", r.reacts(shown.Event, "👍"), "the one before")
-	require.Contains(t, said(r.do(store.Message{Body: "!wa logout", RelatesTo: again[0].Event})), "That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
+	require.Contains(t, said(r.do(store.Message{Body: "\u202e!wa logout", RelatesTo: again[0].Event})), "That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
 	require.Empty(t, r.to(ana))
 	require.Contains(t, said(r.do(store.Message{Body: "yes", RelatesTo: again[0].Event})), "It goes to **Ana · WhatsApp**")
 	require.Equal(t, []string{"see you at eight"}, r.to(ana))
