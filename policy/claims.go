@@ -36,7 +36,7 @@ type claims struct {
 	spoken    []language.Number
 	addresses []string
 	free      bool
-	texts     []string // folded, of sources
+	texts     []string // of sources, folded, with dots for what stands for one
 }
 
 // marks are characters that other networks take for markup.
@@ -66,10 +66,11 @@ func (c *claims) read(folded string, source bool) {
 		c.numbers, c.words = map[string]bool{}, map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
+	dotted := looseDot.ReplaceAllString(dotWords.ReplaceAllString(lower, "."), ".$1")
 	if source {
-		c.texts = append(c.texts, lower)
+		c.texts = append(c.texts, dotted)
 	}
-	c.readAddresses(lower)
+	c.readAddresses(dotted)
 	c.readNumbers(lower, source)
 	c.readRoman(folded, source)
 	c.free = c.free || saysFree(lower)
@@ -333,9 +334,8 @@ var (
 )
 
 // readAddresses adds the addresses of pages and people: whatever a client could make a link of.
-func (c *claims) readAddresses(lower string) {
-	lower = looseDot.ReplaceAllString(dotWords.ReplaceAllString(lower, "."), ".$1")
-	for field := range strings.FieldsSeq(lower) {
+func (c *claims) readAddresses(dotted string) {
+	for field := range strings.FieldsSeq(dotted) {
 		if field = trimAddress(field); isAddress(field) {
 			c.addresses = append(c.addresses, field)
 		}
@@ -363,7 +363,6 @@ func (c *claims) names(address string) bool {
 	}
 	address = strings.TrimRight(address, "/")
 	for _, source := range c.texts {
-		source = dotWords.ReplaceAllString(source, ".")
 		for from := 0; address != ""; {
 			i := strings.Index(source[from:], address)
 			if i < 0 {
