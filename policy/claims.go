@@ -319,8 +319,9 @@ func (c *claims) readRoman(folded string, source bool) {
 		if !romanForm.MatchString(capitals) && !digitLike.MatchString(word) {
 			continue
 		}
-		priced := language.IsPriceWord(strings.ToLower(followingWord(rest))) || strings.HasPrefix(strings.TrimLeft(rest, " "), "€") || strings.HasPrefix(strings.TrimLeft(rest, " "), "%")
-		if source || priced || (word == capitals && len(word) > 1 && romanForm.MatchString(word)) {
+		after := priceSigns.Replace(strings.TrimLeft(strings.ToLower(rest), " ,.:-–—"))
+		priced := language.IsPriceWord(followingWord(" " + strings.TrimLeft(after, " ")))
+		if priced || (word == capitals && (source || len(word) > 1) && romanForm.MatchString(word)) {
 			c.words[strings.ToLower(word)] = true
 		}
 	}
