@@ -20,19 +20,19 @@ const (
 )
 
 // fake makes a room of Mallory's that looks like a portal, with one who is named like the owner's ghost and one like a contact.
-func (h *house) fake(room id.RoomID) {
-	h.build(room, mallory, `{}`)
+func (h *house) fake() {
+	h.build(fakePortal, mallory, `{}`)
 	for _, ghost := range []id.UserID{hisPuppet, hisVictim} {
-		h.set(room, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
+		h.set(fakePortal, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
 	}
-	h.set(room, "m.room.member", ana.String(), ana, `{"membership":"leave"}`)
-	h.set(room, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
+	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave"}`)
+	h.set(fakePortal, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
 }
 
-func (h *house) decide(bot id.UserID, confirmed bool) {
+func (h *house) decide(confirmed bool) {
 	h.t.Helper()
 	require.NoError(h.t, h.store.InTx(h.t.Context(), func(tx store.Tx) error {
-		known, _, err := store.MeetBridgeBot(h.t.Context(), tx, bot, "demo", false)
+		known, _, err := store.MeetBridgeBot(h.t.Context(), tx, mallory, "demo", false)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.inbox.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
-	h.fake(fakePortal)
+	h.fake()
 	h.look(fakePortal)
 	h.look(fakePortal)
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
@@ -56,7 +56,7 @@ func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
 	h.business()
 	require.Equal(t, policy.ModeSilent, h.inbox.mode(h.anas()), "whatever mode is set")
 
-	h.decide(mallory, true)
+	h.decide(true)
 	mine := h.say(fakePortal, hisPuppet, "I am on my way")
 	require.Equal(t, policy.AuthorOwnerPhone, h.message(mine).Author)
 	require.Equal(t, policy.ModeBusiness, h.inbox.mode(h.anas()))
@@ -75,7 +75,7 @@ func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
 func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.fake(fakePortal)
+	h.fake()
 	h.set(fakePortal, "m.room.member", owner.String(), mallory, `{"membership":"join","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	h.look(fakePortal)
@@ -85,7 +85,7 @@ func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.fake(fakePortal)
+	h.fake()
 	h.look(fakePortal)
 	h.say(fakePortal, hisVictim, "forged words")
 	h.build("!real:x", bridgeBot, `{}`)
@@ -108,7 +108,7 @@ func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 	h.chat("!known:x", policy.ModeBusiness)
 	_, err := h.store.DB().Exec(t.Context(), "update chats set bridge_bot = $1", mallory)
 	require.NoError(t, err)
-	h.fake(fakePortal)
+	h.fake()
 	h.look(fakePortal)
 	require.False(t, h.anas().Unconfirmed)
 }
@@ -116,9 +116,9 @@ func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.fake(fakePortal)
+	h.fake()
 	h.look(fakePortal)
-	h.decide(mallory, false)
+	h.decide(false)
 	require.False(t, h.anas().Usable())
 	h.look(fakePortal)
 	h.say(fakePortal, hisVictim, "hello?")

@@ -28,7 +28,7 @@ func (g *gapServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.Trim(room.String(), "!:x")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/state"):
-		_, _ = w.Write([]byte(portalState(name, bridgeBot)))
+		_, _ = w.Write([]byte(portalState(name)))
 	case strings.HasSuffix(r.URL.Path, "/messages") && room == g.broken && g.status.Load() != 0:
 		w.WriteHeader(int(g.status.Load()))
 		_, _ = w.Write([]byte(`{"errcode":"M_UNKNOWN","error":"broken"}`))
@@ -44,15 +44,15 @@ func (g *gapServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// portalState is the state of a portal with Ana, of a bridge's bot.
-func portalState(channel string, bot id.UserID) string {
+// portalState is the state of a portal with Ana.
+func portalState(channel string) string {
 	return fmt.Sprintf(`[
 		{"type":"m.room.create","state_key":"","sender":%[2]q,"content":{}},
 		{"type":"m.bridge","state_key":"x","sender":%[2]q,"origin_server_ts":1,"content":{"bridgebot":%[2]q,"protocol":{"id":"demo"},"channel":{"id":%[1]q},"com.beeper.room_type":"dm"}},
 		{"type":"m.room.power_levels","state_key":"","sender":%[2]q,"content":{"users":{%[2]q:100}}},
 		{"type":"m.room.member","state_key":%[3]q,"sender":%[3]q,"content":{"membership":"join"}},
 		{"type":"m.room.member","state_key":%[2]q,"sender":%[2]q,"content":{"membership":"join"}},
-		{"type":"m.room.member","state_key":%[4]q,"sender":%[2]q,"content":{"membership":"join"}}]`, channel, bot, owner, ana)
+		{"type":"m.room.member","state_key":%[4]q,"sender":%[2]q,"content":{"membership":"join"}}]`, channel, bridgeBot, owner, ana)
 }
 
 func (b *bundle) gapRig(g *gapServer) (*OwnerSync, *Describer) {

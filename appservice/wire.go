@@ -56,7 +56,7 @@ type eventList []*event.Event
 func (l *eventList) UnmarshalJSON(data []byte) error {
 	var all []json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
-		return err //nolint:wrapcheck // the decoder names the place
+		return err
 	}
 	if len(all) > 0 {
 		*l = make(eventList, 0, len(all))
@@ -183,7 +183,7 @@ func (s *session) read(ctx context.Context, url string, into any) error {
 			return nil, nil
 		},
 	})
-	return err //nolint:wrapcheck // the caller names what was asked
+	return err
 }
 
 // parseTransaction reads what the homeserver pushes. signs are what is not kept: who is typing, what was read.
