@@ -75,9 +75,11 @@ type Rules struct {
 	Operators []id.UserID
 }
 
-// Planner plans what takes several steps. It has the plan shown to the owner before any of it is done.
+// Planner begins what takes its time. A plan is shown to the owner before any of it is done.
 type Planner interface {
 	Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error
+	// ReplayWith goes through a task again with another model, whose calls are paid. What comes of it is said in the room.
+	ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, task store.Task, model string) error
 }
 
 // Options are what an admin room works with.
@@ -98,8 +100,8 @@ type Options struct {
 	Heartbeats []Heartbeat
 	// Tools lists what a model may call for the owner who asks in a room; nil: nothing.
 	Tools func(ctx context.Context, room store.Chat) ([]Tool, error)
-	// Replay goes through a task again and shows what came of it, with another model beside it if one is named.
-	Replay func(ctx context.Context, task int64, model string) (string, error)
+	// Replay goes through a task again and shows what came of it.
+	Replay func(ctx context.Context, task int64) (string, error)
 	// MaxTools is how many Tools gives at the most: what is above that is left out.
 	MaxTools int
 	// Sources tells how the servers are that bring tools; nil: there are none.

@@ -146,6 +146,11 @@ func (a *asker) Plan(_ context.Context, _ store.Tx, _ store.Chat, _ store.Messag
 	return a.err
 }
 
+func (a *asker) ReplayWith(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, task store.Task, model string) error {
+	a.goals = append(a.goals, fmt.Sprintf("replay %d with %s", task.ID, model))
+	return a.err
+}
+
 func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (string, error) {
 	a.beats++
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
@@ -202,7 +207,7 @@ func (r *rig) restart() {
 		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
 		Sources: func() []admin.ToolSource { return r.sources },
 		Saved:   func() []admin.Saved { return r.saved },
-		Replay:  func(context.Context, int64, string) (string, error) { return "it said zanzibar", nil },
+		Replay:  func(context.Context, int64) (string, error) { return "it said zanzibar", nil },
 		Memory:  memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
 		Now:     func() time.Time { return r.now },
 	})

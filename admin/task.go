@@ -38,7 +38,7 @@ func taskNumber(text string) (number int64, ok bool) {
 }
 
 // replay goes through a task again.
-func (a *Admin) replay(ctx context.Context, _ request, args string) (answer, error) {
+func (a *Admin) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
 	number, ok := taskNumber(task)
 	if !ok {
@@ -51,7 +51,12 @@ func (a *Admin) replay(ctx context.Context, _ request, args string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	text, err := a.Replay(ctx, number, strings.TrimSpace(model))
+	if model = strings.TrimSpace(model); model != "" {
+		return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
+			return a.Planner.ReplayWith(ctx, tx, r.room, r.message, replayed, model)
+		}}, nil
+	}
+	text, err := a.Replay(ctx, number)
 	return answer{text: text, about: replayed.About}, err
 }
 

@@ -135,3 +135,12 @@ func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
 		require.Contains(t, r.last().Body, want, arguments)
 	}
 }
+
+func TestAReplayWithAnotherModelIsATaskOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	task := r.taskOf("what is going on?")
+	require.Equal(t, "it said zanzibar", r.owner(fmt.Sprintf("/replay %d", task.ID)))
+	require.Equal(t, "[👀]", r.owner(fmt.Sprintf("/replay %d openai/other", task.ID)))
+	require.Equal(t, []string{fmt.Sprintf("replay %d with openai/other", task.ID)}, r.asker.goals)
+}

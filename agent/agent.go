@@ -31,6 +31,8 @@ type Options struct {
 	Memory *memory.Memory
 	// Model answers from passages; llm.None quotes them.
 	Model llm.Model
+	// OpenModel opens a model that the owner names; nil where he cannot.
+	OpenModel func(name string) (llm.Model, error)
 	// Limits are what the model can hold. A persona's own model has its own.
 	Limits Limits
 	// Tools are what the model may call. Defaults to none.

@@ -77,9 +77,31 @@ func canonical(args json.RawMessage) string {
 	return string(raw)
 }
 
-// Replay goes through a task again from what is stored, and holds it against what the task came to. With another model that one is asked
+// second is another model that is asked the same as the first one was.
+type second struct {
+	name string
+	run  string // whose budget pays
+	// ask returns what it says, or why it says nothing.
+	ask func(ctx context.Context, request llm.Request) (said llm.Response, failed string, err error)
+}
+
+// Replay goes through a task again from what is stored of it, and holds it against what the task came to. With another model that one is asked
 // the same in each round, which costs what it costs; its tool calls are shown and not made.
 func (a *Agent) Replay(ctx context.Context, number int64, other llm.Model) (Replayed, error) {
+	if other == nil {
+		return a.replay(ctx, number, nil)
+	}
+	ask := func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+		said, err := llm.Complete(ctx, other, request)
+		if err != nil {
+			return said, err.Error(), nil //nolint:nilerr // it is shown
+		}
+		return said, "", nil
+	}
+	return a.replay(ctx, number, &second{name: other.Name(), run: fmt.Sprintf("replay %d %d", number, a.now().UnixNano()), ask: ask})
+}
+
+func (a *Agent) replay(ctx context.Context, number int64, other *second) (Replayed, error) {
 	task, err := store.TaskByID(ctx, a.Store.DB(), number)
 	if err != nil {
 		return Replayed{}, err
@@ -90,7 +112,7 @@ func (a *Agent) Replay(ctx context.Context, number int64, other llm.Model) (Repl
 	}
 	out := Replayed{Task: task}
 	if other != nil {
-		out.With = other.Name()
+		out.With = other.name
 	}
 	switch {
 	case task.Forgotten:
@@ -126,10 +148,9 @@ func roundsOf(steps []store.Step) []Round {
 }
 
 // replay goes through the rounds.
-func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error {
+func (r *run) replay(ctx context.Context, out *Replayed, other *second) error {
 	request := r.first
 	request.Messages = slices.Clone(request.Messages)
-	request.Run = fmt.Sprintf("replay %d %d", r.task.ID, r.now().UnixNano()) // each one has the budget of a run
 	for {
 		seq, known := r.step()
 		if known == nil || known.EndedAt == nil {
@@ -149,7 +170,11 @@ func (r *run) replay(ctx context.Context, out *Replayed, other llm.Model) error 
 			out.Differs = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
 		if other != nil {
-			round.ask(ctx, other, request)
+			asked := request
+			asked.Purpose, asked.Run = kindReplay, other.run // each replay has the budget of a run
+			if round.Now, round.NowFailed, err = other.ask(ctx, asked); err != nil {
+				return err
+			}
 		}
 		if len(round.Said.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
@@ -210,15 +235,6 @@ func bytesOf(request llm.Request) int {
 		n += len(m.Text)
 	}
 	return n
-}
-
-// ask has another model say what it makes of a round.
-func (round *Round) ask(ctx context.Context, other llm.Model, request llm.Request) {
-	request.Purpose = "replay"
-	now, err := llm.Complete(ctx, other, request)
-	if round.Now = now; err != nil {
-		round.NowFailed = err.Error()
-	}
 }
 
 // compare holds the end of a replay against the end of the task.

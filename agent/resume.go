@@ -26,6 +26,8 @@ func (a *Agent) Resume(ctx context.Context, id int64, last bool) error {
 		return a.workForAnother(ctx, task, room, last)
 	case task.Kind == kindPlan:
 		err = a.plan(ctx, task, room)
+	case task.Kind == kindReplay:
+		err = a.replayTask(ctx, task, room)
 	default:
 		err = a.work(ctx, task, room)
 	}

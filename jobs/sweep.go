@@ -39,7 +39,7 @@ const unattendedSQL = `with live as (select kind, args from river.river_job wher
 	-- What takes the process along each time is not begun for ever, and what was asked long ago is waited for no more: whoever asked is told.
 	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id::text
 		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as hopeful) h
-		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step') and t.state <> 'pending' and (hopeful or t.state = 'executing')
+		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step', 'replay') and t.state <> 'pending' and (hopeful or t.state = 'executing')
 		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
 		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
 			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and 'run:' || (l.args->>'run') = t.key))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"multis/agent"
-	"multis/config"
 	"multis/llm"
 	"multis/store"
 )
@@ -33,29 +32,27 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 		return err
 	}
 	ag := agent.New(agent.Options{Store: st, Model: llm.None{}, Personas: people, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))})
-	text, err := replayer(cfg, ag, models)(ctx, c.Task, c.Model)
+	var other llm.Model
+	if c.Model != "" {
+		if other, err = models.Open(cfg.LLM.Names(c.Model), ""); err != nil { //nolint:contextcheck // nor does this
+			return fmt.Errorf("I cannot ask that model: %w", err)
+		}
+	}
+	p, err := ag.Replay(ctx, c.Task, other)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no task %d; tasks are kept for 30 days", c.Task)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Println(unmark(text, false))
+	fmt.Println(unmark(p.Markdown(), false))
 	return nil
 }
 
-// replayer goes through tasks again, with the model of a name beside the stored one.
-func replayer(cfg *config.Config, ag *agent.Agent, models *llm.Models) func(context.Context, int64, string) (string, error) {
-	return func(ctx context.Context, task int64, name string) (string, error) {
-		var other llm.Model
-		if name != "" {
-			m, err := models.Open(cfg.LLM.Names(name), "") //nolint:contextcheck // it connects to nobody
-			if err != nil {
-				return "I cannot ask that model: " + err.Error(), nil //nolint:nilerr // said to who named it
-			}
-			other = m
-		}
-		p, err := ag.Replay(ctx, task, other)
+// replayer goes through tasks again.
+func replayer(ag *agent.Agent) func(context.Context, int64) (string, error) {
+	return func(ctx context.Context, task int64) (string, error) {
+		p, err := ag.Replay(ctx, task, nil)
 		if err != nil {
 			return "", err
 		}

@@ -164,6 +164,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+		OpenModel: func(name string) (llm.Model, error) { return models.Open(cfg.LLM.Names(name), "") },
 	})
 	rules, err := adminRules(cfg, model.Name(), defaults, p.terminal)
 	if err != nil {
@@ -171,7 +172,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(cfg, ag, models),
+		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(ag),
 		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Rules: rules,
 	})
 	if err := adm.Prepare(ctx); err != nil {
