@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"multis/bridgebridge"
 	"multis/jobs"
@@ -66,36 +66,23 @@ func stillSaid(ctx context.Context, tx store.Tx, messages []int64) error {
 	return nil
 }
 
-var (
-	sinceForm  = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
-	lengthForm = regexp.MustCompile(`(?i)^(\d{1,3})\s*(h|hours?|d|days?|w|weeks?)$`)
-)
+var sinceForm = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
 
 // briefSpan reads since when, and of what. A sentence says what cannot be read.
 func briefSpan(args string, now time.Time) (span memory.Span, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
-	if found, rest := memory.When(args, now); !found.IsZero() && !strings.Contains(strings.ToLower(args), "since") {
+	if found, rest := memory.When(args, now); !found.IsZero() {
 		return found, rest, ""
 	}
-	var since string
-	if m := sinceForm.FindStringSubmatch(args); m != nil {
-		where, since = m[1], m[2]
-	} else if lengthForm.FindString(lastWord(args)) == "" {
+	last := lastWord(args)
+	if found, rest := memory.When("since "+last, now); !found.IsZero() && rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
+		return found, strings.TrimSpace(strings.TrimSuffix(args, last)), ""
+	}
+	m := sinceForm.FindStringSubmatch(args)
+	if m == nil {
 		return memory.Span{From: now.Add(-briefTime)}, args, ""
-	} else {
-		since = lastWord(args)
-		where = strings.TrimSpace(strings.TrimSuffix(args, since))
 	}
-	if m := lengthForm.FindStringSubmatch(since); m != nil {
-		n, _ := strconv.Atoi(m[1]) // three digits at most
-		unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[strings.ToLower(m[2])[0]]
-		return memory.Span{From: now.Add(-time.Duration(n) * unit)}, where, ""
-	}
-	for _, said := range []string{since, "on " + since, "in " + since, "last " + since} {
-		if found, rest := memory.When(said, now); !found.From.IsZero() && rest == "" {
-			return memory.Span{From: found.From}, where, ""
-		}
-	}
+	since := m[2]
 	return memory.Span{}, "", "I don't know since when *" + esc(clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
 }
 

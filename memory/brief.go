@@ -68,22 +68,12 @@ type Brief struct {
 
 // Brief tells what happened. Without a model, or when it fails, it lists the last word of each chat and who waits for an answer.
 func (m *Memory) Brief(ctx context.Context, q Missed) (Brief, error) {
-	lively, err := store.LivelyChats(ctx, m.Store.DB(), q.From, q.Until, q.Protocol, q.Chat, maxChats)
+	var b Brief
+	lively, in, err := m.lively(ctx, q)
 	if err != nil {
 		return Brief{}, err
 	}
-	var b Brief
-	ids := make([]int64, len(lively))
-	for i, l := range lively {
-		ids[i] = l.ChatID
-	}
-	if b.In, err = store.ChatsByID(ctx, m.Store.DB(), ids); err != nil {
-		return Brief{}, err
-	}
-	lively = slices.DeleteFunc(lively, func(l store.Lively) bool {
-		chat := b.In[l.ChatID]
-		return chat.ModeIn(m.Defaults) == policy.ModeOff
-	})
+	b.In = in
 	b.Chats = len(lively)
 	for _, l := range lively {
 		b.Messages += l.Messages
@@ -108,16 +98,9 @@ func (m *Memory) Brief(ctx context.Context, q Missed) (Brief, error) {
 	return b, nil
 }
 
-// maxChats is how many chats are looked for. More than that are not counted.
-const maxChats = 1000
-
 // briefPart adds what happened in up to briefChats chats, with at most one call of a model.
 func (m *Memory) briefPart(ctx context.Context, model llm.Model, q Missed, part []store.Lively, waits map[int64]bool, b *Brief) error {
-	chats := make([]int64, len(part))
-	for i, l := range part {
-		chats[i] = l.ChatID
-	}
-	said, err := store.SaidIn(ctx, m.Store.DB(), chats, q.From, q.Until, min(max(briefLines/len(part), 4), briefEach))
+	said, err := m.saidIn(ctx, q, part)
 	if err != nil {
 		return err
 	}
@@ -172,14 +155,7 @@ func (m *Memory) written(ctx context.Context, model llm.Model, q Missed, said []
 	var b strings.Builder
 	now := m.Now().In(m.Zone)
 	fmt.Fprintf(&b, "Now it is %s.\n", now.Format("Monday, 2 January 2006, 15:04"))
-	chat := int64(0)
-	for i, s := range said {
-		if s.ChatID != chat {
-			chat = s.ChatID
-			fmt.Fprintf(&b, "%s chat with %s\n", fence, oneLine(labelOf(in[chat])))
-		}
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerOf(in[chat], s), clip(oneLine(s.Body), briefLine))
-	}
+	b.WriteString(m.Transcript(Heard{Said: said, In: in}, fence))
 	fmt.Fprintf(&b, "%s end\n", fence)
 	resp, err := llm.Complete(ctx, model, llm.Request{
 		System: fmt.Sprintf(briefSkill, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}, JSON: true, MaxTokens: briefTokens,

@@ -196,11 +196,7 @@ func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits [
 		if !there {
 			continue
 		}
-		chat := chats[msg.ChatID]
-		hits[i].ChunkID = -msg.ID
-		hits[i].Title = labelOf(chat)
-		hits[i].Source = SourceOf(chat, msg, m.Zone, m.Now())
-		hits[i].Link = Link(chat, msg.EventID)
+		m.citeAs(&hits[i], chats[msg.ChatID], msg)
 	}
 	return nil
 }

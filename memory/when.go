@@ -30,47 +30,124 @@ var (
 	countAgo = regexp.MustCompile(`(?i)\b(\d{1,3})\s+(days?|weeks?|months?)\s+ago\b`)
 	vorTagen = regexp.MustCompile(`(?i)\bvor\s+(\d{1,3})\s+(tag(?:en)?|wochen?|monat(?:en)?)\b`)
 	isoDay   = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	weekday  = regexp.MustCompile(`(?i)\b(?:on|last|am|letzten)\s+(monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b`)
-	dayMonth = regexp.MustCompile(`(?i)\b(?:(?:on|am|vom)\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
-	monthDay = regexp.MustCompile(`(?i)\b(?:on\s+)?(` + months + `)\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
-	inMonth  = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(` + months + `)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
-	monthOf  = regexp.MustCompile(`(?i)\b(` + months + `)\s+(\d{4})\b`)
+	// news is how one asks for what happened.
+	news       = regexp.MustCompile(`(?i)\b(came in|come in|happen(?:ed)?|new|news|miss(?:ed)?|went on|asked|complain(?:ed)?|passiert|neu|neues|verpasst|reingekommen|eingegangen|gefragt)\b`)
+	overnight  = regexp.MustCompile(`(?i)(?:\b(?:overnight|over night|during the night|heute nacht)|über nacht)\b`)
+	dayPart    = regexp.MustCompile(`(?i)\b(this morning|this afternoon|this evening|heute vormittag|heute nachmittag|heute abend)\b`)
+	lastCount  = regexp.MustCompile(`(?i)\b(?:(?:in|over|within)\s+)?(?:the\s+)?(?:last|past|letzten?)\s+(\d{1,3})\s*(h|hours?|d|days?|w|weeks?|stunden?|tagen?|tage|wochen?)\b`)
+	sinceWord  = regexp.MustCompile(`(?i)\b(?:since|seit)\s+`)
+	sinceCount = regexp.MustCompile(`(?i)^(\d{1,3})\s*(h|hours?|d|days?|w|weeks?|stunden?|tagen?|tage|wochen?)\b`)
+	weekday    = regexp.MustCompile(`(?i)\b(?:on|last|am|letzten)\s+(monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b`)
+	dayMonth   = regexp.MustCompile(`(?i)\b(?:(?:on|am|vom)\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	monthDay   = regexp.MustCompile(`(?i)\b(?:on\s+)?(` + months + `)\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	inMonth    = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(` + months + `)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
+	monthOf    = regexp.MustCompile(`(?i)\b(` + months + `)\s+(\d{4})\b`)
 )
 
 const months = "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember"
 
-// When reads the time that a question is about, such as "last week", "in May", "yesterday", "3 days ago" or "2026-05-01", and returns it
-// with the rest of the question. now is in the zone of who asks. Without a time the span is zero and the question as it was.
-func When(question string, now time.Time) (Span, string) {
+// timeForm is one way to write a time in a question.
+type timeForm struct {
+	form *regexp.Regexp
+	read func(words []string) (Span, bool)
+	// past says that it is about what was, whatever else the question says: "on Sunday" may be the one to come.
+	past bool
+}
+
+// timeForms are the ways to write a time, the more exact first.
+func timeForms(now time.Time) []timeForm {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	readers := []struct {
-		form *regexp.Regexp
-		read func(words []string) (Span, bool)
-	}{
+	return []timeForm{
 		{isoDay, func(w []string) (Span, bool) {
 			day, err := time.ParseInLocation(time.DateOnly, w[0], now.Location())
 			return days(day, 1), err == nil
-		}},
-		{countAgo, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }},
-		{vorTagen, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }},
-		{unitBack, func(w []string) (Span, bool) { return unit(w[1], w[2], today) }},
-		{dayWords, func(w []string) (Span, bool) { return dayOf(w[1], today), true }},
-		{weekday, func(w []string) (Span, bool) { return lastWeekday(w[1], today) }},
-		{dayMonth, func(w []string) (Span, bool) { return dayIn(w[2], w[1], w[3], today) }},
-		{monthDay, func(w []string) (Span, bool) { return dayIn(w[1], w[2], w[3], today) }},
-		{inMonth, func(w []string) (Span, bool) { return month(w[0], w[1], w[2], today) }},
-		{monthOf, func(w []string) (Span, bool) { return month("", w[1], w[2], today) }},
+		}, false},
+		{countAgo, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }, true},
+		{vorTagen, func(w []string) (Span, bool) { return backBy(w[1], w[2], today) }, true},
+		{lastCount, func(w []string) (Span, bool) { return lastLength(w[1], w[2], now) }, true},
+		{unitBack, func(w []string) (Span, bool) { return unit(w[1], w[2], today) }, true},
+		{overnight, func([]string) (Span, bool) {
+			return Span{From: today.Add(-6 * time.Hour), Until: today.Add(10 * time.Hour)}, true
+		}, true},
+		{dayPart, func(w []string) (Span, bool) { return partOf(w[1], today) }, true},
+		{dayWords, func(w []string) (Span, bool) { return dayOf(w[1], today), true }, true},
+		{weekday, func(w []string) (Span, bool) { return lastWeekday(w[1], today) }, false},
+		{dayMonth, func(w []string) (Span, bool) { return dayIn(w[2], w[1], w[3], today) }, false},
+		{monthDay, func(w []string) (Span, bool) { return dayIn(w[1], w[2], w[3], today) }, false},
+		{inMonth, func(w []string) (Span, bool) { return month(w[0], w[1], w[2], today) }, false},
+		{monthOf, func(w []string) (Span, bool) { return month("", w[1], w[2], today) }, false},
 	}
-	for _, r := range readers {
+}
+
+// timeFound is a time in a question, and where it stands.
+type timeFound struct {
+	Span
+
+	from, to int
+	past     bool
+}
+
+// findTime reads the time in a question. Without one it is zero.
+func findTime(question string, now time.Time) timeFound {
+	if f := findSince(question, now); !f.IsZero() {
+		return f
+	}
+	return findForm(question, now)
+}
+
+// findForm is findTime but for "since".
+func findForm(question string, now time.Time) timeFound {
+	for _, r := range timeForms(now) {
 		at := r.form.FindStringSubmatchIndex(question)
 		if at == nil {
 			continue
 		}
 		if span, ok := r.read(r.form.FindStringSubmatch(question)); ok {
-			return span, strings.Join(strings.Fields(question[:at[0]]+" "+question[at[1]:]), " ")
+			return timeFound{Span: span, from: at[0], to: at[1], past: r.past}
 		}
 	}
-	return Span{}, question
+	return timeFound{}
+}
+
+// findSince reads "since" with a time behind it: from then on.
+func findSince(question string, now time.Time) timeFound {
+	at := sinceWord.FindStringIndex(question)
+	if at == nil {
+		return timeFound{}
+	}
+	tail := question[at[1]:]
+	if m := sinceCount.FindStringSubmatch(tail); m != nil {
+		span, ok := lastLength(m[1], m[2], now)
+		if ok {
+			return timeFound{Span: span, from: at[0], to: at[1] + len(m[0]), past: true}
+		}
+	}
+	for _, word := range []string{"", "on ", "in ", "last "} {
+		if f := findForm(word+tail, now); !f.From.IsZero() && f.from == 0 {
+			return timeFound{Span: Span{From: f.From}, from: at[0], to: at[1] + f.to - len(word), past: true}
+		}
+	}
+	return timeFound{}
+}
+
+// When reads the time that a question is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01", and returns it
+// with the rest of the question. now is in the zone of who asks. Without a time the span is zero and the question as it was.
+func When(question string, now time.Time) (Span, string) {
+	f := findTime(question, now)
+	if f.IsZero() {
+		return Span{}, question
+	}
+	return f.Span, strings.Join(strings.Fields(question[:f.from]+" "+question[f.to:]), " ")
+}
+
+// AskedTime is the time of a question that is about what was said then, by anybody: "what came in overnight?", "who wrote since Monday?".
+// Zero for any other question, also for one about a day that may be to come.
+func AskedTime(question string, now time.Time) Span {
+	f := findTime(question, now)
+	if f.IsZero() || !f.From.Before(now) || !f.past && !isAboutSaying(question) && !news.MatchString(question) {
+		return Span{}
+	}
+	return f.Span
 }
 
 func days(from time.Time, n int) Span { return Span{From: from, Until: from.AddDate(0, 0, n)} }
@@ -84,6 +161,30 @@ func dayOf(word string, today time.Time) Span {
 	default:
 		return days(today.AddDate(0, 0, -1), 1)
 	}
+}
+
+// partOf is a part of today.
+func partOf(words string, today time.Time) (Span, bool) {
+	from, until := 0, 12
+	switch words = strings.ToLower(words); {
+	case strings.HasSuffix(words, "afternoon"), strings.HasSuffix(words, "nachmittag"):
+		from, until = 12, 18
+	case strings.HasSuffix(words, "evening"), strings.HasSuffix(words, "abend"):
+		from, until = 18, 24
+	}
+	return Span{From: today.Add(time.Duration(from) * time.Hour), Until: today.Add(time.Duration(until) * time.Hour)}, true
+}
+
+// lastLength is the last so many hours, days or weeks before now.
+func lastLength(count, word string, now time.Time) (Span, bool) {
+	n, err := strconv.Atoi(count)
+	switch strings.ToLower(word)[0] {
+	case 'h', 's':
+		return Span{From: now.Add(-time.Duration(n) * time.Hour)}, err == nil && n > 0
+	case 'w':
+		n *= 7
+	}
+	return Span{From: now.AddDate(0, 0, -n)}, err == nil && n > 0
 }
 
 // backBy is "3 days ago": that day, or that week or month. A week or a month ago is less exact than a day.
