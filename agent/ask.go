@@ -31,7 +31,7 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 		if err != nil {
 			return err
 		}
-		found, err := a.lookUp(ctx, where.scope, question)
+		found, err := a.lookUp(ctx, where, question)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func isModels(err error) bool {
 
 // instead answers from passages where the model cannot, and says why it cannot.
 func (a *Agent) instead(ctx context.Context, r *run, say *reply, why string, cause error) error {
-	found, err := a.lookUp(ctx, r.places.scope, r.task.Input)
+	found, err := a.lookUp(ctx, r.places, r.task.Input)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (a *Agent) instead(ctx context.Context, r *run, say *reply, why string, cau
 // ownerAsked builds what the model is asked for the owner.
 func (r *run) ownerAsked(ctx context.Context, room store.Chat, task store.Task) (asked, error) {
 	_, question := mention(r.Personas, task.Input)
-	found, err := r.lookUp(ctx, r.places.scope, question)
+	found, err := r.lookUp(ctx, r.places, question)
 	if err != nil {
 		return asked{}, err
 	}

@@ -314,7 +314,7 @@ func (a *Agent) endChild(ctx context.Context, done store.Task) error {
 
 // childAsked builds what the model is asked: the work, what the documents say about it, and nothing of any conversation.
 func (r *run) childAsked(ctx context.Context, parent store.Task) (asked, error) {
-	found, err := r.lookUp(ctx, r.places.scope, r.task.Input)
+	found, err := r.lookUp(ctx, r.places, r.task.Input)
 	if err != nil {
 		return asked{}, err
 	}

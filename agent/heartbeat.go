@@ -11,6 +11,7 @@ import (
 
 	"multis/jobs"
 	"multis/llm"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -43,6 +44,8 @@ const (
 	matterWaits, matterOld = time.Hour, 48 * time.Hour
 	// matterAgain is when somebody who still has no answer, and wrote again, is one more matter.
 	matterAgain = 24 * time.Hour
+	// lateArrival is how much earlier than the last look a message may have been written that came after it.
+	lateArrival = 15 * time.Minute
 	// comingUp is how far ahead reminders are shown to the model.
 	comingUp = 30 * time.Minute
 )
@@ -56,6 +59,7 @@ type beat struct {
 	at      time.Time
 	matters []matter
 	items   []string
+	heard   memory.Heard // what was said since the last look at the items
 }
 
 // matter is what may need the owner, with the chat that it is about.
@@ -144,8 +148,20 @@ func (b *beat) lookAtItems(ctx context.Context) error {
 		return err
 	}
 	said, err := store.SaidSince(ctx, b.Store.DB(), last)
-	if said {
-		b.items = items
+	if err != nil || !said {
+		return err
+	}
+	b.items = items
+	if b.Memory == nil {
+		return nil
+	}
+	from := last.Add(-lateArrival)
+	if oldest := b.at.Add(-matterOld); from.Before(oldest) {
+		from = oldest
+	}
+	b.heard, err = b.Memory.Hear(ctx, memory.Missed{Span: memory.Span{From: from}})
+	if !slices.ContainsFunc(b.heard.Said, func(m store.Message) bool { return m.ReceivedAt.After(last) }) {
+		b.items, b.heard = nil, memory.Heard{} // what came is older: history that a bridge brought
 	}
 	return err
 }
@@ -168,7 +184,7 @@ func (b *beat) judge(ctx context.Context, key string) (string, error) {
 	r := b.newRun(b.persona(), heartbeatRounds)
 	r.model, r.payer = b.model, payerOf(b.pulse.Agent)
 	r.caller = tools.Caller{
-		Owner: true, ReadOnly: true, Chat: b.room, Scope: policy.OwnerScope(), Agent: r.persona.ID, Asked: strings.Join(b.items, "\n"),
+		Owner: true, ReadOnly: true, Chat: b.room, Scope: policy.OwnerScope(b.heard.Chats()...), Agent: r.persona.ID, Asked: strings.Join(b.items, "\n"),
 		Allow: r.persona.Allow, Deny: r.persona.Deny, Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
 	}
 	r.withoutColleagues(task)

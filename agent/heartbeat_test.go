@@ -13,7 +13,9 @@ import (
 	"multis/jobs"
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/memory"
 	"multis/policy"
+	"multis/search"
 	"multis/store"
 	"multis/tools"
 )
@@ -91,6 +93,55 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	require.Equal(t, map[string]int{"nothing new": 7 * 32}, b.beats("", 7))
 	require.Empty(t, server.Requests())
 	require.Empty(t, b.sent(b.admin))
+}
+
+func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
+	t.Parallel()
+	angry := func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if !strings.Contains(r.Messages[0].Text, "this is outrageous") {
+			return llmtest.Reply{Text: `{"notify": false, "tell": []}`}
+		}
+		return llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:1", "text": "Ana sounds angry."}]}`}
+	}
+	b, server := pulse(t, angry, Pulse{Items: []string{"tell me when a customer sounds angry"}, Looks: 16})
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
+	b.wrote("nice weather", policy.AuthorContact, 3*24*time.Hour)
+	b.wrote("this is outrageous, where is my parcel", policy.AuthorContact, 30*time.Minute)
+	require.Equal(t, "told 1", b.beat(""))
+	require.Contains(t, b.sent(b.admin)[0], "Ana sounds angry.")
+	seen := server.Requests()[0].Messages[0].Text
+	require.Contains(t, seen, "chat with Ana · Demo")
+	require.Contains(t, seen, "Ana: this is outrageous")
+	require.NotContains(t, seen, "nice weather", "what is older than two days")
+
+	b.clock(2 * time.Hour)
+	b.wrote("thank you, it came", policy.AuthorContact, 2*time.Minute)
+	b.wrote("you are welcome", policy.AuthorOwnerPhone, time.Minute)
+	b.beat("")
+	last := server.Requests()[len(server.Requests())-1].Messages[0].Text
+	require.Contains(t, last, "thank you, it came")
+	require.NotContains(t, last, "Ana: this is outrageous", "it was seen")
+
+	before := len(server.Requests())
+	b.clock(2 * time.Hour)
+	old := b.wrote("history that a bridge brings", policy.AuthorContact, 30*24*time.Hour)
+	_, err := b.store.DB().Exec(context.Background(), "update messages set received_at = $2 where id = $1", old, b.agent.now())
+	require.NoError(t, err)
+	b.beat("")
+	require.Len(t, server.Requests(), before, "nothing new was said")
+}
+
+func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
+	t.Parallel()
+	var heard memory.Heard
+	for i := range 300 {
+		heard.Said = append(heard.Said, store.Message{ID: int64(i), ChatID: int64(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
+	}
+	fits := (&beat{heard: heard}).fitting(Limits{Context: 8_000})
+	require.NotEmpty(t, fits.Said)
+	require.Less(t, len(fits.Said), 30)
+	require.Equal(t, int64(299), fits.Said[len(fits.Said)-1].ID, "the newest")
+	require.Len(t, (&beat{heard: heard}).fitting(Limits{Context: 200_000}).Said, 300)
 }
 
 func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"multis/llm"
@@ -132,6 +133,12 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 	for i, item := range b.items {
 		fmt.Fprintf(&text, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
 	}
+	if heard := b.fitting(r.limits); len(heard.Said) > 0 {
+		text.WriteString(b.Memory.Transcript(heard, fence))
+		for _, s := range heard.Said {
+			about = append(about, s.ID)
+		}
+	}
 	if len(coming) > 0 {
 		fmt.Fprintf(&text, "%s reminders that come by themselves within half an hour\n", fence)
 		for _, s := range coming {
@@ -154,6 +161,22 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		request.Tools = append(request.Tools, shownTool(s, fence))
 	}
 	return asked{Request: request, About: about}, nil
+}
+
+// fitting is what was said since the last look, as much of it as half of the model's room takes: the newest.
+func (b *beat) fitting(l Limits) memory.Heard {
+	heard := b.heard
+	newest := slices.Clone(heard.Said)
+	slices.SortStableFunc(newest, func(x, y store.Message) int { return y.At.Compare(x.At) })
+	room, fits := (l.context()-l.reserve())/2, map[int64]bool{}
+	for _, s := range newest {
+		if room -= tokens(clip(s.Body, 300)) + 20; room < 0 { // with who wrote it, and when
+			break
+		}
+		fits[s.ID] = true
+	}
+	heard.Said = slices.DeleteFunc(slices.Clone(heard.Said), func(s store.Message) bool { return !fits[s.ID] })
+	return heard
 }
 
 // facts says what a matter is, as far as multis knows by itself.

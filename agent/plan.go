@@ -160,7 +160,7 @@ func (r *run) planAsked(ctx context.Context, room store.Chat) (asked, error) {
 	}
 	r.caller.Only = []string{} // nothing is done while it is planned
 	_, goal := mention(r.Personas, r.task.Input)
-	found, err := r.lookUp(ctx, r.places.scope, goal)
+	found, err := r.lookUp(ctx, r.places, goal)
 	if err != nil {
 		return asked{}, err
 	}

@@ -17,9 +17,13 @@ import (
 // recalledHits is how much of what is remembered goes along with the passages of documents.
 const recalledHits = 6
 
-// lookUp searches what the owner asked for: documents, notes, and what was said in the chats of scope. His own notes that answer come
-// first, then documents that do, then what was said in the chats that he named.
-func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string) (search.Result, error) {
+// heardHits is how many messages of the time that a question is about are read, the newest.
+const heardHits = 120
+
+// lookUp searches what the owner asked for: documents, notes, and what was said in the chats of where. What was said in the time that
+// the question is about comes first; else his own notes that answer, then documents that do, then what was said in the chats that he named.
+func (a *Agent) lookUp(ctx context.Context, where places, question string) (search.Result, error) {
+	scope := where.scope
 	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return search.Result{}, err
@@ -41,8 +45,14 @@ func (a *Agent) lookUp(ctx context.Context, scope policy.Scope, question string)
 	if recalled.Newest {
 		found.Hits = nil // of documents that hold the name of who said it
 	}
+	var heard []search.Hit
+	if len(where.heard.Said) > 0 {
+		heard = a.Memory.Hits(where.heard)
+		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.ChunkID < 0 }) // they are among what was heard
+	}
 	found.Hits = append(found.Hits, recalled.Hits...)
 	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(place(a, named), place(b, named)) })
+	found.Hits = slices.Concat(heard[:min(len(heard), heardHits)], found.Hits)
 	if len(found.Terms) == 0 {
 		found.Terms = recalled.Terms
 	}

@@ -8,8 +8,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/bridgebridge"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
+	"multis/schedule"
 	"multis/search"
 	"multis/store"
 )
@@ -19,6 +21,8 @@ type places struct {
 	scope   policy.Scope
 	named   []policy.ChatName // chats that he named
 	unclear []policy.ChatName // chats of a name that several have
+	heard   memory.Heard      // what was said in the time that the question is about, in all chats
+	time    string            // that time, as people read it; empty: the question is about none
 }
 
 // contactScope is what may be read to answer in a chat: what is public, the chat's own, and that of the person's other chats.
@@ -30,8 +34,8 @@ func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope
 	return policy.ContactScope(own...), err
 }
 
-// placesOf are the owner's documents and the public ones, and the chats that the question names: what was said in other chats
-// has no part in an answer unless it is asked for.
+// placesOf are the owner's documents and the public ones, and the chats that the question names, or those in which something was said in
+// the time that it is about: what was said in other chats has no part in an answer unless it is asked for.
 func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	chats, err := a.chatNames(ctx)
 	if err != nil {
@@ -43,8 +47,24 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	for i, c := range p.named {
 		ids[i] = c.ID
 	}
+	_, question = mention(a.Personas, question)
+	if when := memory.AskedTime(question, a.now().In(a.Zone)); !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
+		if p.heard, err = a.Memory.Hear(ctx, memory.Missed{Span: when}); err != nil {
+			return places{}, err
+		}
+		p.time, ids = a.timeText(when), p.heard.Chats()
+	}
 	p.scope = policy.OwnerScope(ids...)
 	return p, nil
+}
+
+// timeText writes a stretch of time as people read it.
+func (a *Agent) timeText(s memory.Span) string {
+	from := schedule.Text(s.From, a.now(), a.Zone)
+	if s.Until.IsZero() || s.Until.After(a.now()) {
+		return "since " + from
+	}
+	return from + " to " + schedule.Text(s.Until, a.now(), a.Zone)
 }
 
 // chatNames are what the owner may call the chats.
@@ -61,6 +81,9 @@ func (p places) looked() string {
 	where := []string{"your documents"}
 	for _, c := range p.named {
 		where = append(where, outbox.Escape(c.Name)+" · "+outbox.Escape(c.Network))
+	}
+	if p.time != "" {
+		where = append(where, "all chats "+p.time)
 	}
 	text := "Looked in: " + strings.Join(where, ", ") + "."
 	var names, networks []string
@@ -84,7 +107,7 @@ func (p places) looked() string {
 
 // lookedIfNamed says it below an answer, if it is anything but the usual.
 func (p places) lookedIfNamed() string {
-	if len(p.named)+len(p.unclear) == 0 {
+	if len(p.named)+len(p.unclear) == 0 && p.time == "" {
 		return ""
 	}
 	return "\n\n" + p.looked()

@@ -33,7 +33,7 @@ func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text strin
 	if err != nil {
 		return err
 	}
-	found, err := a.lookUp(ctx, where.scope, text)
+	found, err := a.lookUp(ctx, where, text)
 	if err != nil {
 		return err
 	}

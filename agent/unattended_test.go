@@ -8,7 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/memory"
+	"multis/policy"
+	"multis/search"
 	"multis/store"
 	"multis/tools"
 )
@@ -93,4 +97,40 @@ func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
 	require.Empty(t, server.Requests()[0].Tools)
+}
+
+func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(says("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
+	b := setup(t, model)
+	b.agent.now = func() time.Time { return monday.Add(2 * time.Hour) }
+	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
+	b.equip()
+	b.line(b.chat, policy.AuthorContact, "long before", monday.Add(-72*time.Hour))
+	b.line(b.chat, policy.AuthorContact, "do you rent tandems at the lake", monday.Add(-4*time.Hour))
+	ben := b.otherChat("Ben")
+	b.line(ben, policy.AuthorContact, "my parcel is late", monday.Add(-5*time.Hour))
+	off := b.otherChat("Eve")
+	b.line(off, policy.AuthorContact, "off the record", monday.Add(-5*time.Hour))
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, off.ID, policy.ModeOff) }))
+
+	question := "what came in overnight?"
+	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.errand(store.Schedule{Body: question}), question))
+	said := b.sent(b.admin)
+	asked := server.Requests()[0].Messages[0].Text
+	require.Contains(t, asked, "do you rent tandems at the lake")
+	require.Contains(t, asked, "my parcel is late")
+	require.NotContains(t, asked, "long before")
+	require.NotContains(t, asked, "off the record")
+	require.Contains(t, said[0], "Ana asks about tandems. [1]", "and can be cited")
+	require.Contains(t, said[0], "all chats since Sun 15 Nov, 18:00")
+	b.ask("who wrote since Sunday?")
+	require.Contains(t, server.Requests()[1].Messages[0].Text, "my parcel is late", "asked by the owner himself")
+	b.ask("are we open on Sunday?")
+	require.NotContains(t, server.Requests()[2].Messages[0].Text, "my parcel is late", "a day that may be to come is none to look back at")
+
+	b.agent.Model = llm.None{}
+	text := b.ask("what came in overnight?")
+	require.Contains(t, text, "do you rent tandems at the lake")
+	require.Contains(t, text, "my parcel is late")
 }
