@@ -45,9 +45,10 @@ func openService(t *testing.T) *service {
 	require.NoError(t, copied.Close())
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	port := free.Addr().(*net.TCPAddr).Port
 	require.NoError(t, free.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", port, ""), 0o600))
+	address, ok := free.Addr().(*net.TCPAddr)
+	require.True(t, ok)
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", address.Port, ""), 0o600))
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(s.dir, nobody, nobody))
 		require.NoError(t, os.Chown(filepath.Join(s.dir, "config.yaml"), nobody, nobody))
@@ -115,7 +116,9 @@ func (s *service) owned() {
 			return nil
 		}
 		require.NoError(s.t, err)
-		require.Equal(s.t, owner, info.Sys().(*syscall.Stat_t).Uid, path)
+		now, ok := info.Sys().(*syscall.Stat_t)
+		require.True(s.t, ok)
+		require.Equal(s.t, owner, now.Uid, path)
 		return nil
 	}))
 }
