@@ -285,11 +285,11 @@ func plainNumber(s string) (string, bool) {
 	if whole, rest, cut := strings.Cut(s, "."); cut && strings.Trim(rest, "0") == "" {
 		s = whole
 	}
-	if whole := strings.TrimLeft(s, "0"); whole == "" || whole[0] == '.' {
-		return "0" + whole, true
-	} else {
-		return whole, true
+	s = strings.TrimLeft(s, "0")
+	if s == "" || s[0] == '.' {
+		s = "0" + s
 	}
+	return s, true
 }
 
 func (c *claims) hasRun(run []string) bool {
