@@ -21,11 +21,10 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 	if err != nil || (s.DownSince != nil) != down {
 		return err
 	}
-	text, kind := "", outbox.Quiet
-	if down {
-		kind = outbox.Ring
-		text = "⚠️ " + a.downText(s) + " What I say there does not arrive, and I may not hear what is said to you. " + mend(s)
-	} else {
+	kind := outbox.Ring
+	text := "⚠️ " + a.downText(s) + " What I say there does not arrive, and I may not hear what is said to you. " + mend(s)
+	if !down {
+		kind = outbox.Quiet
 		text = "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 		if s.WasDown != nil {
 			text += ", since " + a.moment(s.ChangedAt) + " (down from " + a.moment(*s.WasDown) + ")"

@@ -45,7 +45,8 @@ func (a *Admin) stallText(ctx context.Context, door store.Setting) (string, erro
 
 // tellStall tells that nothing comes through a door, unless that is over, or that something does again.
 func (a *Admin) tellStall(ctx context.Context, topic jobs.Topic) error {
-	text, kind := "", outbox.Ring
+	kind := outbox.Ring
+	var text string
 	var err error
 	switch topic {
 	case jobs.TopicPushStalled:

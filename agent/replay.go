@@ -85,6 +85,15 @@ type second struct {
 	ask func(ctx context.Context, request llm.Request) (said llm.Response, failed string, err error)
 }
 
+// answer asks it a round's question within the budget of its run. Without a second model there is none.
+func (s *second) answer(ctx context.Context, request llm.Request) (said llm.Response, failed string, err error) {
+	if s == nil {
+		return llm.Response{}, "", nil
+	}
+	request.Purpose, request.Run = kindReplay, s.run
+	return s.ask(ctx, request)
+}
+
 // Replay goes through a task again from what is stored of it, and holds it against what the task came to. With another model that one is asked
 // the same in each round, which costs what it costs; its tool calls are shown and not made.
 func (a *Agent) Replay(ctx context.Context, number int64, other llm.Model) (Replayed, error) {
@@ -169,12 +178,8 @@ func (r *run) replay(ctx context.Context, out *Replayed, other *second) error {
 		if known.Asked != "" && known.Asked != digest(request) && out.Differs == "" {
 			out.Differs = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
-		if other != nil {
-			asked := request
-			asked.Purpose, asked.Run = kindReplay, other.run // each replay has the budget of a run
-			if round.Now, round.NowFailed, err = other.ask(ctx, asked); err != nil {
-				return err
-			}
+		if round.Now, round.NowFailed, err = other.answer(ctx, request); err != nil {
+			return err
 		}
 		if len(round.Said.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)

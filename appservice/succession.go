@@ -39,13 +39,8 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 		if bot.RefusedAt != nil {
 			return store.ErrOtherRoom
 		}
-		if changed && before.Unconfirmed && bot.ConfirmedAt != nil {
-			if err := store.SetAside(ctx, tx, before.ID); err != nil { // it was there first, and nobody vouches for it
-				return err
-			}
-		}
-		if handed {
-			if err := store.HandOverChat(ctx, tx, before.ID, before.BridgeBot, found.BridgeBot); err != nil {
+		if changed {
+			if err := makeWay(ctx, tx, before, bot, handed); err != nil {
 				return err
 			}
 		}
@@ -70,6 +65,17 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 		return store.Chat{}, errors.Join(err, d.ask(ctx, before, found))
 	}
 	return chat, err
+}
+
+// makeWay frees a channel for the room of another bot: one that a confirmed bot takes from an unconfirmed one, or that was handed over.
+func makeWay(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
+	if before.Unconfirmed && bot.ConfirmedAt != nil {
+		return store.SetAside(ctx, tx, before.ID)
+	}
+	if handed {
+		return store.HandOverChat(ctx, tx, before.ID, before.BridgeBot, bot.Bot)
+	}
+	return nil
 }
 
 // meet notes the bot of a room. The owner is asked once about one that nobody knows and that is not proven to be a bridge.

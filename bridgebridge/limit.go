@@ -40,10 +40,21 @@ func CheckIDs(evt *event.Event) error {
 		replyTo = named.RelatesTo.InReplyTo.EventID.String()
 	}
 	for _, i := range []struct{ what, id string }{
-		{"event_id", evt.ID.String()}, {"room_id", evt.RoomID.String()}, {"sender", evt.Sender.String()}, {"type", evt.Type.Type}, {"state_key", key},
-		{"redacts", evt.Redacts.String()}, {"redacts", named.Redacts}, {"m.relates_to", named.RelatesTo.EventID.String()}, {"m.in_reply_to", replyTo},
-		{"session_id", named.SessionID}, {"sender_key", named.SenderKey}, {"device_id", named.DeviceID},
-		{"replacement_room", named.Replacement}, {"predecessor", named.Predecessor.RoomID}, {"remote_id", named.State.Login},
+		{"event_id", evt.ID.String()},
+		{"room_id", evt.RoomID.String()},
+		{"sender", evt.Sender.String()},
+		{"type", evt.Type.Type},
+		{"state_key", key},
+		{"redacts", evt.Redacts.String()},
+		{"redacts", named.Redacts},
+		{"m.relates_to", named.RelatesTo.EventID.String()},
+		{"m.in_reply_to", replyTo},
+		{"session_id", named.SessionID},
+		{"sender_key", named.SenderKey},
+		{"device_id", named.DeviceID},
+		{"replacement_room", named.Replacement},
+		{"predecessor", named.Predecessor.RoomID},
+		{"remote_id", named.State.Login},
 	} {
 		if len(i.id) > maxID {
 			return fmt.Errorf("its %s has %d bytes; Matrix allows %d", i.what, len(i.id), maxID)

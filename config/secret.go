@@ -43,8 +43,8 @@ func (c *Config) Secrets() []string {
 func collectSecrets(v reflect.Value, found *[]string) {
 	switch v.Kind() { //nolint:exhaustive // nothing else holds one
 	case reflect.Struct:
-		for i := range v.NumField() {
-			collectSecrets(v.Field(i), found)
+		for _, field := range v.Fields() {
+			collectSecrets(field, found)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {

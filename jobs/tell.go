@@ -19,12 +19,14 @@ const (
 	TopicKeysGone Topic = "keys_gone"
 	// TopicKeysBack is told when they can again.
 	TopicKeysBack Topic = "keys_back"
-	// TopicPushStalled is told when what the homeserver pushes does not get through; TopicPushMoves when it does again.
+	// TopicPushStalled is told when what the homeserver pushes does not get through.
 	TopicPushStalled Topic = "push_stalled"
-	TopicPushMoves   Topic = "push_moves"
-	// TopicSyncStalled is told when the sync stands still; TopicSyncMoves when it goes on.
+	// TopicPushMoves is told when it does again.
+	TopicPushMoves Topic = "push_moves"
+	// TopicSyncStalled is told when the sync stands still.
 	TopicSyncStalled Topic = "sync_stalled"
-	TopicSyncMoves   Topic = "sync_moves"
+	// TopicSyncMoves is told when it goes on.
+	TopicSyncMoves Topic = "sync_moves"
 	// TopicUnread is told when the key of what the owner wrote in the admin room did not come.
 	TopicUnread Topic = "unread"
 	// TopicBridgeDown is told when a bridge loses its network; About is the state.

@@ -116,7 +116,7 @@ func (b *Box) withFile(chat store.Chat, l Letter, name string) ([]row, error) {
 }
 
 // spec is the file that an event is; nil for none.
-func (c content) spec() *policy.FileSpec {
+func (c *content) spec() *policy.FileSpec {
 	if c.FileName == "" || c.Info == nil {
 		return nil
 	}

@@ -34,8 +34,10 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 			require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
 		}
 	}
-	for _, plain := range []string{"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday",
-		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too"} {
+	for _, plain := range []string{
+		"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday",
+		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too",
+	} {
 		require.Equal(t, plain, Redact(plain))
 	}
 }

@@ -91,7 +91,7 @@ type token struct {
 }
 
 // shown is the word as it is quoted to the one who wrote it.
-func (t token) shown() string { return escape(clip(t.whole, 40)) }
+func (t *token) shown() string { return escape(clip(t.whole, 40)) }
 
 func split(text string, lang Language) []token {
 	var words []token
@@ -117,7 +117,7 @@ func split(text string, lang Language) []token {
 	return words
 }
 
-// read looks a word up, without the full stop of an abbreviation or a sentence: "10 min.", "5pm."
+// read looks a word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
 func (t *token) read(lang Language) {
 	short := strings.TrimSuffix(t.text, ".")
 	_, known := lang.words[t.text]

@@ -127,9 +127,9 @@ func take(found map[string]Skill, files fs.FS, dir, from string) {
 }
 
 // over is a skill that comes before another one of its name. A broken one leaves that in force.
-func (s Skill) over(before Skill) Skill {
+func (s *Skill) over(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
-		return s
+		return *s
 	}
 	before.Warnings = append(slices.Clone(before.Warnings), fmt.Sprintf("the %s file of that name is not used: %s; the one that is %s stays in force", s.From, s.Problem, before.From))
 	return before

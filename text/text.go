@@ -161,13 +161,13 @@ func foldRune(r rune) rune {
 // digit is the ASCII digit of the same value. The digits of a script stand in order, from zero.
 func digit(r rune) rune {
 	for _, ranges := range unicode.Nd.R16 {
-		if rune(ranges.Lo) <= r && r <= rune(ranges.Hi) {
-			return '0' + (r-rune(ranges.Lo))%10
+		if first := rune(ranges.Lo); first <= r && r <= rune(ranges.Hi) {
+			return '0' + (r-first)%10
 		}
 	}
 	for _, ranges := range unicode.Nd.R32 {
-		if rune(ranges.Lo) <= r && r <= rune(ranges.Hi) {
-			return '0' + (r-rune(ranges.Lo))%10
+		if first := rune(ranges.Lo); first <= r && r <= rune(ranges.Hi) { //nolint:gosec // no code point is beyond a rune
+			return '0' + (r-first)%10
 		}
 	}
 	return r

@@ -199,7 +199,7 @@ func (c helpCmd) Run(parser *kong.Kong) error {
 type nextCmd struct{}
 
 // Run looks at the configuration only.
-func (nextCmd) Run(c *cli) error {
+func (nextCmd) Run(c *cli) error { //nolint:unparam // as kong calls it
 	_, err := config.Load(c.Config)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -75,7 +75,7 @@ func stepDown(folder string) error {
 		}
 	}
 	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
-		return fmt.Errorf("go on as %s, who owns %s: %w; run it as that user: runuser -u %s -- multis ...", name, folder, err, name)
+		return fmt.Errorf("go on as %s, who owns %s: %w; run it as that user: runuser -u %s -- multis COMMAND", name, folder, err, name)
 	}
 	fmt.Fprintf(os.Stderr, "Working as %s, who owns %s.\n", name, folder)
 	return nil

@@ -164,7 +164,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
-		OpenModel: func(name string) (llm.Model, error) { return models.Open(cfg.LLM.Names(name), "") },
+		OpenModel: func(name string) (llm.Model, error) { return models.Open(cfg.LLM.Names(name), "") }, //nolint:contextcheck // it connects to nobody
 	})
 	rules, err := adminRules(cfg, model.Name(), defaults, p.terminal)
 	if err != nil {

@@ -80,7 +80,7 @@ const (
 // Each test creates and drops a database of some 400 files, which takes most of a run on a disk.
 func memory() string {
 	var free unix.Statfs_t
-	if unix.Statfs(memoryFolder, &free) == nil && free.Bavail*uint64(free.Bsize) >= minMemory { //nolint:gosec // a size is not negative
+	if unix.Statfs(memoryFolder, &free) == nil && free.Bavail*uint64(free.Bsize) >= minMemory {
 		return memoryFolder
 	}
 	return ""
