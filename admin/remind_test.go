@@ -344,8 +344,8 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	r.execute()
 	require.Equal(t, 3, runs)
 	require.Contains(t, r.owner("/jobs upkeep run mischief"), "no such upkeep")
-	require.Contains(t, r.owner("/cancel 1000000"), "Job 1000000 is upkeep of mine")
-	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.owner("/snooze 1000000 1h"))
+	require.Contains(t, r.owner("/cancel 1"), "cannot be cancelled")
+	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.owner("/snooze 1 1h"))
 	require.NotContains(t, r.owner("/jobs"), "history —")
 }
 

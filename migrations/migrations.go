@@ -4,22 +4,16 @@ package migrations
 
 import (
 	"context"
-	"embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/sqlstatestore"
 )
-
-//go:embed *.sql
-var files embed.FS
 
 // The schemas that libraries keep their own tables in.
 const (
@@ -48,33 +42,13 @@ func Run(ctx context.Context, dsn string) error {
 	if _, err := session.Exec(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
 		return fmt.Errorf("wait for the migration lock: %w", err)
 	}
-	role, err := prepareRoles(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if err := runOurs(ctx, pool, filesFor{files, role}); err != nil {
+	if err := runOurs(ctx, pool); err != nil {
 		return err
 	}
 	if err := runRiver(ctx, pool); err != nil {
 		return err
 	}
 	return runMatrix(ctx, pool)
-}
-
-func runOurs(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
-	db := stdlib.OpenDBFromPool(pool)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files)
-	if err != nil {
-		return fmt.Errorf("prepare migrations: %w", err)
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the database: %w", err)
-	}
-	if _, err := pool.Exec(ctx, "select make_vectors()"); err != nil {
-		return fmt.Errorf("make the tables of vectors: %w", err)
-	}
-	return nil
 }
 
 func runRiver(ctx context.Context, pool *pgxpool.Pool) error {

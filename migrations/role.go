@@ -20,7 +20,7 @@ import (
 // under. Its text holds the SQL that fixes it.
 var ErrRole = errors.New("the role of contacts' reads is missing")
 
-// roleInFiles is what the migrations call the role of contacts' reads. Each database has a role of its own: roles belong to the whole server,
+// roleInFiles is what the SQL files call the role of contacts' reads. Each database has a role of its own: roles belong to the whole server,
 // and who may use a shared one could read as a contact in every database that has it.
 const roleInFiles = "multis_contact"
 

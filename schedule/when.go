@@ -291,7 +291,7 @@ func (p *reader) rest(end int) (string, error) {
 		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.shown()))
 	}
 	if p.doubtful(next, p.peek(1)) {
-		return "", p.refuse(fmt.Sprintf("I'm not sure what \"%s\" after the time means.", next.shown()))
+		return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* after the time means.", next.shown()))
 	}
 	start := next.start
 	if next.word.role == roleTo || isDash(next.text) { // "2h to call Ana" is about calling her

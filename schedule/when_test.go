@@ -362,7 +362,7 @@ func TestARefusalNamesTheWord(t *testing.T) {
 		"in 5":                 "I don't know *5*.",
 		"tomorrow at":          "I miss something after *at*.",
 		"every day 9am":        "For what comes again there is `/cron`.",
-		"tomorrow 9am or 10am": `I'm not sure what "or" after the time means.`,
+		"tomorrow 9am or 10am": "I'm not sure what *or* after the time means.",
 		"*_`[<b>":              "I don't know *\\*\\_\\`\\[&lt;b>*.",
 	} {
 		_, _, err := schedule.When(text, now, schedule.English())

@@ -99,8 +99,8 @@ func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	})
 }
 
-const ensureScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, does, body, catch_up, created_by)
-	values (nextval('own_schedules'), @kind, @spec, @zone, @next, @does, @body, @catch, '')
+const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, does, body, catch_up, created_by)
+	values (@kind, @spec, @zone, @next, @does, @body, @catch, '')
 	on conflict (does, body) where created_by = '' do update set kind = excluded.kind, spec = excluded.spec, zone = excluded.zone,
 		next_at = case when (schedules.kind, schedules.spec, schedules.zone) = (excluded.kind, excluded.spec, excluded.zone)
 			then coalesce(schedules.next_at, excluded.next_at) else excluded.next_at end`

@@ -1,0 +1,200 @@
+package migrations
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// functionFiles hold the functions and triggers of the database, a file a family. The file revisions has the hash of each landed version
+// of them, in order; the number of its lines is the revision.
+//
+//go:embed functions
+var functionFiles embed.FS
+
+// vectorTables is run at every start and makes the tables of vectors where pgvector is.
+//
+//go:embed vectors.sql
+var vectorTables string
+
+// archiveNames turns the functions over the index of documents in twinsFile into those over the index of messages.
+var archiveNames = strings.NewReplacer(
+	"chunk_index", "message_index", "corpus_stats", "message_sizes", "corpus_configs", "message_configs",
+	"search_passages", "archive_passages", "passages_sql", "archive_passages_sql",
+	"held_sizes", "archive_held_sizes", "held_passages", "archive_held_passages", "held_versions", "archive_held_versions",
+)
+
+const (
+	twinsFile   = "passages.sql" // applied a second time, with archiveNames
+	vectorsFile = "vectors.sql"  // applied only where the tables of vectors are
+)
+
+// functionSet is one version of the functions.
+type functionSet struct {
+	files     []functionFile // in the order in which they are applied
+	revisions []string       // the hashes of the landed versions
+	hash      string         // of all files
+}
+
+type functionFile struct{ name, sql string }
+
+// ourFunctions are those of this program.
+func ourFunctions() (functionSet, error) {
+	dir, err := fs.Sub(functionFiles, "functions")
+	if err != nil {
+		return functionSet{}, fmt.Errorf("read the database functions: %w", err)
+	}
+	return readFunctions(dir)
+}
+
+// readFunctions reads the functions in a folder.
+func readFunctions(dir fs.FS) (functionSet, error) {
+	var s functionSet
+	names, err := fs.Glob(dir, "*.sql")
+	if err != nil {
+		return s, fmt.Errorf("list the database functions: %w", err)
+	}
+	for _, name := range names {
+		sql, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return s, fmt.Errorf("read the database functions: %w", err)
+		}
+		s.files = append(s.files, functionFile{name, string(sql)})
+		if name == twinsFile {
+			s.files = append(s.files, functionFile{name + " for messages", archiveNames.Replace(string(sql))})
+		}
+	}
+	revisions, err := fs.ReadFile(dir, "revisions")
+	if err != nil {
+		return s, fmt.Errorf("read the database functions: %w", err)
+	}
+	s.revisions = strings.Fields(string(revisions))
+	h := sha256.New()
+	for _, f := range s.files {
+		_, _ = io.WriteString(h, f.sql) // never fails
+	}
+	s.hash = hex.EncodeToString(h.Sum(nil)[:8])
+	return s, nil
+}
+
+var functionName = regexp.MustCompile(`(?m)^create or replace function (\w+)\(`)
+
+// without returns the set without a file.
+func (s functionSet) without(file string) functionSet {
+	s.files = slices.DeleteFunc(slices.Clone(s.files), func(f functionFile) bool { return f.name == file })
+	return s
+}
+
+// names are those of all functions in the set.
+func (s functionSet) names() []string {
+	var names []string
+	for _, f := range s.files {
+		for _, m := range functionName.FindAllStringSubmatch(f.sql, -1) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// createFunctionsSQL makes the table that says which functions the database has. It has one row at most.
+const createFunctionsSQL = `create table if not exists schema_functions (
+		revision int not null, hash text not null, vectors boolean not null, names text[] not null);
+	comment on table schema_functions is 'Which functions are here: the revision and the hash of the files that they were made from, and their names.'`
+
+const readAppliedSQL = "select revision, hash, vectors, names from schema_functions"
+
+const noteAppliedSQL = `with before as (delete from schema_functions)
+	insert into schema_functions (revision, hash, vectors, names) values ($1, $2, $3, $4)`
+
+// applied is what the row says.
+type applied struct {
+	Revision int
+	Hash     string
+	Vectors  bool
+	Names    []string
+}
+
+// readApplied reads which functions the database has; the zero value if it has none yet.
+func readApplied(ctx context.Context, tx pgx.Tx) (applied, error) {
+	if _, err := tx.Exec(ctx, createFunctionsSQL); err != nil {
+		return applied{}, err
+	}
+	rows, err := tx.Query(ctx, readAppliedSQL)
+	if err != nil {
+		return applied{}, err
+	}
+	a, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[applied])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return applied{}, nil
+	}
+	return a, err
+}
+
+// apply brings the functions of the database to this version, in one transaction. It does nothing if they are of this version. role is
+// that of contacts' reads.
+func (s functionSet) apply(ctx context.Context, pool *pgxpool.Pool, role string) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, vectorTables); err != nil {
+			return fmt.Errorf("make the tables of vectors: %w", err)
+		}
+		now := applied{Revision: len(s.revisions), Hash: s.hash}
+		if err := tx.QueryRow(ctx, "select to_regclass('chunk_vectors') is not null").Scan(&now.Vectors); err != nil {
+			return fmt.Errorf("look for the tables of vectors: %w", err)
+		}
+		before, err := readApplied(ctx, tx)
+		if err != nil {
+			return fmt.Errorf("read which database functions are there: %w", err)
+		}
+		if before.Revision == now.Revision && before.Hash == now.Hash && before.Vectors == now.Vectors {
+			return nil
+		}
+		if !now.Vectors {
+			s = s.without(vectorsFile)
+		}
+		return s.replace(ctx, tx, role, before, now)
+	})
+}
+
+// unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes, defaults and
+// generated columns hold the others.
+const unusedSQL = `select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = any ($1)
+	and not exists (select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid)
+	and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's`
+
+// replace makes the functions of the set in place of those of before. Those are dropped first, because their parameters or results may
+// have changed; what cannot be dropped, because something depends on it, is replaced by "create or replace".
+func (s functionSet) replace(ctx context.Context, tx pgx.Tx, role string, before, now applied) error {
+	rows, err := tx.Query(ctx, unusedSQL, before.Names)
+	if err != nil {
+		return fmt.Errorf("list the database functions: %w", err)
+	}
+	unused, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list the database functions: %w", err)
+	}
+	if len(unused) > 0 {
+		if _, err := tx.Exec(ctx, "drop function "+strings.Join(unused, ", ")); err != nil {
+			return fmt.Errorf("drop the database functions: %w", err)
+		}
+	}
+	for _, f := range s.files {
+		if _, err := tx.Exec(ctx, strings.ReplaceAll(f.sql, roleInFiles, role)); err != nil {
+			return fmt.Errorf("make the database functions in %s: %w", f.name, err)
+		}
+	}
+	if _, err := tx.Exec(ctx, noteAppliedSQL, now.Revision, now.Hash, now.Vectors, s.names()); err != nil {
+		return fmt.Errorf("note the database functions: %w", err)
+	}
+	return nil
+}

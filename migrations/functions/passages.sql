@@ -1,0 +1,99 @@
+-- Reading an index. This file is applied twice: as it stands for documents, and for what was said in the chats with these names:
+--
+--   chunk_index     message_index         search_passages   archive_passages
+--   corpus_stats    message_sizes         passages_sql      archive_passages_sql
+--   corpus_configs  message_configs       held_...          archive_held_...
+--
+-- (archiveNames in ../functions.go.) So each function here has a twin, whose text is this one.
+
+-- The query of search_passages for p_count terms. p_sets says to which set each lexeme of $1 belongs: Postgres looks for the sets one
+-- by one, each from its rarest lexeme, which takes half as long as one condition that holds them all.
+create or replace function passages_sql(p_count int, p_sets int[], p_owner boolean) returns text language plpgsql stable set search_path = public, pg_temp as $$
+declare
+    frequency text := 'coalesce(round(1 / (1.6449341 - 1.6449341 * ts_rank(''{1,1,1,1}'', tsv, $3[%1$s])) - 0.5), 0)';
+    score text;
+    counts text;
+    planned text;
+    candidates text;
+begin
+    select string_agg(format('coalesce($4[%1$s], 0) * (1 - k / (k + ' || frequency || '))', i), ' + '), string_agg(format(frequency || '::smallint', i), ', ')
+        into score, counts from generate_series(1, p_count) i;
+    select string_agg(whole, ' or ') into planned
+        from (select string_agg(format('tsv @@ $1[%s]', o), ' and ' order by o) as whole from unnest(p_sets) with ordinality s(number, o) group by number) s;
+    if p_owner then
+        -- The owner may name thousands of chats: a hash of them is asked, and the planner does not weigh them one by one.
+        candidates := 'select * from chunk_index where (' || planned || ') and coalesce(role in (select unnest($7)), false) and kind = any ($6) limit $8';
+    else
+        -- 'public' as a literal is what the partial index needs; "offset 0", and one role at a time, keep the caller's few rows
+        -- out of the big one.
+        candidates := '(select * from chunk_index where role = ''public'' and ''public'' = any ($7) and (' || planned || ') and kind = any ($6) limit $8)
+            union all
+            (select own.* from unnest($9) r, lateral (select * from chunk_index where role = r offset 0) own where tsv @@ $2 and kind = any ($6) limit $8)';
+    end if;
+    -- The neighbours of a passage are read for its own role, which was allowed. "limit 1" makes the planner look them up one by one.
+    return '
+        with candidates as (select c.id, c.doc_id, c.ord, c.role, c.tsv, 1.2::float8 * (0.25::float8 + 0.75::float8 * greatest(c.n_tok, 32) / greatest($5, 32)) as k from (' || candidates || ') c),
+        seeds as materialized (select c.doc_id, c.ord, c.role from candidates c order by (' || score || ')::float8 desc, c.id limit 40),
+        around as materialized (select distinct s.doc_id, s.ord + d as ord, s.role from seeds s, generate_series(-2, 2) d)
+        select i.id, i.doc_id, i.ord, i.kind, i.config, i.part, i.n_tok, i.author, i.is_question, array[' || counts || ']
+        from around a, lateral (select * from chunk_index c where c.doc_id = a.doc_id and c.ord = a.ord limit 1) i where i.role = a.role and i.kind = any ($6)';
+end $$;
+
+-- The best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two
+-- before and the two after each: how often each term occurs in them, for the ranking proper.
+-- p_planned finds candidates in public passages (all passages, for the owner): those that hold all lexemes of one of its sets, which
+-- p_sets numbers. p_any finds them in the caller's own, which are few; not more than p_most of each. Without p_any the caller's own
+-- are left out: two connections share a search, and one of them reads those.
+-- For one term, ts_rank is (sum of 1/i^2 for i up to the frequency) / 1.6449341, which gives the frequency back exactly.
+create or replace function search_passages(p_planned tsquery[], p_sets int[], p_any tsquery, p_terms tsquery[], p_weights float8[], p_average float8, p_kinds text[], p_most int)
+returns table (id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, frequencies smallint[])
+language plpgsql stable security definer rows 200 set search_path = public, pg_temp
+set jit = off set max_parallel_workers_per_gather = 0 set work_mem = '64MB' as $$
+declare
+    roles text[] := scope_roles();
+begin
+    if cardinality(p_terms) is distinct from cardinality(p_weights) or cardinality(p_terms) not between 1 and 32 then
+        raise exception 'between 1 and 32 terms with a weight each are needed' using errcode = '22023';
+    end if;
+    if cardinality(p_planned) is distinct from cardinality(p_sets) or cardinality(p_sets) not between 1 and 200 then
+        raise exception 'between 1 and 200 lexemes with a set each are needed' using errcode = '22023';
+    end if;
+    return query execute passages_sql(cardinality(p_terms), p_sets, caller_is_owner())
+        using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_most, case when p_any is null then '{}' else array_remove(roles, 'public') end;
+end $$;
+
+-- How much there is of each of the caller's roles, and in which languages: what decides whether a copy of the index in memory pays.
+create or replace function held_sizes() returns table (role text, version bigint, chunks bigint, words bigint, configs text[], config_chunks bigint[])
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+declare
+    roles text[] := scope_roles();
+begin
+    return query select c.role, c.version, c.chunks, c.words,
+            (select array_agg(f.config order by f.config) from corpus_configs f where f.role = c.role),
+            (select array_agg(f.chunks order by f.config) from corpus_configs f where f.role = c.role)
+        from corpus_stats c where c.role = any (roles);
+end $$;
+
+-- The index entries of those of p_roles that are the caller's, for the copy in memory.
+create or replace function held_passages(p_roles text[])
+returns table (role text, version bigint, id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, tsv tsvector)
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+declare
+    roles text[] := scope_roles();
+begin
+    return query select i.role, c.version, i.id, i.doc_id, i.ord, i.kind, i.config, i.part, i.n_tok, i.author, i.is_question, i.tsv
+        from unnest(p_roles) r join corpus_stats c on c.role = r join chunk_index i on i.role = r where r = any (roles) order by i.role, i.doc_id, i.ord;
+end $$;
+
+-- The versions of the caller's roles, in order: the copy in memory is valid while these are the same.
+create or replace function held_versions() returns bigint[] language plpgsql stable security definer set search_path = public, pg_temp as $$
+declare
+    roles text[] := scope_roles();
+begin
+    return array(select c.version from corpus_stats c where c.role = any (roles) order by 1);
+end $$;
+
+revoke all on function passages_sql(int, int[], boolean), held_sizes(), held_passages(text[]), held_versions(),
+    search_passages(tsquery[], int[], tsquery, tsquery[], float8[], float8, text[], int) from public;
+grant execute on function held_sizes(), held_passages(text[]), held_versions(),
+    search_passages(tsquery[], int[], tsquery, tsquery[], float8[], float8, text[], int) to multis_contact;

@@ -1,0 +1,113 @@
+-- The words of documents: how a chunk is indexed, and what is known of a query's words.
+
+-- What the index holds of a passage, and how many words that is. A word that occurs twice or more, or four, or six times, has a
+-- lexeme for that beside its own, without positions, so that the passages that can rank high for a common word are found without
+-- reading all that hold it. One pass over the words gives it all, and without a "set" clause Postgres inlines the function into the
+-- statement that calls it, which takes half the time.
+create or replace function index_entry(p_config regconfig, p_words text) returns table (tsv tsvector, n_tok int) language sql stable as $$
+    select v.tsv operator(pg_catalog.||) pg_catalog.array_to_tsvector(pg_catalog.array_cat(pg_catalog.array_cat(w.two, w.four), w.six)), w.n
+    from (select pg_catalog.to_tsvector(p_config, p_words) as tsv offset 0) v, lateral (
+        select coalesce(pg_catalog.sum(pg_catalog.cardinality(positions)), 0)::int as n,
+            coalesce(pg_catalog.array_agg(lexeme operator(pg_catalog.||) '²') filter (where pg_catalog.cardinality(positions) operator(pg_catalog.>=) 2), '{}') as two,
+            pg_catalog.array_agg(lexeme operator(pg_catalog.||) '⁴') filter (where pg_catalog.cardinality(positions) operator(pg_catalog.>=) 4) as four,
+            pg_catalog.array_agg(lexeme operator(pg_catalog.||) '⁶') filter (where pg_catalog.cardinality(positions) operator(pg_catalog.>=) 6) as six
+        from pg_catalog.unnest(v.tsv)
+    ) w
+$$;
+
+-- In how many chunks of p_roles each word occurs. Of roles without counts the index is asked. A word that is in no count yet is
+-- looked for in the chunks of p_scope that wait to be counted, so that what was written is searchable at once. Those chunks are few,
+-- and are read once for all such words: looking for each of them among all chunks of p_scope took a hundred milliseconds at a million.
+create or replace function word_counts(p_roles text[], p_scope text[], p_words text[]) returns table (word text, ndoc bigint)
+language plpgsql stable set search_path = public, pg_temp as $$
+declare
+    small text[];
+begin
+    select array_agg(c.role) into small from unnest(p_roles) r join corpus_stats c on c.role = r where not c.counted;
+    -- "offset 0" has each chunk read once, for all the words.
+    return query with asked as materialized (
+            select w, ('''' || replace(replace(w, '\', '\\'), '''', '''''') || '''')::tsquery as q from unnest(p_words) w
+        ), counted as materialized (
+            select a.w, a.q, coalesce((select sum(s.ndoc) from term_stats s where s.role = any (p_roles) and s.word = a.w), 0)::bigint as n from asked a
+        ), alive as (
+            select m.w, count(*) as n from unnest(small) r, lateral (select tsv from chunk_index where role = r offset 0) i,
+                lateral (select a.w from asked a where i.tsv @@ a.q offset 0) m group by 1
+        ), known as materialized (
+            select c.w, c.q, c.n + coalesce(a.n, 0) as n from counted c left join alive a using (w)
+        ), missing as materialized (
+            select string_agg(k.q::text, ' | ')::tsquery as q from known k where k.n = 0 having count(*) > 0
+        ), waiting as materialized (
+            select i.tsv from missing m, uncounted u, lateral (select role, tsv from chunk_index where doc_id = u.doc_id offset 0) i
+            where i.tsv @@ m.q and coalesce(i.role in (select unnest(p_scope)), false)
+        )
+        select k.w, case when k.n > 0 then k.n else (select count(*) from waiting i where i.tsv @@ k.q) end from known k;
+end $$;
+
+-- Up to two words of the caller's index that are similar to p_word. Of the similar words of all chats the 200 most similar are read to
+-- find the caller's own, so that other chats' words do not take their place. Lexemes that say how often a word occurs are left out. The
+-- words have the collation "C"; without "default" here, all that word_counts compares would get it.
+create or replace function similar_words(p_roles text[], p_scope text[], p_word text) returns table (lexeme text, ndoc bigint)
+language plpgsql stable set search_path = public, pg_temp as $$
+begin
+    if to_regclass('term_stats_similar') is null then
+        return;
+    end if;
+    return query select c.word, c.ndoc from word_counts(p_roles, p_scope, array(
+            select t.word collate "default" from term_stats t where t.role = '*' and t.word % p_word and right(t.word, 1) not in ('²', '⁴', '⁶')
+                and abs(length(t.word) - length(p_word)) <= 2 and similarity(t.word, p_word) >= 0.4
+            order by similarity(t.word, p_word) desc, t.word limit 200
+        )) c where c.ndoc > 0 order by similarity(c.word, p_word) desc, c.word limit 2;
+end $$;
+
+-- The lexemes of the given words in the languages of what the caller may read, the four most used of them; none for a stop word, of
+-- p_config ('' if the language of the words is not known) or of the language itself. Each comes with the number of chunks it
+-- occurs in (ndoc). For a long word that occurs nowhere there are similar ones, as guesses; if none is similar to the word itself, those
+-- similar to its stem: "batery" is the battery. Only the first 8 such words are compared with all others: a message of 400 unknown words
+-- took the server five seconds.
+-- In every row: the number of chunks that p_planned of search_passages runs over, and the numbers that word statistics refer to. The
+-- owner's statistics are those of all chunks, a contact's those of its own scope, so that they tell nothing of other chats.
+-- often: in how many chunks the lexeme occurs two, four and six times or more; null where so few chunks are searched that all are
+-- read. Roles without counts are left out of it: all their chunks are read, too.
+create or replace function search_terms(p_words text[], p_config text)
+returns table (word text, lexeme text, ndoc bigint, guess boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint, often bigint[])
+language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+    scope text[] := scope_roles();
+    roles text[] := scope;
+    owner boolean := caller_is_owner();
+    configs text[];
+    planned bigint;
+    chunks bigint;
+    words bigint;
+begin
+    if owner then
+        select coalesce(sum(c.chunks), 0) into planned from corpus_stats c where coalesce(c.role in (select unnest(scope)), false);
+        select c.chunks, c.words into chunks, words from corpus_stats c where c.role = '*';
+        roles := '{*}';
+    else
+        select coalesce(sum(c.chunks) filter (where c.role = 'public'), 0), coalesce(sum(c.chunks), 0), coalesce(sum(c.words), 0)
+            into planned, chunks, words from unnest(roles) r join corpus_stats c on c.role = r;
+    end if;
+    select array_agg(c.config) into configs
+        from (select s.config from corpus_configs s where s.role = any (roles) group by 1 order by sum(s.chunks) desc, 1 limit 4) c;
+    return query with asked as materialized (
+            select distinct w.w as word, w.o, l.lexeme
+            from unnest(p_words) with ordinality w(w, o), unnest(coalesce(configs, '{english}')) c, unnest(to_tsvector(c::regconfig, w.w)) l
+            where p_config = '' or to_tsvector(p_config::regconfig, w.w) <> ''
+        ), counted as materialized (
+            select a.word, a.o, a.lexeme, c.ndoc as n from word_counts(roles, scope, array(select distinct s.lexeme from asked s)) c join asked a on a.lexeme = c.word
+        ), guessed as (
+            select c.word, c.o, g.lexeme, g.ndoc from (select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
+                    having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8) c,
+                lateral (
+                    with same as materialized (select * from similar_words(roles, scope, c.word))
+                    select * from same union all select s.* from similar_words(roles, scope, c.lexeme) s where not exists (select from same)) g
+        )
+        select u.word, u.lexeme, u.n, u.guess, planned, chunks, words, case when planned >= 1500 then array(
+            select coalesce((select sum(s.ndoc) from term_stats s where s.role = any (roles) and s.word = u.lexeme || m.mark), 0)::bigint
+            from unnest('{²,⁴,⁶}'::text[]) with ordinality m(mark, o) order by m.o) end
+        from (select *, false as guess from counted union all select *, true from guessed) u order by u.o, u.guess, u.lexeme;
+end $$;
+
+revoke all on function word_counts(text[], text[], text[]), similar_words(text[], text[], text), search_terms(text[], text) from public;
+grant execute on function search_terms(text[], text) to multis_contact;

@@ -1,0 +1,174 @@
+package migrations_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"multis/migrations"
+	"multis/store/storetest"
+)
+
+const oldFile = "testdata/old.sql.gz"
+
+// database makes an empty database that the role multis owns, and returns its address.
+func database(t *testing.T, name string) string {
+	t.Helper()
+	run(t, storetest.Server().SuperDSN("postgres"), "create database "+name+" owner multis")
+	return storetest.Server().DSN("multis", name)
+}
+
+// oldDatabase makes one that the migrations before the baseline made.
+func oldDatabase(t *testing.T, name string) string {
+	t.Helper()
+	dsn := database(t, name)
+	storetest.RestoreOld(t, dsn, storetest.Server().SuperDSN(name), oldFile)
+	return dsn
+}
+
+func run(t *testing.T, dsn, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func connect(t *testing.T, dsn string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func catalogue(t *testing.T, name string) []string {
+	t.Helper()
+	return storetest.Catalogue(t, storetest.Server().SuperDSN(name))
+}
+
+// isCode tells lines of the catalogue about functions and triggers from those about tables.
+func isCode(line string) bool {
+	return strings.HasPrefix(line, "function ") || strings.HasPrefix(line, "trigger ") || strings.HasPrefix(line, "grant on ") && strings.Contains(line, "(")
+}
+
+func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
+	t.Parallel()
+	oldDatabase(t, "tables_old")
+	require.NoError(t, migrations.RunBaseline(t.Context(), connect(t, database(t, "tables_new"))))
+	want := slices.DeleteFunc(catalogue(t, "tables_old"), isCode)
+	require.Greater(t, len(want), 600)
+	require.Equal(t, want, catalogue(t, "tables_new"))
+}
+
+// changedSince are the functions whose text has changed since the baseline, or that are gone.
+var changedSince = []string{
+	"make_vectors", // its tables are made by vectors.sql, its functions by functions/vectors.sql
+}
+
+func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
+	t.Parallel()
+	oldDatabase(t, "functions_old")
+	require.NoError(t, migrations.Run(t.Context(), database(t, "functions_new")))
+	now := catalogue(t, "functions_new")
+	var compared int
+	for _, line := range catalogue(t, "functions_old") {
+		if !isCode(line) || slices.ContainsFunc(changedSince, func(name string) bool { return strings.Contains(line, name+"(") }) {
+			continue
+		}
+		require.Contains(t, now, line)
+		compared++
+	}
+	require.Greater(t, compared, 50)
+}
+
+func TestADatabaseThatIsTakenOverHasTheSchemaOfANewOne(t *testing.T) {
+	t.Parallel()
+	old := oldDatabase(t, "schema_old")
+	require.NoError(t, migrations.Run(t.Context(), old))
+	require.NoError(t, migrations.Run(t.Context(), database(t, "schema_new")))
+	require.Equal(t, catalogue(t, "schema_new"), catalogue(t, "schema_old"))
+	require.NoError(t, migrations.Run(t.Context(), old), "and again, as at each start")
+}
+
+const tablesSQL = "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> all ('{goose_db_version,schema_functions}') order by 1"
+
+// contents reads every row of every table of ours, as the server's administrator.
+func contents(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	pool := connect(t, storetest.Server().SuperDSN(name))
+	rows, err := pool.Query(t.Context(), tablesSQL)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	all := map[string][]string{}
+	for _, table := range tables {
+		rows, err := pool.Query(t.Context(), fmt.Sprintf("select to_jsonb(t)::text from %s t order by 1", pgx.Identifier{table}.Sanitize()))
+		require.NoError(t, err)
+		all[table], err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+	}
+	return all
+}
+
+func TestTakingADatabaseOverLosesNothing(t *testing.T) {
+	t.Parallel()
+	dsn := oldDatabase(t, "rows_old")
+	filling, err := os.ReadFile("testdata/rows.sql")
+	require.NoError(t, err)
+	run(t, dsn, string(filling))
+	before := contents(t, "rows_old")
+	require.Len(t, before, 46)
+	for table, rows := range before {
+		require.NotEmpty(t, rows, table)
+	}
+
+	require.NoError(t, migrations.Run(t.Context(), dsn))
+	after := contents(t, "rows_old")
+	for table, rows := range before {
+		require.Equal(t, rows, after[table], table)
+	}
+	// What is written next does not collide with what was there.
+	run(t, dsn, "insert into chats (protocol, channel_id, kind) values ('signal', '1', 'dm')")
+	var version int64
+	require.NoError(t, connect(t, dsn).QueryRow(t.Context(), "select min(version_id) from goose_db_version where version_id > 0").Scan(&version))
+	require.Greater(t, version, int64(migrations.LastOld), "the versions of the old migrations are gone, so that an older program finds them missing")
+}
+
+func TestADatabaseBelowTheLastOldMigrationIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)", "below_other": "version_id = 2"} {
+		dsn := oldDatabase(t, name)
+		run(t, dsn, "delete from goose_db_version where "+missing)
+		before := catalogue(t, name)
+		err := migrations.Run(t.Context(), dsn)
+		require.ErrorIs(t, err, migrations.ErrOlder)
+		require.ErrorContains(t, err, "run `multis migrate` once with multis of commit ")
+		require.Equal(t, before, catalogue(t, name))
+	}
+}
+
+func TestADatabaseThatANewerProgramChangedIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"newer_tables":    "insert into goose_db_version (version_id, is_applied) values (99999, true)",
+		"newer_functions": "update schema_functions set revision = 99999, hash = 'x'",
+	} {
+		dsn := database(t, name)
+		require.NoError(t, migrations.Run(t.Context(), dsn))
+		run(t, dsn, sql)
+		before := contents(t, name)
+		err := migrations.Run(t.Context(), dsn)
+		require.ErrorIs(t, err, migrations.ErrNewer)
+		require.ErrorContains(t, err, "99999")
+		require.Equal(t, before, contents(t, name))
+	}
+}
