@@ -10,9 +10,6 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# What runs under the race detector: everything that has tests of its own and needs no development stack.
-RACE = $(shell go list -tags $(TAGS) ./... | grep -v -e /e2e -e /deploy)
-
 .PHONY: help
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,21 +21,20 @@ demo: ## See the whole of it: a real homeserver, a real bridge, four contacts an
 	@exec bin/demo
 
 .PHONY: test
-test: ## Run all tests: units and the database, then end to end on a real homeserver
+test: ## Run all tests: units and the database under the race detector, then end to end on a real homeserver
 	@deploy/setup.sh postgres cc
-	go test -tags $(TAGS) ./...
+	CGO_ENABLED=1 go test -race -tags $(TAGS) ./...
 	cd bench && CGO_ENABLED=1 go test -tags '$(TAGS) sqlite_fts5' .
 	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 1 -v ./deploy/devstack ./e2e/...
 
 .PHONY: check
-check: lint ## Check form, lint, vet, module files, build, and the tests under the race detector
-	@deploy/setup.sh postgres cc
+check: lint ## Check form, lint, vet, module files and build
+	@deploy/setup.sh cc
 	go vet -tags $(TAGS) ./...
 	go vet -tags '$(TAGS) e2e' ./...
 	go mod tidy -diff
 	cd bench && CGO_ENABLED=1 go vet -tags '$(TAGS) sqlite_fts5' . && go mod tidy -diff
 	go build -tags $(TAGS) -o /dev/null ./cmd/multis
-	CGO_ENABLED=1 go test -race -tags $(TAGS) $(RACE)
 
 .PHONY: lint
 lint: ## Lint: form, house rules, who may import whom (the first time builds the linter: minutes)
