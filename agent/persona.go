@@ -79,7 +79,11 @@ func route(all []Persona, w Where) (p Persona, by string) {
 			return slices.ContainsFunc(w.Chat.Spaces, func(s id.RoomID) bool { return has(p.Spaces, s.String()) })
 		}},
 		{"the account", func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) }},
-		{"the network", func(p Persona) bool { return has(p.Networks, w.Chat.Protocol) }},
+		{"the network", func(p Persona) bool {
+			return slices.ContainsFunc(p.Networks, func(n string) bool {
+				return w.Chat.Protocol != "" && policy.Network(n) == policy.Network(w.Chat.Protocol)
+			})
+		}},
 		{"the chat's mode", func(p Persona) bool { return has(p.Modes, string(w.Mode)) }},
 		{"default", func(p Persona) bool { return p.Default }},
 		{"being the first", func(Persona) bool { return true }},

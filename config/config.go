@@ -149,7 +149,7 @@ type Chats struct {
 	BurstQuiet    time.Duration      // silence after which a burst of messages is answered as one
 	BurstMax      time.Duration      // how long a burst may go on before it is answered anyway
 	ContactCaps   ContactCaps        // replies to one contact
-	Networks      map[string]Network // by protocol ("whatsapp"); read it through Network
+	Networks      map[string]Network // by the name that stands in the file ("whatsapp"): a bridge may call it otherwise, see policy.Network
 }
 
 // ContactCaps limit how often one contact is answered.
@@ -164,7 +164,7 @@ type Network struct {
 	Disclosure bool   // whether replies as the owner begin with the assistant's name in brackets
 }
 
-// Network returns the settings for a protocol: those configured, else no mode and disclosure on.
+// Network returns the settings under a name in the file: those configured, else no mode and disclosure on.
 func (c Chats) Network(protocol string) Network {
 	if n, ok := c.Networks[protocol]; ok {
 		return n

@@ -3,7 +3,7 @@ package policy
 // Defaults decide for chats that nobody decided about by hand.
 type Defaults struct {
 	Profile  Profile
-	Networks map[string]Mode // by protocol; a network without an entry follows the profile
+	Networks map[string]Mode // by what Network calls it; a network without an entry follows the profile
 	// FirstDelivery is how what is said goes out in chats that answer although nobody set their mode by hand. Empty is DeliveryDraft.
 	FirstDelivery Delivery
 }
@@ -27,5 +27,5 @@ func (d Defaults) Mode(set *Mode, kind Kind, protocol string) (mode Mode, why st
 	if set != nil {
 		return *set, "You set it."
 	}
-	return DefaultMode(d.Profile, kind, d.Networks[protocol])
+	return DefaultMode(d.Profile, kind, d.Networks[Network(protocol)])
 }

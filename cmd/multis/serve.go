@@ -225,7 +225,14 @@ func sendCap(cfg *config.Config) policy.Rate {
 
 // discloses tells on which networks contacts are told who writes.
 func discloses(cfg *config.Config) func(protocol string) bool {
-	return func(protocol string) bool { return cfg.Chats.Network(protocol).Disclosure }
+	disclosed := map[string]bool{}
+	for name, n := range cfg.Chats.Networks {
+		disclosed[policy.Network(name)] = n.Disclosure
+	}
+	return func(protocol string) bool {
+		told, set := disclosed[policy.Network(protocol)]
+		return told || !set
+	}
 }
 
 // archiver makes messages findable, unless they are not to be.
@@ -420,7 +427,7 @@ func networks(cfg *config.Config) map[string]policy.Mode {
 	modes := map[string]policy.Mode{}
 	for protocol, n := range cfg.Chats.Networks {
 		if n.Mode != "" {
-			modes[protocol] = policy.Mode(n.Mode)
+			modes[policy.Network(protocol)] = policy.Mode(n.Mode)
 		}
 	}
 	return modes

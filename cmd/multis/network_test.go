@@ -1,0 +1,21 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/policy"
+)
+
+func TestSettingsOfANetworkHoldUnderEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{Chats: config.Chats{Profile: string(policy.ProfileBusiness), Networks: map[string]config.Network{"discord": {Mode: config.ModeOff}, "Slack": {Disclosure: true}}}}
+	mode, _ := chatDefaults(cfg).Mode(nil, policy.KindDM, "discordgo")
+	require.Equal(t, policy.ModeOff, mode)
+	told := discloses(cfg)
+	require.False(t, told("discordgo"))
+	require.True(t, told("slackgo"))
+	require.True(t, told("whatsapp"))
+}

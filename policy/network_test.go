@@ -1,0 +1,20 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestANetworkIsOneUnderEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"whatsapp": "whatsapp", "WhatsApp": "whatsapp", "discordgo": "discord", "Discord": "discord", "slackgo": "slack", "facebookgo": "facebook", "Messenger": "facebook",
+		"instagramgo": "instagram", "imessagego": "imessage", "X": "twitter", "twitter": "twitter", "mango": "mango", "": "",
+	} {
+		require.Equal(t, want, Network(name), name)
+	}
+	defaults := Defaults{Profile: ProfileBusiness, Networks: map[string]Mode{Network("Discord"): ModeOff}}
+	mode, _ := defaults.Mode(nil, KindDM, "discordgo")
+	require.Equal(t, ModeOff, mode)
+}
