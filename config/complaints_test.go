@@ -18,9 +18,9 @@ func TestAllMistakesAreToldAtOnceInTheOrderOfTheFile(t *testing.T) {
 /etc/multis.yaml:1: time_zone: "Mars/Base" is not a time zone; write an IANA name such as Europe/Berlin or UTC
 /etc/multis.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com
 /etc/multis.yaml:1: homeserver.domain: is missing; write for example domain: example.com
-/etc/multis.yaml:1: appservice.sender_localpart: is missing; write for example sender_localpart: generate, and run multis -g
-/etc/multis.yaml:1: appservice.as_token: is missing; write for example as_token: generate, and run multis -g
-/etc/multis.yaml:1: appservice.hs_token: is missing; write for example hs_token: generate, and run multis -g
+/etc/multis.yaml:1: appservice.sender_localpart: is missing; write generate as its value, and run multis -g
+/etc/multis.yaml:1: appservice.as_token: is missing; write generate as its value, and run multis -g
+/etc/multis.yaml:1: appservice.hs_token: is missing; write generate as its value, and run multis -g
 /etc/multis.yaml:2: owner: "me" is not a Matrix id; write it like "@you:example.com"
 /etc/multis.yaml:4: chats.profil: unknown key; did you mean "profile"?
 /etc/multis.yaml:5: chats.burst_max: is shorter than burst_quiet; write at least 4s`)

@@ -29,7 +29,7 @@ func TestTheSourcesConfigurationsAreAnswered(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
 		"bot_mode: personal":                         `bot_mode: unknown key; it is called chats.profile here: personal or business`,
-		"memory: {enabled: true}":                    `memory.enabled: unknown key; it is called llm.model here: `,
+		"memory: {enabled: true}":                    `memory.enabled: unknown key; there is no such setting here: notes are taken where llm.model names a model`,
 		"memory: {decay_rate: 0.05}":                 `memory.decay_rate: unknown key; there is no such setting here: `,
 		"memory: {memory_section_cap: 5}":            `memory.memory_section_cap: unknown key; it is called memory.memory_max_sections here`,
 		"tools: {agentToAgent: {allow: [a]}}":        `tools: unknown key; it is called agents here: `,

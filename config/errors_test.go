@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/policy"
 )
 
 // Lines 1 to 9 are those of least; what a case adds begins in line 10.
@@ -138,7 +140,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a missing token": {
 			swap: [2]string{"  as_token: as-secret\n", ""},
-			want: `config.yaml:4: appservice.as_token: is missing; write for example as_token: generate, and run multis -g`,
+			want: `config.yaml:4: appservice.as_token: is missing; write generate as its value, and run multis -g`,
 		},
 		"a token never generated": {
 			swap: [2]string{"hs-secret", "generate"},
@@ -266,7 +268,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a hook without a secret": {
 			add:  "hooks:\n  desk: {url: \"https://example.org\", events: [index]}\n",
-			want: `config.yaml:11: hooks.desk.secret: is missing; write for example secret: whsec_... (openssl rand -base64 32)`,
+			want: `config.yaml:11: hooks.desk.secret: is missing; write for example whsec_... (openssl rand -base64 32)`,
 		},
 		"a hook's secret that can be guessed": {
 			add:  "hooks: {desk: {url: \"https://example.org\", events: [index], secret: hunter2}}\n",
@@ -403,11 +405,11 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",
-			want: `config.yaml:10: database.url: is not a Postgres address; write it like postgres://multis:PASSWORD@localhost/multis (special characters in the password as %XX), or leave it empty`,
+			want: `config.yaml:10: database.url: is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), or leave it empty`,
 		},
 		"a secret file that is not there": {
 			add:  "llm:\n  api_key_file: /nowhere/key\n",
-			want: `config.yaml:11: llm.api_key_file: cannot be read: no such file or directory; write the path of a file that multis may read`,
+			want: `config.yaml:11: llm.api_key_file: is not readable: no such file or directory; write the path of a file that multis may read`,
 		},
 		"a secret file that is a folder": {
 			add:  "llm: {api_key_file: .}\n",
@@ -462,6 +464,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			require.Error(t, err)
 			lines := strings.Split(err.Error(), "\n")
 			require.Equal(t, c.want, lines[0])
+			require.Equal(t, c.want, policy.Redact(c.want), "its advice is hidden where it is printed")
 			require.Len(t, lines, 1, "one mistake, one line")
 		})
 	}

@@ -243,9 +243,20 @@ func (r *reader) missing() {
 		_, set := r.source[key]
 		_, byFile := r.source[key+fileSuffix]
 		if f := r.known[key]; f.example != "" && !set && !byFile {
-			r.report(place{line: max(r.sections[parent(key)], 1)}, key, fmt.Sprintf("is missing; write for example %s: %s", last(key), f.example))
+			r.report(place{line: max(r.sections[parent(key)], 1)}, key, missing(last(key), f.example))
 		}
 	}
+}
+
+// missing says what to write for a key. A secret's name does not stand before its value: what is printed hides what follows one.
+func missing(name, example string) string {
+	switch {
+	case strings.HasPrefix(example, "generate"):
+		return "is missing; write generate as its value, and run multis -g"
+	case name == "secret":
+		return "is missing; write for example " + example
+	}
+	return fmt.Sprintf("is missing; write for example %s: %s", name, example)
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }

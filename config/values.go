@@ -335,7 +335,7 @@ func token(s string) (Secret, error) {
 func postgresURL(s string) (Secret, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		return "", errors.New("is not a Postgres address; write it like postgres://multis:PASSWORD@localhost/multis (special characters in the password as %XX), " +
+		return "", errors.New("is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), " +
 			"or leave it empty")
 	}
 	return Secret(s), nil
@@ -370,7 +370,7 @@ func unreadable(err error) error {
 	if withPath := new(fs.PathError); errors.As(err, &withPath) {
 		err = withPath.Err
 	}
-	return fmt.Errorf("cannot be read: %w; write the path of a file that multis may read", err)
+	return fmt.Errorf("is not readable: %w; write the path of a file that multis may read", err)
 }
 
 func hasSpace(s string) bool {
