@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,8 +24,13 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 	if ans := a.meantAgent(question); ans.text != "" {
 		return ans, nil
 	}
-	if isSmallTalk(question) {
+	switch {
+	case isSmallTalk(question):
 		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
+	case isReply(question):
+		return answer{text: "Which question do you mean? Reply to it, or see `/help`."}, nil
+	case policy.IsAcknowledgement(question, a.Rules.Name) && (!strings.Contains(question, "?") || !a.Asker.Thinks(r.room, question)):
+		return answer{react: "👍", why: "It only says thanks, goodbye or that all is well."}, nil
 	}
 	if !a.Asker.Thinks(r.room, question) {
 		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())
@@ -55,14 +61,22 @@ func (a *Admin) giveOne() string {
 	return "Send me one here"
 }
 
-// isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, thanks, a sign, an answer to nothing.
+// isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, a sign, a call for help.
 func isSmallTalk(text string) bool {
-	switch strings.TrimFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-	case "", "0", "cancel", "danke", "guten tag", "hallo", "hello", "help", "hey", "hi", "moin", "no", "ok", "okay", "thank you", "thanks", "yes":
+	switch bare(text) {
+	case "", "help", "help me", "hilfe", "what can you do", "was kannst du":
 		return true
 	default:
-		return false
+		return policy.IsGreeting(text)
 	}
+}
+
+// isReply tells whether a text is an answer to a question of ours, and no question itself.
+func isReply(text string) bool { return slices.Contains([]string{"0", "cancel", "no", "yes"}, bare(text)) }
+
+// bare is a text in small letters, without signs around it.
+func bare(text string) string {
+	return strings.TrimFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // search shows passages as they are.

@@ -85,7 +85,7 @@ func (a *Admin) askCommands() []command {
 		{
 			name: "run", args: "[name]", group: groupAsk, run: a.runSaved,
 			summary: "begin a task that is saved as a file",
-			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and where they are wished `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
+			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and optionally `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
 				"The answer comes here; nothing goes to anybody else.",
 		},
 		{

@@ -362,12 +362,12 @@ func (a *Admin) folderTrouble(ctx context.Context, f store.WatchedFolder, why st
 
 // startWatching begins it in the background.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
-	stays := ""
+	seen, stays := "for you alone", ""
 	if role == policy.Public {
-		stays = " What you made private stays private."
+		seen, stays = "public", " What you made private stays private."
 	}
 	return answer{
-		text: fmt.Sprintf("📂 %s is watched: what lies there, comes, changes or goes is %s.%s `/docs unwatch %s` ends it.", code(p.Path), whose(role), stays, p.Path),
+		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
 		do: func(ctx context.Context, tx store.Tx) error {
 			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
 				return err

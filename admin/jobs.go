@@ -311,7 +311,7 @@ func (a *Admin) pauseJob(s store.Schedule) answer {
 	}
 	changed, now := s, a.Now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` ends it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: a.changing(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: a.changing(s, changed)}
 }
 
 // resumeJob lets a job come again. What it missed while it was paused is not made up for.

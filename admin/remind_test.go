@@ -141,7 +141,7 @@ func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
 	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Bo.", r.owner("/jobs 1 text call Bo"))
 	require.Contains(t, r.owner("/jobs 1 edit noonish"), "I don't know _noonish_.")
 	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.owner("/jobs 2 edit every weekday 8:30"))
-	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` ends it.", r.owner("/jobs 2 pause"))
+	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.owner("/jobs 2 pause"))
 	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", said(r.pass(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
 	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.owner("/jobs 2 resume"))
 	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.owner("/jobs 2 run"))

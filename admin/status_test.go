@@ -84,8 +84,16 @@ func TestAskPassesTheQuestionOn(t *testing.T) {
 func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "no", "cancel", "0", "//help", "Thank you :)"} {
+	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "//help", "Guten Morgen!", "help me", "What can you do?"} {
 		require.Equal(t, "Ask me anything about your documents, or type `/help` to see what I can do.", r.owner(line), line)
+	}
+	for _, line := range []string{"no", "Yes!", "cancel", "0"} {
+		require.Equal(t, "Which question do you mean? Reply to it, or see `/help`.", r.owner(line), line)
+	}
+	for _, line := range []string{"Thank you :)", "Danke schön!", "thanks", "Bye", "ok"} {
+		heard := r.do(store.Message{Body: line})
+		require.Len(t, heard, 1, line)
+		require.Equal(t, "👍", heard[0].React, line)
 	}
 	require.Contains(t, r.owner("hello Ana?"), "You asked **hello Ana?**")
 	r.rules.Model = "none"
