@@ -177,7 +177,7 @@ func plain(text string) string {
 
 // Links into a Matrix client lead nowhere here. pointers are those that stand behind a text and only point; of the others the words stay.
 var (
-	pointers  = regexp.MustCompile(` (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
+	pointers  = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
 	roomLinks = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
 )
 
