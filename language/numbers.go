@@ -205,7 +205,7 @@ func (t numberTables) parts(of Language, word string) (values []float64, when co
 		return []float64{m.value}, m.when, false
 	}
 	switch of {
-	case German, Dutch, Italian:
+	case English, German, Dutch, Italian:
 		for _, ending := range endings(of) {
 			if stem, ends := strings.CutSuffix(word, ending); ends {
 				if values := t.compound(of, stem, 0); values != nil {

@@ -9,12 +9,12 @@ var numberWords = map[Language]string{
 2 two twice double second?
 3 three triple thrice third?
 4 four fourth
-5 five fifth
+5 five fifth fiver
 6 six~ sixth
 7 seven seventh
 8 eight eighth
 9 nine ninth
-10 ten~ tenth
+10 ten~ tenth tenner
 11 eleven eleventh
 12 twelve twelfth dozen
 13 thirteen thirteenth
@@ -70,6 +70,9 @@ var numberWords = map[Language]string{
 1000 tausend
 1000000 million millionen
 1000000000 milliarde milliarden
+1.5 anderthalb eineinhalb
+2.5 zweieinhalb
+3.5 dreieinhalb
 0.5 halb~ halbe halben halber halbes hälfte
 0.25 viertel`,
 	French: `0 zéro
@@ -271,7 +274,8 @@ var numberWords = map[Language]string{
 100 honderd
 1000 duizend
 1000000 miljoen
-0.5 half halve helft anderhalf~
+1.5 anderhalf anderhalve
+0.5 half halve helft
 0.25 kwart`,
 	Russian: `0 ноль нуль нуля
 1 один! одна! одно! одного! одной! одну! первое? первого?

@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"multis/language"
 	"multis/text"
@@ -18,14 +20,14 @@ func Unsupported(said string, sources ...string) string {
 	for _, source := range sources {
 		have.add(source, true)
 	}
-	for _, form := range forms(said) {
+	for _, form := range forms(text.Fold(emojiNumbers.Replace(said))) {
 		var c claims
 		c.read(form, false)
 		if missing := c.missingIn(have); missing != "" {
 			return missing
 		}
 	}
-	return ""
+	return have.unnamed(said)
 }
 
 // claims are what a reader acts on and a model must not make up.
@@ -34,9 +36,13 @@ type claims struct {
 	runs      [][]string      // numbers beside each other: 030 123456
 	words     map[string]bool // with a digit in them, and number signs that have no digits
 	spoken    []language.Number
+	units     map[string]bool // that prices and shares are in
+	strange   []string        // words before such a unit that may be numbers
+	known     map[string]bool // all words of the sources
 	addresses []string
 	free      bool
 	texts     []string // of sources, folded, with dots for what stands for one
+	accented  []string // the same with accents, which make another host: müller.de is not muller.de
 }
 
 // marks are characters that other networks take for markup.
@@ -45,36 +51,83 @@ var marks = strings.NewReplacer("*", "", "_", "", "~", "", "`", "", `\`, "", "|"
 // emojiNumbers are emoji that are numbers.
 var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
 
-// forms are the ways a text is read: as it is, and without marks.
-func forms(s string) []string {
-	folded := text.Fold(emojiNumbers.Replace(s))
-	if plain := marks.Replace(folded); plain != folded {
-		return []string{folded, plain}
+// forms are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, and
+// with letters that stand apart as words.
+func forms(folded string) []string {
+	read := []string{folded}
+	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters} {
+		if form := other(read[len(read)-1]); form != read[len(read)-1] {
+			read = append(read, form)
+		}
 	}
-	return []string{folded}
+	return read
+}
+
+// lookAlikes are letters that look like Latin ones, each before the one that it looks like.
+var lookAlikes = strings.NewReplacer(strings.Split(`а a е e ѕ s і i ј j о o р p с c у y х x һ h ԁ d ԛ q ԝ w ӏ l А A В B Е E К K М M Н H О O Р P С C Т T У Y Х X І I Ј J Ѕ S `+
+	`α a ε e η n ι i κ k ν v ο o ρ p τ t υ u ω w Α A Β B Ε E Ζ Z Η H Ι I Κ K Μ M Ν N Ο O Ρ P Τ T Υ Y Χ X օ o ո n ս u հ h ı i ɑ a ɡ g `+
+	`ᴀ a ʙ b ᴄ c ᴅ d ᴇ e ꜰ f ɢ g ʜ h ɪ i ᴊ j ᴋ k ʟ l ᴍ m ɴ n ᴏ o ᴘ p ʀ r ꜱ s ᴛ t ᴜ u ᴠ v ᴡ w ʏ y ᴢ z`, " ")...)
+
+// latinLike writes letters that look like Latin ones as those.
+func latinLike(s string) string {
+	return strings.Map(func(r rune) rune {
+		for _, first := range []rune{'\U0001F150', '\U0001F170', '\U0001F1E6'} { // letters in circles, in squares, of flags
+			if first <= r && r < first+26 {
+				return 'a' + r - first
+			}
+		}
+		return r
+	}, lookAlikes.Replace(s))
+}
+
+// apart are three letters and more with a blank, a dot or a dash after each.
+var apart = regexp.MustCompile(`(?:^|[^\p{L}\p{N}])(?:\p{L}[ .\-])+\p{L}(?:$|[^\p{L}\p{N}])`)
+
+// joinLetters writes f i f t y as one word.
+func joinLetters(s string) string {
+	return apart.ReplaceAllStringFunc(s, func(letters string) string {
+		joined := strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) {
+				return r
+			}
+			return -1
+		}, letters)
+		if utf8.RuneCountInString(joined) < 3 {
+			return letters
+		}
+		return " " + joined + " "
+	})
 }
 
 func (c *claims) add(s string, generous bool) {
-	for _, form := range forms(s) {
+	for _, form := range forms(text.Fold(emojiNumbers.Replace(s))) {
 		c.read(form, generous)
+	}
+	for _, form := range forms(text.FoldWithAccents(s)) {
+		c.accented = append(c.accented, dotted(form))
 	}
 }
 
 // read adds what a folded text claims. Of a source it adds whatever could be meant.
 func (c *claims) read(folded string, source bool) {
 	if c.numbers == nil {
-		c.numbers, c.words = map[string]bool{}, map[string]bool{}
+		c.numbers, c.words, c.units, c.known = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
-	dotted := looseDot.ReplaceAllString(dotWords.ReplaceAllString(lower, "."), ".$1")
 	if source {
-		c.texts = append(c.texts, dotted)
+		c.texts = append(c.texts, dotted(folded))
 	}
-	c.readAddresses(dotted)
-	c.readNumbers(lower, source)
+	c.addresses = append(c.addresses, addressesIn(dotted(folded))...)
+	if wall := twelveHours.ReplaceAllStringFunc(lower, wallClock); !source || wall == lower {
+		c.readNumbers(wall, source)
+	} else {
+		c.readNumbers(lower+" . "+wall, source)
+	}
 	c.readRoman(folded, source)
 	c.free = c.free || saysFree(lower)
-	words := strings.FieldsFunc(priceSigns.Replace(signBefore.ReplaceAllString(lower, "$2 $1")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBefore.ReplaceAllString(lower, "$2 $1")), "$1 $2")
+	words := strings.FieldsFunc(priced, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	c.readPrices(priced, words, source)
 	c.spoken = append(c.spoken, language.NumbersIn(words, language.Detect(folded), source)...)
 	if source {
 		for _, n := range c.spoken {
@@ -93,7 +146,7 @@ var (
 )
 
 // signs are numbers in signs that are no digits: Ⅳ, ❾, and those of Chinese and Japanese.
-var signs = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬]+`)
+var signs = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
 // missingIn is the first claim that others do not make.
 func (c *claims) missingIn(have claims) string {
@@ -118,9 +171,12 @@ func (c *claims) missingIn(have claims) string {
 		}
 	}
 	for _, address := range c.addresses {
-		if !have.names(address) {
+		if !names(have.texts, address) {
 			return address
 		}
+	}
+	if unit := c.unitMissingIn(have); unit != "" {
+		return unit
 	}
 	if c.free && !have.free && !have.numbers["0"] {
 		return "free of charge"
@@ -129,6 +185,19 @@ func (c *claims) missingIn(have claims) string {
 }
 
 func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// twelveHours is a time such as 6:30 p.m.
+var twelveHours = regexp.MustCompile(`\b(1[0-2]|0?[1-9])(?:[:.]([0-5]\d))? ?([ap])\.?m\b`)
+
+// wallClock writes such a time as 18:30.
+func wallClock(time string) string {
+	parts := twelveHours.FindStringSubmatch(time)
+	hour, _ := strconv.Atoi(parts[1])
+	if hour %= 12; parts[3] == "p" {
+		hour += 12
+	}
+	return strconv.Itoa(hour) + ":" + cmp.Or(parts[2], "00")
+}
 
 // numberForm is a word with a digit in it, and those that hang on it: 9:00-18:00, 12.10.2026, 18h30, 90€.
 var numberForm = regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
@@ -326,112 +395,3 @@ func (c *claims) readRoman(folded string, source bool) {
 		}
 	}
 }
-
-var (
-	scheme   = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:(?://|\S*@)|^(?:mailto|tel|sms|geo|data|javascript|matrix|magnet|bitcoin|whatsapp|tg|signal|xmpp|sip|facetime|intent|market):\S`)
-	hostForm = regexp.MustCompile(`[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}]\.[\p{L}\p{N}_.-]*(?:[\p{L}][\p{L}\p{N}-]|xn--[a-z0-9-]+)`)
-	dotWords = regexp.MustCompile(`\s*[\[({<]\s*(?:\.|dot|punkt|point|punto|ponto|точка)\s*[\])}>]\s*`)
-	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
-)
-
-// readAddresses adds the addresses of pages and people: whatever a client could make a link of.
-func (c *claims) readAddresses(dotted string) {
-	for field := range strings.FieldsSeq(dotted) {
-		if field = trimAddress(field); isAddress(field) {
-			c.addresses = append(c.addresses, field)
-		}
-	}
-}
-
-// trimAddress takes what only stands around an address away from it.
-func trimAddress(field string) string {
-	return strings.Trim(field, `()[]{}<>"'«»“”„‚‘’,;:!?.…*_~`+"`")
-}
-
-// isAddress reports whether a word is one that can be opened or written to.
-func isAddress(field string) bool {
-	if scheme.MatchString(field) || (strings.Contains(field, "@") && len(field) > 1) {
-		return true
-	}
-	host := hostForm.FindString(field)
-	return host != "" && strings.ContainsFunc(host, unicode.IsLetter)
-}
-
-// names tells whether an address stands in a source, for itself: shop.de does not stand in webshop.de or shop.de.evil.com.
-func (c *claims) names(address string) bool {
-	for _, bare := range []string{"https://", "http://", "www."} {
-		address = strings.TrimPrefix(address, bare)
-	}
-	address = strings.TrimRight(address, "/")
-	for _, source := range c.texts {
-		for from := 0; address != ""; {
-			i := strings.Index(source[from:], address)
-			if i < 0 {
-				break
-			}
-			from += i + len(address)
-			if !hangsOn(source[:from-len(address)], source[from:]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-var (
-	hangsBefore = regexp.MustCompile(`[\p{L}\p{M}\p{N}_@-]$|[\p{L}\p{N}]\.$`)
-	hangsAfter  = regexp.MustCompile(`^(?:[\p{L}\p{M}\p{N}_@-]|\.[\p{L}\p{N}])`)
-)
-
-// hangsOn tells whether what stands before and after an address is a part of it. "www." is not.
-func hangsOn(before, after string) bool {
-	return hangsBefore.MatchString(strings.TrimSuffix(before, "www.")) || hangsAfter.MatchString(after)
-}
-
-var (
-	freeForm = regexp.MustCompile(`(?:^|[^\p{L}-])(free|gratis|complimentary|on the house|(?:no|without|zero|free of)(?: extra| additional)? (?:charge|cost|fee)s?|costs? nothing|` +
-		`kostenlos\p{L}*|kostenfrei\p{L}*|gebuhrenfrei\p{L}*|umsonst|ohne (?:kosten|aufpreis|gebuhr)\p{L}*|kostet nichts|geschenkt|` +
-		`gratuit\p{L}*|grati[st]\p{L}*|sans (?:frais|supplement)|offerts?|offertes?|ne coute rien|sin (?:costo|coste|cargo)|sem (?:custo|encargo)s?|de graca|senza (?:costi|spese)|omaggio|` +
-		`kosteloos|kosteloze|zonder kosten|бесплатн\p{L}*|даром|без оплаты|مجان\p{L}*|المجان\p{L}*|بلا مقابل|بدون مقابل)(?:$|[^\p{L}-])`)
-	feelFree = regexp.MustCompile(`(?:feel free|free (?:to|time|slots?|spaces?|places?|tables?|rooms?|from)(?:$|[^\p{L}])|(?:are|is|be|were|was|become) free (?:on|at|from|until|between|tomorrow|today))`)
-	negation = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: \p{L}+)?$`)
-)
-
-// saysFree tells whether a folded text says that something costs nothing, and not that it is not so.
-func saysFree(lower string) bool {
-	lower = feelFree.ReplaceAllString(lower, " ")
-	for rest, from := lower, 0; ; rest = lower[from:] {
-		at := freeForm.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return false
-		}
-		if !negation.MatchString(strings.TrimSpace(lower[:from+at[2]])) {
-			return true
-		}
-		from += at[3]
-	}
-}
-
-// Unlinked writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
-// client makes links of addresses in any form, code included, and has the homeserver fetch a preview of them.
-func Unlinked(said string, sources ...string) string {
-	var have claims
-	for _, source := range sources {
-		have.add(source, true)
-	}
-	return wordForm.ReplaceAllStringFunc(said, func(word string) string {
-		for _, form := range forms(word) {
-			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !have.names(field) {
-				core := strings.TrimRight(word, ".,;:!?…)")
-				return breakLink.Replace(webScheme.ReplaceAllString(core, "")) + word[len(core):]
-			}
-		}
-		return word
-	})
-}
-
-var (
-	wordForm  = regexp.MustCompile(`\S+`)
-	webScheme = regexp.MustCompile(`(?i)https?:/+`)
-	breakLink = strings.NewReplacer(".", "[.]", "。", "[.]", "．", "[.]", "｡", "[.]", "@", "[@]", ":", "[:]")
-)

@@ -100,7 +100,12 @@ func isJoining(r rune) bool {
 // Fold writes s as it is compared: characters that only look different (fullwidth, circled, superscript, other digits) are the same,
 // without accents and without what nobody sees, dots of other scripts are dots, and any run of blanks is one. Case stays. A number sign
 // that has no digits, such as Ⅳ or ❾, stays what it is.
-func Fold(s string) string {
+func Fold(s string) string { return fold(s, false) }
+
+// FoldWithAccents is Fold, but accents stay, as those of an address: müller.de is another host than muller.de.
+func FoldWithAccents(s string) string { return norm.NFC.String(fold(s, true)) }
+
+func fold(s string, accents bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
@@ -123,6 +128,10 @@ func Fold(s string) string {
 			continue
 		}
 		for _, r := range norm.NFKD.String(string(r)) {
+			if accents && unicode.Is(unicode.Mn, r) && !IsInvisible(r) {
+				folded = append(folded, r)
+				continue
+			}
 			if r = foldRune(r); r == ' ' && len(folded) > 0 && folded[len(folded)-1] == ' ' {
 				continue
 			}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/language"
+)
+
+// unitOf names the unit that a word stands for, in which a price or a share is; empty for none.
+func unitOf(word string) string {
+	switch word {
+	case "euro", "euros", "eur", "евро", "يورو":
+		return "euro"
+	case "dollar", "dollars", "usd", "bucks", "доллар", "доллара", "долларов", "دولار":
+		return "dollar"
+	case "pound", "pounds", "gbp", "quid":
+		return "pound"
+	case "franc", "francs", "franken", "chf":
+		return "franc"
+	case "рубль", "рубля", "рублеи", "руб", "rubel", "rouble", "roubles", "ruble", "rubles":
+		return "ruble"
+	case "yen", "yuan", "rupee", "rupees", "lira", "zloty", "crowns", "peso", "pesos":
+		return word
+	case "percent", "prozent", "procent", "pourcent", "процент", "процента", "процентов":
+		return "percent"
+	default:
+		return ""
+	}
+}
+
+var (
+	// priceWord is a word that ends in the unit of a price, as in "fiftyeuro".
+	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
+	cents     = regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
+	// manifold is what makes a number greater by thousands; that of one letter only where a price is meant.
+	manifold = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
+		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
+)
+
+// readPrices adds the units of prices, and words before them that nobody knows: they may be a number of another language. words are those
+// of the text, in lower case and with signs as words.
+func (c *claims) readPrices(lower string, words []string, source bool) {
+	fields := strings.Fields(lower)
+	for i, field := range fields {
+		unit := unitOf(strings.TrimFunc(field, unicode.IsPunct))
+		if unit == "" {
+			continue
+		}
+		first := i+1 < len(fields) && unicode.IsDigit([]rune(fields[i+1])[0]) // € 90
+		if source || first || unit != "percent" || (i > 0 && endsInNumber(fields[i-1])) {
+			c.units[unit] = true
+		}
+		if source || i == 0 || first {
+			continue
+		}
+		before := fields[i-1]
+		if at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) }); at >= 0 {
+			_, size := utf8.DecodeRuneInString(before[at:])
+			before = before[at+size:] // nothing, where a digit or a comma stands between
+		}
+		if before != "" && !language.IsCommon(before) && !plainBeforePrice(before) {
+			c.strange = append(c.strange, before)
+		}
+	}
+	if source {
+		for _, word := range words {
+			c.known[word] = true
+		}
+	}
+	if cents.MatchString(lower) {
+		c.units["cent"] = true
+	}
+	for _, found := range manifold.FindAllStringSubmatch(lower, -1) {
+		c.words[strings.Join(found[1:], "")] = true
+	}
+}
+
+// endsInNumber reports whether a word is a number or ends in a digit.
+func endsInNumber(word string) bool {
+	last, _ := utf8.DecodeLastRuneInString(word)
+	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
+}
+
+// plainBeforePrice reports whether a word before the unit of a price is known to be no number.
+func plainBeforePrice(word string) bool {
+	return unitOf(word) != "" || slices.Contains(strings.Fields(plainWords), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
+}
+
+// plainWords often stand before the unit of a price.
+const plainWords = `only just pay cost costs price prices in per extra additional another every few many more less of
+nur kostet kosten pro je weitere wenige mehr weniger zahlen preis preise
+seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost за в только
+per or and plus minus about around circa approximately roughly exactly up`
+
+// unitMissingIn is a unit of prices that others do not use although they name another one, or none where a share is meant.
+func (c *claims) unitMissingIn(have claims) string {
+	for unit := range c.units {
+		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {
+			return unit
+		}
+	}
+	for _, word := range c.strange {
+		if !have.known[word] {
+			return word
+		}
+	}
+	return ""
+}
+
+var (
+	freeForm = regexp.MustCompile(`(?:^|[^\p{L}-])(free|freebies?|(?:cost|fee|charge)-free|gratis|complimentary|on the house|(?:no|without|zero|free of)(?: any| extra| additional)* (?:charge|cost|fee)s?|` +
+		`(?:costs?|pays?)(?: you| us)? nothing|nothing to pay|for nothing|waived?|` +
+		`kostenlos\p{L}*|kostenfrei\p{L}*|gebuhrenfrei\p{L}*|umsonst|ohne (?:kosten|aufpreis|gebuhr)\p{L}*|(?:kostet|zahlst|zahlen|bezahlen)(?: dich| sie| euch)? (?:nichts|nix)|aufs haus|zum nulltarif|geschenkt|` +
+		`gratuit\p{L}*|grati[st]\p{L}*|sans (?:frais|supplement)|offerts?|offertes?|ne coute rien|sin (?:costo|coste|cargo)|sem (?:custo|encargo)s?|de graca|senza (?:costi|spese)|omaggio|` +
+		`kosteloos|kosteloze|zonder kosten|бесплатн\p{L}*|даром|без оплаты|مجان\p{L}*|المجان\p{L}*|بلا مقابل|بدون مقابل|` +
+		`ucretsiz\p{L}*|bedava|bezp[lł]atn\p{L}*|za darmo|zdarma|免费|免費|無料|무료)(?:$|[^\p{L}-])`)
+	feelFree = regexp.MustCompile(`(?:feel|(?:you|we|they|i|he|she|team) (?:are|am|is|be|were|was|will be)|(?:you|we|they)['’]re|i['’]m) free(?:$|[^\p{L}])|free (?:time|slots?|spaces?|places?|tables?|rooms?)(?:$|[^\p{L}])`)
+	negation = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: (\p{L}+))?$`)
+)
+
+// saysFree tells whether a folded text says that something costs nothing, and not that it is not so.
+func saysFree(lower string) bool {
+	lower = feelFree.ReplaceAllString(lower, " ")
+	for rest, from := lower, 0; ; rest = lower[from:] {
+		at := freeForm.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return false
+		}
+		if !isDenied(strings.TrimSpace(lower[:from+at[2]])) {
+			return true
+		}
+		from += at[3]
+	}
+}
+
+// isDenied tells whether what stands before a word denies it: "not", but neither "not only" nor "no doubt".
+func isDenied(before string) bool {
+	found := negation.FindStringSubmatch(before)
+	if found == nil {
+		return false
+	}
+	switch found[1] {
+	case "only", "just", "doubt", "nur", "bloss", "seulement", "solo", "solamente", "apenas", "so", "soltanto", "alleen", "slechts", "только", "problem", "worries":
+		return false
+	default:
+		return true
+	}
+}
