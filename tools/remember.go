@@ -63,11 +63,15 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 }
 
 // saidBy tells whether a note says what the owner said: in the order of the owner's words, with every word that turns a sentence into its
-// opposite, and with no other ones. Words of one or two letters say nothing else.
+// opposite, and with no other ones. Words of one or two letters say nothing else. What denies something is said without a gap, else it
+// would deny something else.
 func saidBy(asked, note string) bool {
 	said, noted := words(asked), words(note)
 	if !slices.Equal(denials(said), denials(noted)) {
 		return false
+	}
+	if len(denials(noted)) > 0 {
+		return strings.Contains(" "+strings.Join(said, " ")+" ", " "+strings.Join(noted, " ")+" ")
 	}
 	for _, w := range noted {
 		if len([]rune(w)) <= 2 && !strings.ContainsFunc(w, unicode.IsDigit) {

@@ -65,6 +65,8 @@ func TestANoteThatMaySayTheOppositeIsAskedAbout(t *testing.T) {
 	}
 	for asked, note := range map[string]string{
 		"Remember: do not pay Otto":                             "Pay Otto",
+		"Remember: Ana does not like tea but likes coffee":      "Ana does not like coffee",
+		"Remember: do not call Otto, call Ana on Mondays":       "Do not call Ana on Mondays",
 		"remember that Ana can't eat nuts":                      "Ana can eat nuts",
 		"Ana doesn’t like cats":                                 "Ana does like cats",
 		"merk dir: Otto kommt nicht am Freitag":                 "Otto kommt am Freitag",
