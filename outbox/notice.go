@@ -44,10 +44,18 @@ func (c *content) address(l Letter, owner id.UserID) {
 // MaxNotice is the length of the longest notice, in characters. With its HTML it stays well below what one event may hold.
 const MaxNotice = 8000
 
-// Notice is a letter to an admin room, written in Markdown.
+// maxRendered is how many bytes a notice may have with its HTML. Matrix allows 65,536 for the whole event.
+const maxRendered = 50_000
+
+// Notice is a letter to an admin room, written in Markdown. One of which the markup leaves nothing, or makes too much, goes as it was written.
 func Notice(admin store.Chat, markdown string, kind NoticeKind) Letter {
-	rendered := format.RenderMarkdown(text.Clip(text.Clean(markdown), MaxNotice), true, false) // raw HTML is escaped
-	return Letter{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
+	written := text.Clip(text.Clean(markdown), MaxNotice)
+	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
+	l := Letter{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
+	if strings.TrimSpace(l.Text) == "" || len(l.Text)+len(l.HTML) > maxRendered {
+		l.Text, l.HTML = written, ""
+	}
+	return l
 }
 
 // Plain is Markdown as it reads without markup, however long it is.

@@ -115,3 +115,14 @@ func TestADeletionInAChatWaitsWhileEverythingIsPausedAndInTheAdminRoomDoesNot(t 
 	require.NoError(t, b.box.Retract(ctx, toAna))
 	require.Len(t, b.wire.retracted, 2, "nothing goes into a chat that is off")
 }
+
+func TestANoticeIsToldWhateverItsMarkupBecomes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, written := range []string{"---", "> ", strings.Repeat("> ", 4000), strings.Repeat(`"`, 8000), strings.Repeat("😀\n", 4000)} {
+		out, d := b.queue(Notice(b.admin, written, Answer))
+		require.True(t, d.Allow, "%.10q: %s", written, d.Why)
+		require.NoError(t, b.send(out))
+		require.Less(t, len(b.row(out).Content), 60_000, "%.10q", written)
+	}
+}
