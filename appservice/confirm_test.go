@@ -124,3 +124,15 @@ func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	h.say(fakePortal, hisVictim, "hello?")
 	require.Zero(t, h.count("messages"))
 }
+
+func TestBotsThatWereRefusedKeepNoOtherFromBeingAskedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i := range 2 * store.MaxBridgeBots {
+		_, err := h.store.DB().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())", fmt.Sprintf("@mallory%d:example.com", i))
+		require.NoError(t, err)
+	}
+	h.fake()
+	h.look(fakePortal)
+	require.Equal(t, 1, h.jobs("tell"))
+}

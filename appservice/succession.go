@@ -3,6 +3,7 @@ package appservice
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -88,6 +89,7 @@ func (d *Describer) meet(ctx context.Context, tx store.Tx, found store.Chat, pro
 		return bot, err
 	}
 	waiting, err := store.UnconfirmedBots(ctx, tx)
+	waiting = slices.DeleteFunc(waiting, func(b store.BridgeBot) bool { return b.RefusedAt != nil })
 	if err != nil || len(waiting) > store.MaxBridgeBots {
 		return bot, err
 	}
