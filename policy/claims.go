@@ -83,8 +83,14 @@ func latinLike(s string) string {
 // apart are three letters and more with a blank, a dot or a dash after each.
 var apart = regexp.MustCompile(`(?:^|[^\p{L}\p{N}])(?:\p{L}[ .\-])+\p{L}(?:$|[^\p{L}\p{N}])`)
 
+// digitsApart are the same of digits and of letters that look like some: l 7 O 2, or 2-2-2-2.
+var digitsApart = regexp.MustCompile(`(?:^|[^\p{L}\p{N}])(?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI](?:$|[^\p{L}\p{N}])`)
+
 // joinLetters writes f i f t y as one word.
 func joinLetters(s string) string {
+	s = digitsApart.ReplaceAllStringFunc(s, func(digits string) string {
+		return " " + strings.Join(strings.FieldsFunc(digits, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }), "") + " "
+	})
 	return apart.ReplaceAllStringFunc(s, func(letters string) string {
 		joined := strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) {

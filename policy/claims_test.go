@@ -23,7 +23,7 @@ func TestWhatTheSourceSaysIsSupported(t *testing.T) {
 		"Custa cinco euros.", "Это стоит пять евро.", "سعرها خمسة يورو", "Call 030 123456.", "Write to info@klavier.de.", "See klavier.de/preise!", "Open from 9am.", "See https://klavier.de/preise.", "(https://www.klavier.de)",
 		"On 23 November 2026 for 3 weeks.", "On 23.11.2026.", "One of our team will help you.", "A delivery in one of our cars.", "For example, i.e. e.g. z.B. at 9 a.m.", "It is not free of charge.",
 		"Feel free to call 030 123456.", "Two beds.", "7.50 euro", "7,50 €", "We are here since 1998.", "Eine Lieferung kostet fünf Euro.",
-		"Delivery €5, parcel €7.50.", "Klavierlieferung 5 Euro, Paket 7,50 EUR.", "Price: € 5", "You pay in euro.", "You only pay 5 euro per delivery.", "Zahlbar in Euro.", "We're free to help.", "You are free to call.", "9 am to 6 pm", "9am-6pm", "From 9:00 AM until 6:00 p.m.",
+		"Delivery €5, parcel €7.50.", "Klavierlieferung 5 Euro, Paket 7,50 EUR.", "Price: € 5", "You pay in euro.", "You only pay 5 euro per delivery.", "Zahlbar in Euro.", "We're free to help.", "You are free to call.", "At 9 o'clock.", "9 am to 6 pm", "9am-6pm", "From 9:00 AM until 6:00 p.m.",
 		"It is 5 euro, e.g. on a Monday, i.e. between 9 a.m. and 6 p.m.? No: 18:00.", "Das ist nicht immer kostenlos.", "Washington, D. C., U. S. A.", "Доставка стоит 5 евро, звоните 030 123456.", "Мы находимся в Москве с 1998.",
 		"Delivery costs 5 euro. *Bold* and _italic_ and `code`.", "Sure! 🎹", "3 weeks",
 	} {
@@ -51,7 +51,7 @@ func TestWhatTheSourceDoesNotSayIsRefused(t *testing.T) {
 		"evilklavier.de", "klavier.de@evil.com", "www.evil.com", "klavier.com", "shop24.com", "163.com", "pаypal.com", "See info@klavier.de.evil", "klavier.de/pay?to=evil", "see[x](http://evil.com)", "bit.ly",
 		"See klávier.de.", "See kļavier.de.", "Write to info@klavіer.de", "evil dot com", "See 💩.la",
 		"It costs fіfty euro.", "It costs fоrty euro.", "ѕіх euro", "ꜰɪꜰᴛʏ euro", "🅵🅸🅵🆃🆈 euro", "🇫🇮🇫🇹🇾 euro", "f i f t y euro", "f.i.f.t.y euro", "F-I-F-T-Y euro", "fiftyeuro", "fünfzigeuro", "zweihunderteuro", "twentyfive euro",
-		"anderthalb Euro", "zweieinhalb Euro", "a tenner", "廿 euro", "elli euro", "pięćdziesiąt euro", "fivety euro",
+		"anderthalb Euro", "zweieinhalb Euro", "a tenner", "5 l 9 O euro", "5-5-5 euro", "廿 euro", "elli euro", "pięćdziesiąt euro", "fivety euro",
 		"5m euro", "€5m", "5 k euro", "5 Mio Euro", "5 mln", "5 dollars", "$5", "£5", "5 rubles", "5%", "5 percent off", "5 cents", "5 ct", "9 pm", "until 8 p.m.",
 		"Delivery is free today.", "Delivery is free until Friday.", "Tuning is free on Mondays.", "Delivery is free to Berlin.", "It is free to use.", "Not only free but fast.", "It is no doubt free.",
 		"Das ist nicht nur kostenlos.", "frее", "f r e e", "It costs you nothing.", "There is nothing to pay.", "without any charge", "cost-free", "Du zahlst nichts.", "aufs Haus", "Kostet nix.", "We waive it.", "ücretsiz", "bezpłatnie", "免费",
@@ -136,6 +136,18 @@ var disguises = []func(r *rand.Rand, number string) string{
 	func(_ *rand.Rand, n string) string { return strings.ToLower(roman(n)) },
 	func(_ *rand.Rand, n string) string { return inWords(n, "en") },
 	func(_ *rand.Rand, n string) string { return inWords(n, "de") },
+	func(_ *rand.Rand, n string) string {
+		return strings.NewReplacer("o", "о", "i", "і", "e", "е", "x", "х", "s", "ѕ").Replace(inWords(n, "en"))
+	},
+	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(inWords(n, "en"), "e", "ᴇ") },
+	func(r *rand.Rand, n string) string {
+		words := inWords(n, "en")
+		if words == n {
+			return n
+		}
+		return strings.Join(strings.Split(strings.ReplaceAll(words, "-", " "), ""), oneOf(r, " ", ".", "-"))
+	},
+	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(inWords(n, "en"), "-", "") },
 	func(r *rand.Rand, n string) string { return strings.Repeat("0", r.IntN(3)) + n },
 	func(r *rand.Rand, n string) string { return n + oneOf(r, ".00", ",-", ",00", ":00") },
 	func(r *rand.Rand, n string) string { return oneOf(r, "€", "$", "EUR", "ca.", "(", "~", "-", "+") + n },

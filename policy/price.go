@@ -58,7 +58,7 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 			continue
 		}
 		before := fields[i-1]
-		if at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) }); at >= 0 {
+		if at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }); at >= 0 {
 			_, size := utf8.DecodeRuneInString(before[at:])
 			before = before[at+size:] // nothing, where a digit or a comma stands between
 		}
