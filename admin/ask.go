@@ -72,7 +72,9 @@ func isSmallTalk(text string) bool {
 }
 
 // isReply tells whether a text is an answer to a question of ours, and no question itself.
-func isReply(text string) bool { return slices.Contains([]string{"0", "cancel", "no", "yes"}, bare(text)) }
+func isReply(text string) bool {
+	return slices.Contains([]string{"0", "cancel", "no", "yes"}, bare(text))
+}
 
 // bare is a text in small letters, without signs around it.
 func bare(text string) string {

@@ -21,17 +21,14 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 	if err != nil || (s.DownSince != nil) != down {
 		return err
 	}
-	kind := outbox.Ring
-	text := "⚠️ " + a.downText(s) + " What I say there does not arrive, and I may not hear what is said to you. " + mend(s)
-	if !down {
-		kind = outbox.Quiet
-		text = "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
-		if s.WasDown != nil {
-			text += ", since " + a.moment(s.ChangedAt) + " (down from " + a.moment(*s.WasDown) + ")"
-		}
-		text += "."
+	if down {
+		return a.tellSentence(ctx, outbox.Ring, "⚠️ "+a.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
 	}
-	return a.tellSentence(ctx, kind, text)
+	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
+	if s.WasDown != nil {
+		text += ", since " + a.moment(s.ChangedAt) + " (down from " + a.moment(*s.WasDown) + ")"
+	}
+	return a.tellSentence(ctx, outbox.Quiet, text+".")
 }
 
 // downText says what is wrong with a bridge and since when.
