@@ -163,6 +163,8 @@ type answer struct {
 	tells func(ctx context.Context, tx store.Tx) (text string, err error)
 	kind  outbox.NoticeKind
 	why   string // for the record, where it is not plain
+	// unsent is the notice that could not be sent and that this one tells; zero for none.
+	unsent uuid.UUID
 	// said: it was answered and settled already.
 	said bool
 }
@@ -330,7 +332,7 @@ func (a *Admin) write(ctx context.Context, tx store.Tx, room store.Chat, ans ans
 		markdown += " Open until " + a.moment(expires) + "."
 	}
 	letter := notice(room, markdown, ans.kind, asks != nil)
-	letter.About, letter.RestsOn = ans.about, restsOn
+	letter.About, letter.RestsOn, letter.Unsent = ans.about, restsOn, ans.unsent
 	out, _, err := a.Box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {
 		return out, err

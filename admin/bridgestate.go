@@ -9,6 +9,7 @@ import (
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/outbox"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -66,6 +67,9 @@ func (a *Admin) downStatus(ctx context.Context, _ request) (string, error) {
 
 // notSent is the word about a message that did not arrive in a chat.
 func (a *Admin) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+	if o.Purpose == policy.PurposeNotice {
+		return noticeNotSent(o), nil
+	}
 	states, err := store.BridgesDown(ctx, a.Store.DB())
 	if err != nil {
 		return "", err
@@ -83,4 +87,13 @@ func (a *Admin) notSent(ctx context.Context, chat store.Chat, o store.Out) (stri
 	}
 	return head + fmt.Sprintf("%s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
 		esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
+}
+
+// noticeNotSent is the word about a notice to the owner that the homeserver did not take.
+func noticeNotSent(o store.Out) string {
+	text := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(clip(o.Error, 200), ".")) + "."
+	if body := bodyOf(o); body != "" {
+		text += " It began " + quote(firstLine(body), 100) + "."
+	}
+	return text + " I don't try again. (" + esc(refOf(o.ID)) + " in the log)"
 }

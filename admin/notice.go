@@ -131,7 +131,7 @@ func (a *Admin) tellOwner(ctx context.Context, tell func(tx store.Tx, room store
 	})
 }
 
-// Undelivered tells that something said in a chat did not arrive there.
+// Undelivered tells that something said in a chat, or in the admin room, did not arrive there.
 func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, a.Store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
@@ -153,7 +153,11 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if err := a.notArrived(ctx, tx, o); err != nil {
 			return err
 		}
-		_, err := a.write(ctx, tx, room, answer{text: text, kind: outbox.Ring, about: o.About}, o.RestsOn)
+		ans := answer{text: text, kind: outbox.Ring, about: o.About}
+		if o.Purpose == policy.PurposeNotice {
+			ans.unsent = o.ID
+		}
+		_, err := a.write(ctx, tx, room, ans, o.RestsOn)
 		return err
 	})
 }

@@ -1,12 +1,15 @@
 package admin_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"multis/jobs"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
@@ -74,6 +77,43 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	fail("")
 	require.NoError(t, r.admin.Undelivered(r.ctx, out))
 	require.Contains(t, said(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
+}
+
+func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.town()
+	room := r.room
+	var out, edit uuid.UUID
+	r.tx(func(tx store.Tx) (err error) {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Notice(room, "Ana needs a person\n\nand much more", outbox.Quiet)); err != nil {
+			return err
+		}
+		l := outbox.Notice(room, "Prices: 5 euro", outbox.Answer)
+		l.Replace = "$shown"
+		if edit, _, err = r.box.Queue(r.ctx, tx, l); err != nil {
+			return err
+		}
+		_, _, err = r.box.Queue(r.ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: "👀", React: "$x"})
+		return err
+	})
+	alarms := func() int { return r.count("select count(*) from river.river_job where kind = 'undelivered'") }
+	r.hs.refuses = jobs.Final(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
+	require.Empty(t, r.flush())
+	require.Equal(t, 2, alarms(), "nobody misses a reaction")
+	for i, gone := range []uuid.UUID{out, edit} {
+		r.hs.refuses = nil
+		require.NoError(t, r.admin.Undelivered(r.ctx, gone))
+		got := r.flush()
+		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
+			"I don't try again. (#"+gone.String()[32:]+" in the log)", said(got))
+		require.NotEmpty(t, got[0].Rings)
+	}
+
+	r.hs.refuses = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
+	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.Empty(t, r.flush())
+	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
 }
 
 func TestWelcomeIsSaidOnce(t *testing.T) {

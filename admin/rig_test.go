@@ -55,6 +55,8 @@ type heard struct {
 type homeserver struct {
 	heard []heard
 	files map[id.ContentURIString][]byte
+	// refuses is what it says to every event; nil: it takes them.
+	refuses error
 }
 
 func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
@@ -72,6 +74,9 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return "", err
+	}
+	if h.refuses != nil {
+		return "", h.refuses
 	}
 	event := id.EventID("$out-" + o.ID.String())
 	h.heard = append(h.heard, heard{

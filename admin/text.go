@@ -39,6 +39,12 @@ func code(s string) string { return "`" + strings.ReplaceAll(line(s), "`", "'") 
 // quote is esc with the marks around it, cut to n characters.
 func quote(s string, n int) string { return "“" + esc(clip(strings.TrimSpace(s), n)) + "”" }
 
+// firstLine is what stands before the first line end.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
 // clip shortens a text to n characters.
 func clip(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -216,11 +217,14 @@ func (a *Admin) partLines(ctx context.Context, first store.Out) ([]string, error
 func bodyOf(o store.Out) string {
 	var content struct {
 		Body string `json:"body"`
+		New  struct {
+			Body string `json:"body"`
+		} `json:"m.new_content"`
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return "" // we wrote it ourselves; a text that cannot be shown is no reason to explain nothing
 	}
-	return content.Body
+	return cmp.Or(content.New.Body, content.Body)
 }
 
 // refOf is a short mark by which an outgoing event is found in the log.

@@ -79,6 +79,8 @@ type Letter struct {
 	By *Profile
 	// Replace makes a notice the last word of a message that was shown by Live.
 	Replace id.EventID
+	// Unsent is the row of a notice that could not be sent, which this one tells: when it cannot be sent either, none follows.
+	Unsent uuid.UUID
 }
 
 // Profile is who says something in a Matrix room in place of its sender, as clients that know of it show.
@@ -100,6 +102,7 @@ type content struct {
 	RelatesTo *relation `json:"m.relates_to,omitempty"`
 	By        *Profile  `json:"com.beeper.per_message_profile,omitempty"`
 	Key       string    `json:"ai.multis.out,omitempty"`
+	Unsent    string    `json:"ai.multis.unsent,omitempty"`
 }
 
 type mentions struct {
@@ -217,6 +220,9 @@ func (b *Box) write(l Letter, name string) (store.Out, content, error) {
 		o.SendAs = policy.AsBot
 		c.address(l, b.rules.Owner)
 		c.Body, c.By = l.Text, l.By
+		if l.Unsent != uuid.Nil {
+			c.Unsent = l.Unsent.String()
+		}
 		if l.HTML != "" {
 			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
 		}
@@ -451,8 +457,7 @@ func (b *Box) homeless(o store.Out, d policy.Decision) error {
 // giveUpTime bounds the last transaction of a row, which is made even when the job's own time is over.
 const giveUpTime = 10 * time.Second
 
-// giveUp notes that a row cannot be sent and has the owner told, unless it was only meant for the admin room itself. While it
-// cannot even be noted, the job goes on.
+// giveUp notes that a row cannot be sent and has the owner told. While it cannot even be noted, the job goes on.
 func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
 	defer cancel()
@@ -469,7 +474,7 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 		if err != nil || !failed {
 			return err
 		}
-		if err := b.next(ctx, tx, o); err != nil || o.Purpose == policy.PurposeNotice {
+		if err := b.next(ctx, tx, o); err != nil || !isMissed(o) {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: out})
