@@ -1,15 +1,17 @@
 // Package storetest gives tests a real, migrated Postgres database of their own.
 //
-// A package that uses it starts the server once, in TestMain:
+// A package that uses it says so in TestMain, and its first test that needs the server starts it:
 //
 //	func TestMain(m *testing.M) { storetest.Main(m) }
 package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -28,39 +30,36 @@ const (
 	template = "multis_template"
 )
 
-// server is the one server of this test binary, started by Main.
+// server is the one server of this test binary, started by the first test that needs it; nil before.
 var server *pgserver.Server
+
+// startOnce starts the server, in serverDir. A test binary that needs none starts none: each worker of a fuzz test is one.
+var (
+	serverDir string
+	startOnce = sync.OnceValue(start)
+)
 
 var count atomic.Int64
 
-// Main runs the tests of a package with a server beside them and ends the process. The server and its data are gone
+// Main runs the tests of a package with a server beside them, once one needs it, and ends the process. The server and its data are gone
 // afterwards. A goroutine that outlives the tests fails the run.
 func Main(m *testing.M) { os.Exit(run(m)) }
 
-func run(m *testing.M) int {
-	ctx := context.Background()
-	dir, err := folder(memory())
-	if err != nil {
+func run(m *testing.M) (code int) {
+	var err error
+	if serverDir, err = folder(memory()); err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(dir)
-	server, err = pgserver.Start(ctx, pgserver.Options{Dir: dir + "/pg", Throwaway: true})
-	if err != nil {
-		return fail(err)
-	}
+	defer os.RemoveAll(serverDir)
 	defer func() {
+		if server == nil {
+			return
+		}
 		if err := server.Stop(); err != nil {
-			fail(err)
+			code = fail(err)
 		}
 	}()
-	dsn, err := server.EnsureDatabase(ctx, login, template)
-	if err != nil {
-		return fail(err)
-	}
-	if err := migrations.Run(ctx, dsn); err != nil {
-		return fail(err)
-	}
-	code := m.Run()
+	code = m.Run()
 	if code == 0 {
 		// The one goroutine that stays waits for the server itself.
 		if err := goleak.Find(goleak.IgnoreAnyFunction("multis/store/pgserver.(*Server).spawn.func1")); err != nil {
@@ -68,6 +67,22 @@ func run(m *testing.M) int {
 		}
 	}
 	return code
+}
+
+// start starts the server with the template of every test's database.
+func start() (err error) {
+	if serverDir == "" {
+		return errors.New("call storetest.Main in TestMain")
+	}
+	ctx := context.Background()
+	if server, err = pgserver.Start(ctx, pgserver.Options{Dir: serverDir + "/pg", Throwaway: true}); err != nil {
+		return err
+	}
+	dsn, err := server.EnsureDatabase(ctx, login, template)
+	if err != nil {
+		return err
+	}
+	return migrations.Run(ctx, dsn)
 }
 
 // memoryFolder is where Linux keeps files in memory, and minMemory how much of it must be free, in bytes, to be used.
@@ -103,7 +118,7 @@ func fail(err error) int {
 // DSN makes a migrated database for this test, dropped when it ends, and returns its address.
 func DSN(t testing.TB) string {
 	t.Helper()
-	require.NotNil(t, server, "call storetest.Main in TestMain")
+	require.NoError(t, startOnce(), "start the tests' Postgres")
 	ctx := context.Background()
 	name := fmt.Sprintf("t%d", count.Add(1))
 	admin := func(sql string) {
@@ -148,7 +163,12 @@ func NewDurable(t testing.TB) *store.Store {
 }
 
 // Server is the running server, for tests that stop it or look at it as its administrator.
-func Server() *pgserver.Server { return server }
+func Server() *pgserver.Server {
+	if err := startOnce(); err != nil {
+		panic(err)
+	}
+	return server
+}
 
 // Count reads one number as the server's administrator, so that no policy hides a row.
 func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
