@@ -116,23 +116,36 @@ func (b *beat) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if b.concerns(f, chat) {
+		concerns, err := b.concerns(ctx, &f, chat)
+		if err != nil {
+			return err
+		}
+		if concerns {
 			b.matters = append(b.matters, matter{f, chat})
 		}
 	}
 	return b.lookAtItems(ctx)
 }
 
-// concerns tells whether a matter is one, in the mode that its chat is in.
-func (b *beat) concerns(m store.Matter, chat store.Chat) bool {
+// concerns tells whether a matter is one, in the mode that its chat is in. What has no answer becomes the last that the contact meant.
+func (b *beat) concerns(ctx context.Context, m *store.Matter, chat store.Chat) (bool, error) {
 	mode := chat.ModeIn(b.Defaults)
 	switch m.Kind {
 	case store.MatterTask:
-		return true
+		return true, nil
 	case store.MatterUnanswered:
-		return mode == policy.ModeBusiness && !policy.IsGreeting(m.Text) && !policy.IsAcknowledgement(m.Text)
+		if mode != policy.ModeBusiness {
+			return false, nil
+		}
+		said, err := store.Unanswered(ctx, b.Store.DB(), m.ChatID, b.at.Add(-matterOld))
+		if err != nil {
+			return false, err
+		}
+		last, ok := memory.LastMeant(said, true)
+		m.Message, m.EventID, m.At, m.Text = last.ID, last.EventID, last.At, last.Body
+		return ok, nil
 	default:
-		return mode != policy.ModeOff
+		return mode != policy.ModeOff, nil
 	}
 }
 

@@ -215,6 +215,22 @@ func TestAHeartbeatWithoutAModelTellsWhatTheDatabaseFinds(t *testing.T) {
 	require.Contains(t, said[0], "where is my parcel?")
 }
 
+func TestAnOpenQuestionBeforeThanksIsAMatterAndAnAnsweredOneIsNot(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.agent.Pulses = []Pulse{{}}
+	b.agent.now = func() time.Time { return monday }
+	b.wrote("how much is it?", policy.AuthorContact, 6*time.Hour)
+	b.wrote("5 euro", policy.AuthorOwnerPhone, 5*time.Hour)
+	b.wrote("thanks!", policy.AuthorContact, 4*time.Hour)
+	require.Equal(t, "nothing new", b.beat(""))
+	b.wrote("where is my parcel?", policy.AuthorContact, 3*time.Hour)
+	b.wrote("thank you", policy.AuthorContact, 2*time.Hour)
+	require.Equal(t, "told 1", b.beat(""))
+	require.Contains(t, b.sent(b.admin)[0], "has no answer since Mon 16 Nov, 04:00: “where is my parcel?”")
+	require.Equal(t, "nothing new", b.beat(""))
+}
+
 func TestChatsThatAreSilentAndPolitenessAreNoMatter(t *testing.T) {
 	t.Parallel()
 	b, server := pulse(t, notifies, Pulse{})

@@ -235,8 +235,24 @@ func (m *Memory) waiting(ctx context.Context) (map[int64]bool, error) {
 	return waits, err
 }
 
-// listed are the lines without a model: what was said last in each chat, and the questions there that nobody has answered. Thanks
-// and greetings of a contact say less than what was said before them; where a person is waited for, what the contact said counts.
+// LastMeant is the last of a chat's messages, oldest first, that is more than a contact's thanks or greeting: those say less than what was
+// said before them. byContact leaves out what others said.
+func LastMeant(said []store.Message, byContact bool) (store.Message, bool) {
+	for _, s := range slices.Backward(said) {
+		switch {
+		case s.Author != policy.AuthorContact:
+			if !byContact {
+				return s, true
+			}
+		case !policy.IsGreeting(s.Body) && !policy.IsAcknowledgement(s.Body):
+			return s, true
+		}
+	}
+	return store.Message{}, false
+}
+
+// listed are the lines without a model: what was said last in each chat, and the questions there that nobody has answered.
+// Where a person is waited for, what the contact said counts.
 func listed(said []store.Message, waits map[int64]bool) []Bullet {
 	var bullets []Bullet
 	for from := 0; from < len(said); {
@@ -244,13 +260,9 @@ func listed(said []store.Message, waits map[int64]bool) []Bullet {
 		for to < len(said) && said[to].ChatID == said[from].ChatID {
 			to++
 		}
-		last := said[to-1]
-		for _, s := range slices.Backward(said[from:to]) {
-			byContact := s.Author == policy.AuthorContact
-			if byContact && !policy.IsGreeting(s.Body) && !policy.IsAcknowledgement(s.Body) || !byContact && !waits[s.ChatID] {
-				last = s
-				break
-			}
+		last, ok := LastMeant(said[from:to], waits[said[from].ChatID])
+		if !ok {
+			last = said[to-1]
 		}
 		kind := BriefHappened
 		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, "?？؟")) {

@@ -73,6 +73,15 @@ func NewMatters(ctx context.Context, db DB, l Look) ([]Matter, error) {
 	})
 }
 
+const unansweredSQL = "select " + messageColumns + ` from messages m where m.chat_id = @chat and m.author = 'contact' and m.kind <> 'reaction' and m.redacted_at is null
+	and m.ts > greatest(@oldest, (select max(m.ts) from messages m where m.chat_id = @chat and m.author <> 'contact' and m.redacted_at is null and not (` + greetingSQL + `)))
+	order by m.ts, m.id`
+
+// Unanswered returns what a contact said since anybody else last said something, and since oldest at most, oldest first.
+func Unanswered(ctx context.Context, db DB, chat int64, oldest time.Time) ([]Message, error) {
+	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
+}
+
 const judgedSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
 	on conflict do nothing`
 
