@@ -198,8 +198,6 @@ type result struct {
 	// handover is why a person has to take over; empty when none has. words are a model's own about it.
 	handover string
 	words    string
-	// notices go to the admin room.
-	notices []string
 	// task ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // what was said before
@@ -240,11 +238,6 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 				return jobs.Later(pollSlack)
 			}
 			r.restsOn = ended.RestsOn
-		}
-		for _, text := range r.notices {
-			if err := a.tell(ctx, tx, outbox.Quiet, text, nil, nil); err != nil {
-				return err
-			}
 		}
 		if err := shorten(ctx, tx, chat.ID, a.personaOf(chat).ID, r.summarise); err != nil {
 			return err

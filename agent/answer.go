@@ -37,7 +37,6 @@ type answer struct {
 	spans     []store.Span
 	why       string
 	words     string // why a person is needed, as the model says it: they are kept where they are forgotten with what they rest on
-	notices   []string
 	used      []search.Hit
 	scope     policy.Scope // that used was found in
 	task      *store.Task  // that the answer ends; nil when no model was asked

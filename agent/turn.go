@@ -70,11 +70,11 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return result{}, err
 	}
 	if found.text == "" {
-		return result{handover: found.why, words: found.words, notices: found.notices, task: found.task, summarise: found.summarise}, nil
+		return result{handover: found.why, words: found.words, task: found.task, summarise: found.summarise}, nil
 	}
 	return result{
 		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting), By: a.personaOf(chat).profile()},
-		code:   codeQuoted, reason: found.why, notices: found.notices, task: found.task, summarise: found.summarise, restsOn: quoted(found.used), used: found.used, scope: found.scope,
+		code:   codeQuoted, reason: found.why, task: found.task, summarise: found.summarise, restsOn: quoted(found.used), used: found.used, scope: found.scope,
 	}, nil
 }
 
