@@ -108,6 +108,7 @@ func FuzzPackedDOCX(f *testing.F) {
 func FuzzPDF(f *testing.F) {
 	f.Add(newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1}).bytes())
 	f.Add(newPDF([]string{""}).bytes())
+	f.Add(newPDF([]string{"Bike\t1 day\nCity\t12\nE-bike\t19\nready-to-\nwear"}).bytes())
 	cache, err := wazero.NewCompilationCacheWithDir(engineCache(f))
 	require.NoError(f, err)
 	pool, err := webassembly.Init(pdfiumConfig(wazero.NewRuntimeConfig().WithCompilationCache(cache)))

@@ -63,7 +63,7 @@ const maxChunks = 20_000
 const maxOrigin = 2000
 
 // ReaderVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
-const ReaderVersion = "5"
+const ReaderVersion = "6"
 
 // File is what is to be indexed.
 type File struct {

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,8 +43,9 @@ func readPDF(ctx context.Context, src source, watch watcher) (document, error) {
 
 func pdfDocument(text pdfText) (document, error) {
 	doc := document{Element: "pdf", Pages: len(text.pages)}
+	said := wordsOf(text.pages)
 	for i, page := range text.pages {
-		text.pages[i] = unwrapHyphens(page)
+		text.pages[i] = tableRows(unwrapHyphens(page, said))
 		if strings.TrimSpace(page) == "" {
 			doc.Blank = append(doc.Blank, i+1)
 		}
@@ -61,20 +63,45 @@ func pdfDocument(text pdfText) (document, error) {
 	return doc, nil
 }
 
-// unwrapHyphens joins the words that were divided at line ends, which pdfium marks, and makes plain line ends.
-func unwrapHyphens(page string) string {
-	page = strings.ReplaceAll(page, "\r\n", "\n")
-	page = strings.ReplaceAll(page, "\x02\n", "")
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case 0x02, 0xfffe, 0xffff:
-			return -1
-		case '\r':
-			return '\n'
-		default:
-			return r
+// dividedWord is a word with a hyphen at a line end, which pdfium marks.
+var dividedWord = regexp.MustCompile(`([\pL\pN'’-]*)[\x02\x{fffe}](?:\r?\n)?([\pL\pN]*)`)
+
+// unwrapHyphens joins the words that were divided at line ends, and makes plain line ends. said holds the words of the document.
+func unwrapHyphens(page string, said map[string]bool) string {
+	page = dividedWord.ReplaceAllStringFunc(page, func(divided string) string {
+		parts := dividedWord.FindStringSubmatch(divided)
+		if keepsHyphen(parts[1], parts[2], said) {
+			return parts[1] + "-" + parts[2]
 		}
-	}, page)
+		return parts[1] + parts[2]
+	})
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\uffff", "").Replace(page)
+}
+
+// keepsHyphen tells whether a hyphen at a line end belongs to the word, as in "ready-to-wear": there is another one before it, the
+// second half begins like a name or a number, or the document says both halves as words and never both in one.
+func keepsHyphen(first, second string, said map[string]bool) bool {
+	if first == "" || second == "" {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(first)
+	next, _ := utf8.DecodeRuneInString(second)
+	if strings.Contains(first, "-") || unicode.IsDigit(next) || unicode.IsLower(last) && unicode.IsUpper(next) {
+		return true
+	}
+	first, second = strings.ToLower(first), strings.ToLower(second)
+	return said[first] && said[second] && !said[first+second]
+}
+
+// wordsOf are the words of all pages that are not divided at a line end.
+func wordsOf(pages []string) map[string]bool {
+	said := map[string]bool{}
+	for _, page := range pages {
+		for _, word := range strings.FieldsFunc(dividedWord.ReplaceAllString(page, " "), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			said[strings.ToLower(word)] = true
+		}
+	}
+	return said
 }
 
 func pageSections(pages []string) []section {

@@ -47,7 +47,10 @@ func (f *pdfFile) bytes() []byte {
 	return b.Bytes()
 }
 
-// newPDF makes a file of pages, each a text of several lines.
+// columnWidth is how far the cells of a line with tabs stand apart, in points.
+const columnWidth = 120
+
+// newPDF makes a file of pages, each a text of several lines. What stands behind a tab begins in the next column.
 func newPDF(pages []string, outline ...entry) *pdfFile {
 	f := &pdfFile{}
 	f.add("") // the catalogue and the page tree, filled in below
@@ -61,7 +64,8 @@ func newPDF(pages []string, outline ...entry) *pdfFile {
 			content.WriteString("BT /F1 12 Tf 14 TL 72 770 Td\n")
 			for line := range strings.Lines(text) {
 				line = strings.NewReplacer(`\`, `\\`, `(`, `\(`, `)`, `\)`).Replace(strings.TrimSuffix(line, "\n"))
-				fmt.Fprintf(&content, "(%s) Tj T*\n", line)
+				cells := strings.Split(line, "\t")
+				fmt.Fprintf(&content, "(%s) Tj %d 0 Td T*\n", strings.Join(cells, fmt.Sprintf(") Tj %d 0 Td (", columnWidth)), -columnWidth*(len(cells)-1))
 			}
 			content.WriteString("ET\n")
 		}
@@ -192,7 +196,25 @@ func TestAPDFThatCannotBeReadSaysWhy(t *testing.T) {
 
 func TestHyphensAtLineEndsAreJoined(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "We deliver bread\ntoday.", unwrapHyphens("We deli\x02\r\nver bread\r\ntoday."))
+	said := wordsOf([]string{"Check your bikes in at the desk, to be found in Berlin."})
+	for text, want := range map[string]string{
+		"We deli\x02\r\nver bread\r\ntoday.": "We deliver bread\ntoday.",
+		"We deli\ufffever":                   "We deliver",
+		"ready-to\ufffewear":                 "ready-to-wear",
+		"the check\ufffein desk":             "the check-in desk",
+		"COVID\ufffe19":                      "COVID-19",
+		"Berlin\ufffeMitte":                  "Berlin-Mitte",
+		"OPEN\ufffeING":                      "OPENING",
+	} {
+		require.Equal(t, want, unwrapHyphens(text, said))
+	}
+}
+
+func TestWordsWithHyphensAtTheEndsOfLinesAreNotJoined(t *testing.T) {
+	t.Parallel()
+	doc, err := readFile(t, "a.pdf", newPDF([]string{"The shop has ready-to-\nwear helmets."}).bytes())
+	require.NoError(t, err)
+	require.Equal(t, "The shop has ready-to-wear helmets.", doc.Sections[0].Text)
 }
 
 func TestATitleIsFoundOnAPageAsAWholeLine(t *testing.T) {

@@ -81,11 +81,12 @@ func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch wa
 // pdfiumPages reads the pages one by one. One that is broken reads as blank; a file of which all are is broken.
 func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, watch watcher) ([]string, error) {
 	pages, size, broken := make([]string, count), 0, 0
+	boxes := maxBoxes
 	for i := range pages {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		page, err := pdfiumPage(engine, doc, i)
+		page, err := pdfiumPage(engine, doc, i, &boxes)
 		if err != nil {
 			broken++
 		}
@@ -101,7 +102,8 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 	return pages, nil
 }
 
-func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
+// pdfiumPage reads one page, with its tables. boxes is how many characters may still be measured.
+func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, boxes *int) (string, error) {
 	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {
 		return "", err
@@ -120,7 +122,26 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimRight(got.Text, "\x00"), nil
+	measure := func(at int) (box, bool) {
+		if *boxes--; *boxes < 0 {
+			return box{}, false
+		}
+		return pdfiumBox(engine, text.TextPage, at)
+	}
+	return newPlaced(strings.TrimRight(got.Text, "\x00"), measure).tables(), nil
+}
+
+// pdfiumBox is where a character of a page's text is. Characters that are not in the text count in pdfium's index.
+func pdfiumBox(engine pdfium.Pdfium, page references.FPDF_TEXTPAGE, at int) (box, bool) {
+	char, err := engine.FPDFText_GetCharIndexFromTextIndex(&requests.FPDFText_GetCharIndexFromTextIndex{TextPage: page, NTextIndex: at})
+	if err != nil || char.CharIndex < 0 {
+		return box{}, false
+	}
+	b, err := engine.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: page, Index: char.CharIndex})
+	if err != nil {
+		return box{}, false
+	}
+	return box{left: b.Left, right: b.Right, bottom: b.Bottom, top: b.Top}, true
 }
 
 // pdfiumOutline is the outline of a file, empty if there is none to be used.

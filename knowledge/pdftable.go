@@ -1,0 +1,247 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// box is where a character, or a cell, is on a page. y grows upwards.
+type box struct{ left, right, bottom, top float64 }
+
+// cell is a part of a line with a wide gap before and behind it.
+type cell struct {
+	box
+	text string
+}
+
+const (
+	// maxBoxes is how many characters of one PDF are measured. Tables behind them stay as lines.
+	maxBoxes = 200_000
+	// maxLoose is how many lines of one cell in a row, such as a wrapped one, may stand between two rows of a table.
+	maxLoose = 2
+)
+
+// placed is the text of a page whose characters can be measured.
+type placed struct {
+	lines   []string
+	starts  []int                         // where each line begins, in characters
+	joined  map[int]bool                  // lines that stand in the row of one before
+	cut     map[int][]cell                // of the lines that were measured
+	measure func(at int) (b box, ok bool) // where the character at that place is
+}
+
+// newPlaced cuts the text of a page into lines.
+func newPlaced(text string, measure func(int) (box, bool)) *placed {
+	p := &placed{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
+	at := 0
+	for _, line := range p.lines {
+		p.starts = append(p.starts, at)
+		at += utf8.RuneCountInString(line) + 1
+	}
+	return p
+}
+
+// tables writes each row of the tables of a page with the names of its columns. A table is a row of names and at least two rows below
+// it whose cells stand below those names, with numbers in one column. Everything else stays as it is.
+func (p *placed) tables() string {
+	for i := 0; i < len(p.lines); {
+		i += max(p.rewrite(i), 1)
+	}
+	var kept []string
+	for i, line := range p.lines {
+		if !p.joined[i] {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// tableRow is a row of a table, and the lines it stands on.
+type tableRow struct {
+	cells       []string
+	line, lines int
+}
+
+// rewrite rewrites the table whose names stand on a line, and returns how many lines it has. 0: there is none.
+func (p *placed) rewrite(header int) int {
+	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLoose, len(p.lines))], hasDigit) {
+		return 0
+	}
+	named, size := p.row(header)
+	if len(named) < 2 || !isHeader(texts(named)) {
+		return 0
+	}
+	names := named
+	if first, _ := p.row(header + size); len(first) > 0 && first[0].right < named[0].left {
+		names = slices.Insert(slices.Clone(named), 0, cell{box: first[0].box}) // the first column needs no name
+	}
+	rows := p.rowsBelow(header+size, names, lowest(named))
+	if len(rows) < 2 || !hasNumbers(texts(names), rows) {
+		return 0
+	}
+	p.write(tableRow{line: header, lines: size}, "")
+	for _, row := range rows {
+		p.write(row, rowMark+rowText(texts(names), row.cells))
+	}
+	last := rows[len(rows)-1]
+	return last.line + last.lines - header
+}
+
+// rowsBelow reads the rows below the names of columns that end at bottom. Lines of one cell between them are left out.
+func (p *placed) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
+	columns := make([]box, len(names))
+	for i, name := range names {
+		columns[i] = name.box
+	}
+	for loose := 0; line < len(p.lines) && loose <= maxLoose; loose++ {
+		cells, size := p.row(line)
+		row := rowBelow(columns, bottom, cells)
+		if row == nil {
+			break
+		}
+		if len(cells) > 1 {
+			rows, loose = append(rows, tableRow{row, line, size}), -1
+		}
+		bottom = lowest(cells)
+		line += size
+	}
+	return rows
+}
+
+// write puts a text in the place of a row.
+func (p *placed) write(row tableRow, text string) {
+	p.lines[row.line] = text
+	for i := row.line + 1; i < row.line+row.lines; i++ {
+		p.joined[i] = true
+	}
+}
+
+// row is the cells of a line and of those after it that stand beside it on the page, as pdfium breaks lines at single characters.
+func (p *placed) row(line int) (cells []cell, lines int) {
+	cells, lines = slices.Clone(p.cells(line)), 1
+	for ; len(cells) > 0 && lines < maxColumns && line+lines < len(p.lines); lines++ {
+		beside := p.cells(line + lines)
+		last := cells[len(cells)-1]
+		if len(beside) == 0 || beside[0].left < last.right || beside[0].middle() < last.bottom || beside[0].middle() > last.top {
+			break
+		}
+		for _, c := range beside {
+			cells = addCell(cells, c, c.top-c.bottom)
+		}
+	}
+	return cells, lines
+}
+
+// addCell adds a part of a line to its cells: to the last one unless the gap between them is wider than maxGap.
+func addCell(cells []cell, c cell, maxGap float64) []cell {
+	n := len(cells) - 1
+	if n < 0 || c.left-cells[n].right > maxGap {
+		return append(cells, c)
+	}
+	cells[n] = cell{cells[n].union(c.box), cells[n].text + " " + c.text}
+	return cells
+}
+
+// cells cuts a line where the gap between two words is wider than the characters are high. Nil: it cannot be measured.
+func (p *placed) cells(line int) []cell {
+	if cells, done := p.cut[line]; done {
+		return cells
+	}
+	var cells []cell
+	words, height := p.words(line)
+	for i, word := range words {
+		if i > 0 && word.left < words[i-1].left {
+			cells = nil // not written from left to right
+			break
+		}
+		cells = addCell(cells, word, height)
+	}
+	p.cut[line] = cells
+	return cells
+}
+
+// words are the words of a line, and the height of its highest character. None: they cannot be measured.
+func (p *placed) words(line int) (words []cell, height float64) {
+	text := []rune(p.lines[line])
+	for i := 0; i < len(text); i++ {
+		if unicode.IsSpace(text[i]) {
+			continue
+		}
+		end := i
+		for end+1 < len(text) && !unicode.IsSpace(text[end+1]) {
+			end++
+		}
+		first, ok := p.measure(p.starts[line] + i)
+		last, known := p.measure(p.starts[line] + end)
+		if !ok || !known || last.right < first.left {
+			return nil, 0
+		}
+		around := box{first.left, last.right, min(first.bottom, last.bottom), max(first.top, last.top)}
+		words = append(words, cell{around, string(text[i : end+1])})
+		height = max(height, around.top-around.bottom)
+		i = end
+	}
+	return words, height
+}
+
+// rowBelow sorts the cells of a line into columns, and widens these by them. Nil: the line is not below bottom, or a cell does not stand
+// below exactly one name.
+func rowBelow(columns []box, bottom float64, cells []cell) []string {
+	if len(cells) == 0 || len(cells) > len(columns) {
+		return nil
+	}
+	row := make([]string, len(columns))
+	wide := slices.Clone(columns)
+	next := 0
+	for _, c := range cells {
+		i := slices.IndexFunc(columns, c.overlaps)
+		if i < next || i+1 < len(columns) && c.overlaps(columns[i+1]) || c.middle() >= bottom {
+			return nil
+		}
+		row[i], wide[i], next = c.text, columns[i].union(c.box), i+1
+	}
+	copy(columns, wide)
+	return row
+}
+
+func (b box) overlaps(other box) bool { return b.left < other.right && other.left < b.right }
+
+func (b box) middle() float64 { return (b.bottom + b.top) / 2 }
+
+func (b box) union(other box) box {
+	return box{min(b.left, other.left), max(b.right, other.right), min(b.bottom, other.bottom), max(b.top, other.top)}
+}
+
+func lowest(cells []cell) float64 {
+	bottom := cells[0].bottom
+	for _, c := range cells {
+		bottom = min(bottom, c.bottom)
+	}
+	return bottom
+}
+
+func texts(cells []cell) []string {
+	list := make([]string, len(cells))
+	for i, c := range cells {
+		list[i] = c.text
+	}
+	return list
+}
+
+// hasNumbers tells whether most rows have a number in one column. Of two columns, its name must have none.
+func hasNumbers(names []string, rows []tableRow) bool {
+	for i, name := range names {
+		numbers := 0
+		for _, row := range rows {
+			if hasDigit(row.cells[i]) {
+				numbers++
+			}
+		}
+		if 2*numbers > len(rows) && (len(names) > 2 || !hasDigit(name)) {
+			return true
+		}
+	}
+	return false
+}
