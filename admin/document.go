@@ -115,7 +115,7 @@ func (a *Admin) indexFiles(ctx context.Context, args jobs.IndexArgs, progress *i
 		if file.Progress = progress.pages("", file.Name); len(files) > 1 {
 			file.Progress = progress.file(args.Path, file.Name, i+1, len(files))
 		}
-		file.Data, err = knowledge.ReadFile(root.FS(), name)
+		file.Data, err = knowledge.ReadFile(root, name)
 		told = append(told, a.indexOne(ctx, file, err))
 		if ctx.Err() != nil {
 			break

@@ -264,7 +264,7 @@ func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d diffe
 		}
 		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role, Said: f.Said, Swept: true}
 		var failed error
-		doc.Data, failed = knowledge.ReadFile(root.FS(), file.Path)
+		doc.Data, failed = knowledge.ReadFile(root, file.Path)
 		o := a.indexOne(ctx, doc, failed)
 		if ctx.Err() != nil || o.err != nil && !forGood(o.err) {
 			return told, looked, o.err

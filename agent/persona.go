@@ -3,17 +3,16 @@ package agent
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
 	"maunium.net/go/mautrix/id"
 
 	"multis/llm"
 	"multis/outbox"
+	"multis/plainfile"
 	"multis/policy"
 	"multis/store"
 )
@@ -181,20 +180,13 @@ func readFiles(folder string, names []string) []string {
 	return parts
 }
 
-// readFile reads the beginning of a file, and how many bytes there are of it all. It does not wait for what is none, such as a pipe.
+// readFile reads the beginning of a file, and how many bytes there are of it all.
 func readFile(root *os.Root, name string, most int64) (text string, size int64, err error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := plainfile.OpenIn(root, name)
 	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return "", 0, fs.ErrInvalid
-	}
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	mark := "\uFFFD"
 	if info.Size() > most {

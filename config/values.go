@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -19,6 +18,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
+
+	"multis/plainfile"
 )
 
 // The parsers below turn one text into one value. Their errors say what is wrong and what to write; they quote the
@@ -346,11 +347,10 @@ func postgresURL(s string) (Secret, error) {
 // secret itself there.
 func readSecret(path string) (string, error) {
 	const most = 64 << 10
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	f, _, err := plainfile.Open(path)
+	if errors.Is(err, plainfile.ErrOther) {
 		return "", errors.New("is not a plain file; write the path of a file with only the secret in it")
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return "", unreadable(err)
 	}

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"multis/plainfile"
 )
 
 // Why no file was found.
@@ -102,22 +105,18 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 }
 
 // ReadFile reads a file of a folder, and no more of it than is indexed.
-func ReadFile(folder fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(folder, name) // before it is opened: opening a pipe would wait for ever
-	if err != nil {
-		return nil, fmt.Errorf("look at it: %w", err)
-	}
+func ReadFile(folder *os.Root, name string) ([]byte, error) {
+	f, info, err := plainfile.OpenIn(folder, name)
 	switch {
-	case !info.Mode().IsRegular():
+	case errors.Is(err, plainfile.ErrOther):
 		return nil, ErrNoFile
-	case info.Size() > MaxSize:
-		return nil, ErrTooBig
-	}
-	f, err := folder.Open(name)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	defer f.Close()
+	if info.Size() > MaxSize {
+		return nil, ErrTooBig
+	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)

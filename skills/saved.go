@@ -47,7 +47,7 @@ func SavedIn(folder string) []Saved {
 		if (ext != ".yaml" && ext != ".yml") || !plainName(name) || len(all) == maxSkills {
 			continue
 		}
-		text, size, err := read(root.FS(), e.Name())
+		text, size, err := read(filesOf(root), e.Name())
 		switch {
 		case err != nil:
 			all = append(all, Saved{Name: name, Problem: "it cannot be read"})

@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"multis/plainfile"
 )
 
 //go:embed builtin/*.md
@@ -76,7 +78,7 @@ func (s *Set) All(workspace string) []Skill {
 	for name, text := range s.own {
 		found[name] = parse(name, text, FromMultis)
 	}
-	take(found, builtIn, "builtin", FromMultis)
+	take(found, files{FS: builtIn, open: openBuiltIn}, "builtin", FromMultis)
 	readFolder(found, s.shared, ".", FromShared)
 	readFolder(found, workspace, folder, FromAgent)
 	all := make([]Skill, 0, len(found))
@@ -100,11 +102,33 @@ func readFolder(found map[string]Skill, top, below, from string) {
 		return // there is none
 	}
 	defer root.Close()
-	take(found, root.FS(), below, from)
+	take(found, filesOf(root), below, from)
 }
 
-func take(found map[string]Skill, files fs.FS, dir, from string) {
-	entries, err := fs.ReadDir(files, dir)
+// files is where files are listed and opened.
+type files struct {
+	fs.FS
+
+	open func(name string) (io.ReadCloser, fs.FileInfo, error)
+}
+
+// filesOf are the files of a folder of the machine, of which only plain files are opened.
+func filesOf(root *os.Root) files {
+	return files{FS: root.FS(), open: func(name string) (io.ReadCloser, fs.FileInfo, error) { return plainfile.OpenIn(root, name) }}
+}
+
+func openBuiltIn(name string) (io.ReadCloser, fs.FileInfo, error) {
+	f, err := builtIn.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	return f, info, err
+}
+
+// take reads the skills of a folder.
+func take(found map[string]Skill, in files, dir, from string) {
+	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
 		return
 	}
@@ -116,7 +140,7 @@ func take(found map[string]Skill, files fs.FS, dir, from string) {
 		}
 		n++
 		skill := Skill{Name: name, From: from}
-		if text, size, err := read(files, path.Join(dir, e.Name())); err != nil {
+		if text, size, err := read(in, path.Join(dir, e.Name())); err != nil {
 			skill.Problem = "it cannot be read"
 		} else {
 			skill = parse(name, text, from)
@@ -136,12 +160,8 @@ func (s *Skill) over(before Skill) Skill {
 }
 
 // read returns the beginning of a file, and its size if that is not all.
-func read(files fs.FS, name string) (text string, size int, err error) {
-	info, err := fs.Stat(files, name)
-	if err != nil || !info.Mode().IsRegular() {
-		return "", 0, fs.ErrInvalid // opening a pipe would wait for who writes into it
-	}
-	f, err := files.Open(name)
+func read(in files, name string) (text string, size int, err error) {
+	f, info, err := in.open(name)
 	if err != nil {
 		return "", 0, err
 	}

@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
+
+	"multis/plainfile"
 )
 
 // What file tools look at, at most.
@@ -61,17 +62,16 @@ func (c Caller) locate(name string) (place, error) {
 	return place{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// file reads the whole of a plain file. It does not wait for what is none: a pipe is opened at once and refused.
+// file reads the whole of a plain file.
 func (p place) file(most int64) ([]byte, error) {
-	f, err := p.root.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	f, _, err := plainfile.OpenIn(p.root, p.path)
+	switch {
+	case errors.Is(err, plainfile.ErrOther):
+		return nil, fmt.Errorf("%s is no plain file", p.name)
+	case err != nil:
 		return nil, errOutside
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no plain file", p.name)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read", p.name)

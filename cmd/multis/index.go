@@ -249,7 +249,7 @@ func (w wanted) index(ctx context.Context, library *knowledge.Library, role poli
 		return knowledge.Report{}, plainPathError(err)
 	}
 	defer root.Close()
-	data, err := knowledge.ReadFile(root.FS(), w.file)
+	data, err := knowledge.ReadFile(root, w.file)
 	if err != nil {
 		return knowledge.Report{}, plainPathError(err)
 	}
