@@ -344,7 +344,7 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	r.execute()
 	require.Equal(t, 3, runs)
 	require.Contains(t, r.owner("/jobs upkeep run mischief"), "no such upkeep")
-	require.Contains(t, r.owner("/cancel 1"), "cannot be cancelled")
+	require.Contains(t, r.owner("/cancel 1"), "Job 1 is upkeep of mine, not one of yours.")
 	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.owner("/snooze 1 1h"))
 	require.NotContains(t, r.owner("/jobs"), "history —")
 }

@@ -19,6 +19,7 @@ import (
 	"multis/deploy/devstack"
 	"multis/e2e/rig"
 	"multis/llm/llmtest"
+	"multis/migrations"
 	"multis/store/pgserver"
 )
 
@@ -105,6 +106,7 @@ func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
 	defer func() { require.NoError(t, server.Stop()) }()
 	dsn, err := server.EnsureDatabase(t.Context(), "multis", "multis")
 	require.NoError(t, err)
+	require.NoError(t, migrations.Run(t.Context(), dsn))
 	a := start(t, setup{Database: dsn})
 	a.learn()
 	contacts := []string{"away-dan", "away-eli"}
