@@ -51,11 +51,11 @@ var marks = strings.NewReplacer("*", "", "_", "", "~", "", "`", "", `\`, "", "|"
 // emojiNumbers are emoji that are numbers.
 var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
 
-// forms are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, and
-// with letters that stand apart as words.
+// forms are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, with
+// letters that stand apart as words, and with letters that look like digits as those.
 func forms(folded string) []string {
 	read := []string{folded}
-	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters} {
+	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters, digitLetters} {
 		if form := other(read[len(read)-1]); form != read[len(read)-1] {
 			read = append(read, form)
 		}
@@ -103,6 +103,34 @@ func joinLetters(s string) string {
 		}
 		return " " + joined + " "
 	})
+}
+
+var (
+	joinedWord  = regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`)
+	digitLetter = regexp.MustCompile(`^[0-9oOlI.,:'’\-]*[oOlI][0-9oOlI.,:'’\-]*$`)
+	article     = regexp.MustCompile(`^l['’](?:8|11)`) // l'8 maggio
+	zeroAndOne  = strings.NewReplacer("o", "0", "O", "0", "l", "1", "I", "1")
+)
+
+// digitLetters writes I0'O or 5.l as 10'0 and 5.1. Letters alone are taken for digits only before a price, because I'll is none.
+func digitLetters(s string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range joinedWord.FindAllStringIndex(s, -1) {
+		word, rest := s[at[0]:at[1]], s[at[1]:]
+		if !digitLetter.MatchString(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
+			continue
+		}
+		b.WriteString(s[last:at[0]] + zeroAndOne.Replace(word))
+		last = at[1]
+	}
+	return b.String() + s[last:]
+}
+
+// isPriced reports whether a price word or sign follows.
+func isPriced(rest string) bool {
+	after := priceSigns.Replace(strings.TrimLeft(strings.ToLower(rest), " ,.:-–—"))
+	return language.IsPriceWord(followingWord(" " + strings.TrimLeft(after, " ")))
 }
 
 func (c *claims) add(s string, generous bool) {
@@ -394,9 +422,7 @@ func (c *claims) readRoman(folded string, source bool) {
 		if !romanForm.MatchString(capitals) && !digitLike.MatchString(word) {
 			continue
 		}
-		after := priceSigns.Replace(strings.TrimLeft(strings.ToLower(rest), " ,.:-–—"))
-		priced := language.IsPriceWord(followingWord(" " + strings.TrimLeft(after, " ")))
-		if priced || (word == capitals && (source || len(word) > 1) && romanForm.MatchString(word)) {
+		if isPriced(rest) || (word == capitals && (source || len(word) > 1) && romanForm.MatchString(word)) {
 			c.words[strings.ToLower(word)] = true
 		}
 	}

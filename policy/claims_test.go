@@ -25,6 +25,7 @@ func TestWhatTheSourceSaysIsSupported(t *testing.T) {
 		"Feel free to call 030 123456.", "Two beds.", "7.50 euro", "7,50 €", "We are here since 1998.", "Eine Lieferung kostet fünf Euro.",
 		"Delivery €5, parcel €7.50.", "Klavierlieferung 5 Euro, Paket 7,50 EUR.", "Price: € 5", "You pay in euro.", "You only pay 5 euro per delivery.", "Zahlbar in Euro.", "We're free to help.", "You are free to call.", "At 9 o'clock.", "9 am to 6 pm", "9am-6pm", "From 9:00 AM until 6:00 p.m.",
 		"It is 5 euro, e.g. on a Monday, i.e. between 9 a.m. and 6 p.m.? No: 18:00.", "Das ist nicht immer kostenlos.", "Washington, D. C., U. S. A.", "Доставка стоит 5 евро, звоните 030 123456.", "Мы находимся в Москве с 1998.",
+		"I'll deliver it. You'll see. L'Io e l'Olio.", "I'll say: euro.",
 		"Delivery costs 5 euro. *Bold* and _italic_ and `code`.", "Sure! 🎹", "3 weeks",
 	} {
 		if claim := Unsupported(said, claimSource); claim != "" {
@@ -40,6 +41,7 @@ func TestWhatTheSourceDoesNotSayIsRefused(t *testing.T) {
 	for _, said := range []string{
 		"It costs 49 euro.", "It costs 4**9 euro.", "It costs 4__9 euro.", "It costs 4`9 euro.", "It costs 4*9* euro.", "It costs 4\u200b9 euro.", "It costs 4\u00ad9 euro.", "It costs 4\u034f9 euro.",
 		"It costs 49 euro.", "It costs ٤٩ euro.", "It costs ④⑨ euro.", "It costs ⁴⁹ euro.", "It costs ❹❾ euro.", "It costs 4️⃣9️⃣ euro.", "It costs 𝟒𝟗 euro.", "It costs ㊾ euro.", "It costs 4 9 euro.", "It costs 4·9 euro.",
+		"Es kostet I️⃣o️⃣'5️⃣ Euro.", "It costs 5'O euro.", "It costs l.5 euro.", "It costs Io'O euro.", "5.l€",
 		"It costs XLIX euro.", "It costs ⅩⅬⅨ euro.", "It costs xlix euro.", "It costs ⅨⅬ.", "It costs X euro.", "It costs V euro.", "It costs I euro.", "It costs 4O euro.", "It costs l5 euro.", "It costs 5O euro.",
 		"It costs forty-nine euro.", "It costs forty nine euro.", "Es kostet neunundvierzig Euro.", "Cela coûte quarante-neuf euros.", "Cuesta cuarenta y nueve euros.", "Custa quarenta e nove euros.",
 		"Costa quarantanove euro.", "Het kost negenenveertig euro.", "Стоит сорок девять евро.", "تسعة وأربعون يورو", "It costs one euro.", "Nur ein Euro!", "un euro", "sei euro", "It costs half of it.", "It costs f\u200bifty euro.",
@@ -250,4 +252,10 @@ func FuzzUnsupported(f *testing.F) {
 		require.Empty(t, Unsupported(source, source), "%q", source)
 		Unlinked(said, source)
 	})
+}
+
+func TestAnArticleBeforeANumberIsNoDigit(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, Unsupported("Siamo aperti l'8 maggio.", "Aperto: 8 maggio."))
+	require.Equal(t, "l5", Unsupported("Costa l5 euro.", "Costa 5 euro."))
 }
