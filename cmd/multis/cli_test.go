@@ -206,6 +206,8 @@ func TestMarkdownOnATerminal(t *testing.T) {
 		"bold words":             {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
 		"something to type":      {"`/mode Ana`", "/mode Ana", "\x1b[36m/mode Ana\x1b[0m"},
 		"escaped words":          {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
+		"emphasised words":       {"I don't know _5pm_ or “_next week_”.", "I don't know 5pm or “next week”.", "I don't know 5pm or “next week”."},
+		"underscores in names":   {"send_as_owner, _a and `_b_`", "send_as_owner, _a and _b_", "send_as_owner, _a and \x1b[36m_b_\x1b[0m"},
 		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
 		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},
 		"signs to be obeyed":     {"a\x1b]52;c;x\a\u009b2Jb\tc\nd\r", "a]52;c;x2Jb\tc\nd", "a]52;c;x2Jb\tc\nd"},

@@ -181,7 +181,10 @@ var (
 	roomLinks = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
 )
 
-// unmark takes the marks of Markdown's bold words, code, room links and escapes away; with styles it shows the words in their style instead.
+// emphasis is words between underscores, which a terminal shows without them.
+var emphasis = regexp.MustCompile(`^_([^\s_](?:[^_\n]*[^\s_])?)_(?:[^\pL\pN_]|$)`)
+
+// unmark takes the marks of Markdown's bold and emphasised words, code, room links and escapes away; with styles it shows the words in their style instead.
 func unmark(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {
@@ -205,6 +208,10 @@ func unmark(markdown string, styles bool) string {
 				continue
 			}
 		}
+		if found := emphasis.FindStringSubmatch(rest); found != nil && !endsInWord(b.String()) {
+			rest = found[1] + rest[len(found[1])+2:]
+			continue
+		}
 		if len(rest) > 1 && rest[0] == '\\' && strings.IndexByte(escapable, rest[1]) >= 0 {
 			rest = rest[1:]
 		}
@@ -212,6 +219,12 @@ func unmark(markdown string, styles bool) string {
 		rest = rest[1:]
 	}
 	return b.String()
+}
+
+// endsInWord tells whether an underscore behind a text would be a part of its last word.
+func endsInWord(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
 // escapable is what may stand behind a backslash in Markdown and then means itself.
