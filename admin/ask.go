@@ -61,6 +61,14 @@ func (a *Admin) giveOne() string {
 	return "Send me one here"
 }
 
+// nameOne says how /index is told what to read.
+func (a *Admin) nameOne() string {
+	if a.Rules.Terminal {
+		return "Name"
+	}
+	return "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name"
+}
+
 // isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, a sign, a call for help.
 func isSmallTalk(text string) bool {
 	switch bare(text) {

@@ -285,3 +285,14 @@ func TestAPauseWaitsForNoQuestion(t *testing.T) {
 	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")
 	require.Contains(t, r.owner("/pause all"), "Everything is paused")
 }
+
+func TestHelpOfIndexInATerminalSaysToNameAFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.owner("/help index"), "Send a file here")
+	r.rules.Terminal = true
+	r.restart()
+	help := r.owner("/help index")
+	require.Contains(t, help, "Name a file, a folder or a pattern")
+	require.NotContains(t, help, "Send a file")
+}
