@@ -51,6 +51,10 @@ func (d *demo) recall(ctx context.Context) error {
 		return fmt.Errorf("%d rows of the database still hold “%s”", rows, fence)
 	}
 	d.out.check("“%s”: 0 rows in %d tables", fence, tables)
+	// The report of the forgetting comes first, so that it is not taken for the answer.
+	if err := d.idle(ctx); err != nil {
+		return err
+	}
 	again, err := d.command(ctx, fenceQuestion, "")
 	if err != nil {
 		return err
