@@ -61,14 +61,7 @@ func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
 	if err != nil {
 		return err
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
+	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		task, err := store.TaskByID(ctx, tx, call.TaskID)
 		if err != nil {
 			return err

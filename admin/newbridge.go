@@ -20,15 +20,8 @@ func (a *Admin) tellNewBridge(ctx context.Context, bot int64) error {
 	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
 		return err
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = a.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{Bot: b.ID})
+	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := a.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{Bot: b.ID})
 		return err
 	})
 }

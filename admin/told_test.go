@@ -1,0 +1,57 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/jobs"
+	"multis/store"
+)
+
+// dying does what the admin does, and dies before its job is ended.
+type dying struct{ *admin.Admin }
+
+var errDied = errors.New("died after the transaction")
+
+func (d dying) AskApproval(ctx context.Context, approval int64) error {
+	return errors.Join(d.Admin.AskApproval(ctx, approval), errDied)
+}
+
+func (d dying) Tell(ctx context.Context, what jobs.TellArgs) error {
+	return errors.Join(d.Admin.Tell(ctx, what), errDied)
+}
+
+func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	task := r.taskOf("what is going on?")
+	call, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
+	require.NoError(t, err)
+	var bot int64
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))
+	r.exec("delete from river.river_job")
+	r.tx(func(tx store.Tx) error {
+		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{Approval: call.ID}, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot})
+	})
+	ctx, cancel := context.WithCancel(r.ctx)
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approve: dying{r.admin}, Tell: dying{r.admin}, Folders: r.admin, Send: r.box}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- runner.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	const open = "select count(*) from river.river_job where kind in ('approval', 'tell') and (state <> 'completed' or attempt > 1)"
+	require.Eventually(t, func() bool {
+		return r.count("select count(*) from river.river_job where kind in ('approval', 'tell') and state in ('completed', 'retryable')") == 2
+	}, 20*time.Second, 20*time.Millisecond)
+	require.Zero(t, r.count(open))
+	require.Equal(t, 2, r.count("select count(*) from outbox where chat_id = $1", r.room.ID))
+}
