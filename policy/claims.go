@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"multis/language"
 	"multis/text"
@@ -80,29 +79,21 @@ func latinLike(s string) string {
 	}, lookAlikes.Replace(s))
 }
 
-// apart are three letters and more with a blank, a dot or a dash after each.
-var apart = regexp.MustCompile(`(?:^|[^\p{L}\p{N}])(?:\p{L}[ .\-])+\p{L}(?:$|[^\p{L}\p{N}])`)
+// apart are letters with a blank, a dot or a dash between each two, and what stands around them.
+var apart = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
 
 // digitsApart are the same of digits and of letters that look like some: l 7 O 2, or 2-2-2-2.
-var digitsApart = regexp.MustCompile(`(?:^|[^\p{L}\p{N}])(?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI](?:$|[^\p{L}\p{N}])`)
+var digitsApart = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
 
 // joinLetters writes f i f t y as one word.
 func joinLetters(s string) string {
-	s = digitsApart.ReplaceAllStringFunc(s, func(digits string) string {
-		return " " + strings.Join(strings.FieldsFunc(digits, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }), "") + " "
-	})
-	return apart.ReplaceAllStringFunc(s, func(letters string) string {
-		joined := strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) {
-				return r
-			}
-			return -1
-		}, letters)
-		if utf8.RuneCountInString(joined) < 3 {
-			return letters
-		}
-		return " " + joined + " "
-	})
+	for _, form := range []*regexp.Regexp{digitsApart, apart} {
+		s = form.ReplaceAllStringFunc(s, func(found string) string {
+			part := form.FindStringSubmatch(found)
+			return part[1] + strings.NewReplacer(" ", "", ".", "", "-", "").Replace(part[2]) + part[3]
+		})
+	}
+	return s
 }
 
 var (

@@ -41,7 +41,7 @@ func TestWhatTheSourceDoesNotSayIsRefused(t *testing.T) {
 	for _, said := range []string{
 		"It costs 49 euro.", "It costs 4**9 euro.", "It costs 4__9 euro.", "It costs 4`9 euro.", "It costs 4*9* euro.", "It costs 4\u200b9 euro.", "It costs 4\u00ad9 euro.", "It costs 4\u034f9 euro.",
 		"It costs 49 euro.", "It costs ٤٩ euro.", "It costs ④⑨ euro.", "It costs ⁴⁹ euro.", "It costs ❹❾ euro.", "It costs 4️⃣9️⃣ euro.", "It costs 𝟒𝟗 euro.", "It costs ㊾ euro.", "It costs 4 9 euro.", "It costs 4·9 euro.",
-		"Es kostet I️⃣o️⃣'5️⃣ Euro.", "It costs 5'O euro.", "It costs l.5 euro.", "It costs Io'O euro.", "5.l€",
+		"Es kostet I️⃣o️⃣'5️⃣ Euro.", "It costs 5'O euro.", "It costs l.5 euro.", "It costs Io'O euro.", "Nur o-n-e€!", "Nur €o n e!", "5.l€",
 		"It costs XLIX euro.", "It costs ⅩⅬⅨ euro.", "It costs xlix euro.", "It costs ⅨⅬ.", "It costs X euro.", "It costs V euro.", "It costs I euro.", "It costs 4O euro.", "It costs l5 euro.", "It costs 5O euro.",
 		"It costs forty-nine euro.", "It costs forty nine euro.", "Es kostet neunundvierzig Euro.", "Cela coûte quarante-neuf euros.", "Cuesta cuarenta y nueve euros.", "Custa quarenta e nove euros.",
 		"Costa quarantanove euro.", "Het kost negenenveertig euro.", "Стоит сорок девять евро.", "تسعة وأربعون يورو", "It costs one euro.", "Nur ein Euro!", "un euro", "sei euro", "It costs half of it.", "It costs f\u200bifty euro.",
