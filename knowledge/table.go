@@ -93,7 +93,7 @@ func rowLines(rows [][]string, header int) []string {
 			lines[i] = rowMark + plainCell(group) + "; " + rowText(names, row)
 		case title == "" || len(row) == 1:
 			lines[i] = rowMark + rowText(names, row)
-		case i+1 < len(rows) && groupTitle(rows[i+1]) == "" && isFilled(rows[i+1]):
+		case i+1 < len(rows) && isFilled(rows[i+1]) && groupTitle(rows[i+1]) == "":
 			group = title // of the rows below it
 		default:
 			lines[i] = rowMark + plainCell(title)

@@ -18,6 +18,7 @@ func TestRowsOfTablesSayTheNamesOfTheirColumns(t *testing.T) {
 		"groups of rows":           {"| Bike | Price |\n|--|--|\n| Adults | Adults |\n| City | 12 € |\n| Children | |\n| Small | 6 € |", "\n\n\n| Adults; Bike: City; Price: 12 €\n\n| Children; Bike: Small; Price: 6 €"},
 		"an empty cell":            {"| Bike | Size | Price |\n|--|--|--|\n| City | | 12 € |", "\n\n| Bike: City; Price: 12 €"},
 		"names alone":              {"| Bike | Price |\n|--|--|", "| Bike: Price\n"},
+		"equal names alone":        {"| Bike | Bike |\n|--|--|", "| Bike\n"},
 		"a single line with bars":  {"a | b\nc", "a | b\nc"},
 		"code":                     {"```\n| a | b |\n|---|---|\n| c | d |\n```", "```\n| a | b |\n|---|---|\n| c | d |\n```"},
 		"as they are already":      {"| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €", "| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €"},
