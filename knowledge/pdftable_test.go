@@ -48,7 +48,7 @@ func FuzzPlacedTables(f *testing.F) {
 		got := page.tables()
 		require.LessOrEqual(t, strings.Count(got, "\n"), strings.Count(text, "\n"))
 		require.LessOrEqual(t, len(got), (len(text)+10)*(len(text)+10))
-		for _, word := range strings.Fields(text) {
+		for word := range strings.FieldsSeq(text) {
 			first, _ := utf8.DecodeRuneInString(word)
 			if unicode.IsDigit(first) {
 				require.Contains(t, got, string(first), "no number is lost")
