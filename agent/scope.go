@@ -35,7 +35,7 @@ func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope
 }
 
 // placesOf are the owner's documents and the public ones, and the chats that the question names, or those in which something was said in
-// the time that it is about: what was said in other chats has no part in an answer unless it is asked for.
+// the time that it is about, lately when it asks for what was said last: what was said in other chats has no part in an answer unless it is asked for.
 func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	chats, err := a.chatNames(ctx)
 	if err != nil {
@@ -48,7 +48,11 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 		ids[i] = c.ID
 	}
 	_, question = mention(a.Personas, question)
-	if when := memory.AskedTime(question, a.now().In(a.Zone)); !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
+	when := memory.AskedTime(question, a.now().In(a.Zone))
+	if when.IsZero() && a.Memory != nil && !a.Memory.NotesOnly {
+		when = memory.AskedNewest(question, a.now())
+	}
+	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
 		if p.heard, err = a.Memory.Hear(ctx, memory.Missed{Span: when}); err != nil {
 			return places{}, err
 		}

@@ -150,6 +150,23 @@ func AskedTime(question string, now time.Time) Span {
 	return f.Span
 }
 
+// newestSpan is how far back what was said last is looked for.
+const newestSpan = 7 * 24 * time.Hour
+
+// AskedNewest returns the time that is read for a question that asks for what was said last and names nothing else; zero for any other.
+func AskedNewest(question string, now time.Time) Span {
+	if !isAboutSaying(question) || !lately.MatchString(question) {
+		return Span{}
+	}
+	besides := search.Words(strings.Join(append(saying.FindAllString(question, -1), lately.FindAllString(question, -1)...), " "))
+	for _, word := range search.Words(question) {
+		if !search.IsCommonWord(word) && !slices.Contains(besides, word) {
+			return Span{}
+		}
+	}
+	return Span{From: now.Add(-newestSpan)}
+}
+
 func days(from time.Time, n int) Span { return Span{From: from, Until: from.AddDate(0, 0, n)} }
 
 func dayOf(word string, today time.Time) Span {

@@ -50,6 +50,16 @@ func TestAQuestionIsAboutWhatWasSaidThenUnlessItsDayMayBeToCome(t *testing.T) {
 	}
 }
 
+func TestAQuestionForWhatWasSaidLastNamesNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, question := range []string{"what did we talk about last", "What did we talk about last?", "what was said lately?", "was haben wir zuletzt besprochen?", "what did I write last?"} {
+		require.Equal(t, thursday.Add(-newestSpan), AskedNewest(question, thursday).From, question)
+	}
+	for _, question := range []string{"what did we talk about", "what did Ana say last?", "what did we say last about the fence?", "last invoice", "write Ana a message about the latest prices", ""} {
+		require.True(t, AskedNewest(question, thursday).IsZero(), question)
+	}
+}
+
 func FuzzWhen(f *testing.F) {
 	for _, seed := range []string{"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht", "last 3 days ago in May 2026"} {
 		f.Add(seed)
