@@ -6,14 +6,17 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -46,8 +49,10 @@ var count atomic.Int64
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
+	parent := memory()
+	removeLeftovers(parent)
 	var err error
-	if serverDir, err = folder(memory()); err != nil {
+	if serverDir, err = folder(parent); err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(serverDir)
@@ -101,9 +106,25 @@ func memory() string {
 	return ""
 }
 
+// Each run has a folder of this name, and none takes longer than maxRun.
+const (
+	runFolder = "multis-test"
+	maxRun    = 6 * time.Hour
+)
+
+// removeLeftovers removes the folders of runs that were killed: in memory they would stay until the machine restarts.
+func removeLeftovers(parent string) {
+	folders, _ := filepath.Glob(filepath.Join(cmp.Or(parent, os.TempDir()), runFolder+"*"))
+	for _, dir := range folders {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > maxRun {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
 // folder makes one that the user who runs the server can reach.
 func folder(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "multis-test")
+	dir, err := os.MkdirTemp(parent, runFolder)
 	if err != nil {
 		return "", err
 	}
