@@ -77,7 +77,10 @@ func (a *Agent) work(ctx context.Context, task store.Task, room store.Chat) erro
 	working, release := r.within(ctx)
 	defer release()
 	r.shown = func(text string) {
-		if live.Show(working, progressText(r.task.ID, text)) {
+		if !live.IsDue() {
+			return
+		}
+		if live.Show(working, progressText(r.task.ID, r.unlinked(text))) {
 			if err := store.SetTaskLive(working, a.Store.DB(), r.task, live.Event()); err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a task")
 			}

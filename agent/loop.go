@@ -193,7 +193,7 @@ func (r *run) stream(ctx context.Context, request llm.Request) (llm.Response, er
 		if d.Text != "" {
 			text.WriteString(d.Text)
 			if words := soFar(text.String()); words != "" { // else nothing is there to be read yet
-				r.shown(r.unlinked(words))
+				r.shown(words)
 			}
 		}
 		if d.Call != nil {

@@ -288,7 +288,11 @@ func (r *run) showsPlan(ctx context.Context, room store.Chat, plan store.Task) e
 		return err
 	}
 	shown := &run{task: plan}
-	r.shown = func(text string) { live.Show(ctx, shown.planText(steps, text)+shown.stopHint()) }
+	r.shown = func(text string) {
+		if live.IsDue() {
+			live.Show(ctx, shown.planText(steps, r.unlinked(text))+shown.stopHint())
+		}
+	}
 	return nil
 }
 

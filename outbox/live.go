@@ -55,10 +55,13 @@ func (l *Live) Event() id.EventID {
 	return l.event
 }
 
+// IsDue reports whether Show would show a text now. It is false in a nil Live.
+func (l *Live) IsDue() bool { return l != nil && l.box.now().Sub(l.last) >= liveEvery }
+
 // Show shows Markdown in place of what was shown, at most once a second: what comes sooner is passed over. It tells whether it
 // made the message just now.
 func (l *Live) Show(ctx context.Context, markdown string) bool {
-	if l == nil || markdown == l.said || l.box.now().Sub(l.last) < liveEvery {
+	if !l.IsDue() || markdown == l.said {
 		return false
 	}
 	l.last, l.said = l.box.now(), markdown

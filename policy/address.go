@@ -32,11 +32,26 @@ func addressesIn(dotted string) (found []string) {
 	return found
 }
 
-// unnamed is the first address of a text that stands in no source with the accents it has: müller.de is another host than muller.de.
-func (c *claims) unnamed(said string) string {
+// named is where sources name addresses.
+type named struct {
+	texts    []string // folded, with dots for what stands for one
+	accented []string // the same with accents, which make another host: müller.de is not muller.de
+}
+
+func (n *named) add(source string) {
+	for _, form := range forms(text.Fold(emojiNumbers.Replace(source))) {
+		n.texts = append(n.texts, dotted(form))
+	}
+	for _, form := range forms(text.FoldWithAccents(source)) {
+		n.accented = append(n.accented, dotted(form))
+	}
+}
+
+// missing is the first address of a text that stands in no source with the accents it has.
+func (n *named) missing(said string) string {
 	for _, form := range forms(text.FoldWithAccents(said)) {
 		for _, address := range addressesIn(dotted(form)) {
-			if !names(c.accented, address) {
+			if !names(n.accented, address) {
 				return address
 			}
 		}
@@ -92,12 +107,12 @@ func hangsOn(before, after string) bool {
 // Unlinked writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
 // client makes links of addresses in any form, code included, and has the homeserver fetch a preview of them.
 func Unlinked(said string, sources ...string) string {
-	var have claims
+	var have named
 	for _, source := range sources {
-		have.add(source, true)
+		have.add(source)
 	}
 	return wordForm.ReplaceAllStringFunc(said, func(word string) string {
-		unnamed := have.unnamed(word)
+		unnamed := have.missing(word)
 		for _, form := range forms(text.Fold(word)) {
 			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !names(have.texts, field) {
 				unnamed = field

@@ -26,7 +26,7 @@ func Unsupported(said string, sources ...string) string {
 			return missing
 		}
 	}
-	return have.unnamed(said)
+	return have.named.missing(said)
 }
 
 // claims are what a reader acts on and a model must not make up.
@@ -40,8 +40,7 @@ type claims struct {
 	known     map[string]bool // all words of the sources
 	addresses []string
 	free      bool
-	texts     []string // of sources, folded, with dots for what stands for one
-	accented  []string // the same with accents, which make another host: müller.de is not muller.de
+	named     named
 }
 
 // marks are characters that other networks take for markup.
@@ -128,9 +127,7 @@ func (c *claims) add(s string, generous bool) {
 	for _, form := range forms(text.Fold(emojiNumbers.Replace(s))) {
 		c.read(form, generous)
 	}
-	for _, form := range forms(text.FoldWithAccents(s)) {
-		c.accented = append(c.accented, dotted(form))
-	}
+	c.named.add(s)
 }
 
 // read adds what a folded text claims. Of a source it adds whatever could be meant.
@@ -139,9 +136,6 @@ func (c *claims) read(folded string, source bool) {
 		c.numbers, c.words, c.units, c.known = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
-	if source {
-		c.texts = append(c.texts, dotted(folded))
-	}
 	c.addresses = append(c.addresses, addressesIn(dotted(folded))...)
 	if wall := twelveHours.ReplaceAllStringFunc(lower, wallClock); !source || wall == lower {
 		c.readNumbers(wall, source)
@@ -196,7 +190,7 @@ func (c *claims) missingIn(have claims) string {
 		}
 	}
 	for _, address := range c.addresses {
-		if !names(have.texts, address) {
+		if !names(have.named.texts, address) {
 			return address
 		}
 	}
