@@ -41,36 +41,18 @@ func takeSlot(ctx context.Context, st *store.Store) (*slot, error) {
 	return nil, fmt.Errorf("%d processes already share this database", slots)
 }
 
-const adoptSQL = `with dead as (
-		select distinct split_part(client, '-', 2)::int as num, client
-		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
-			union select leader_id from river.river_leader) c
-		where client ~ '^multis-[0-9]+$' and client <> $1 or client = $2),
-	gone as materialized (select num, client from dead where client = $2 or not exists (
-		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
-			and l.database = (select oid from pg_database where datname = current_database()))),
-	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
-	told as (select led.leader_id from led cross join lateral
-		pg_notify('river.river_leadership', json_build_object('leader_id', led.leader_id, 'action', 'resigned')::text)),
-	taken as (update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
-		where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone) returning id),
-	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
-	select count(*) from taken where (select count(*) from told) >= 0`
+// adopt makes the jobs of dead processes available again, and those that an earlier process left under our own client id. It is for the
+// start, before any job of ours runs.
+func (s *slot) adopt(ctx context.Context) error { return s.takeOver(ctx, true) }
 
-// adopt puts back the jobs of dead processes, and at start those that an earlier process left under our own id. The chats
-// that such a job held are free at once; should its process be alive after all, it finds its lease gone and writes nothing.
-// Who follows a dead leader is told at once, as if it had resigned: the queue itself looks every five seconds only.
-func (s *slot) adopt(ctx context.Context) error { return s.takeOver(ctx, s.id) }
-
-func (s *slot) takeOver(ctx context.Context, own string) error {
-	var n int
-	if err := s.store.DB().QueryRow(ctx, adoptSQL, s.id, own, int32(store.LockClient)).Scan(&n); err != nil {
-		return fmt.Errorf("take over jobs of dead processes: %w", err)
-	}
-	if n > 0 {
-		zerolog.Ctx(ctx).Info().Int("jobs", n).Msg("Took over jobs of a dead process")
-	}
-	return nil
+func (s *slot) takeOver(ctx context.Context, own bool) error {
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		n, err := store.TakeOverJobs(ctx, tx, s.id, own)
+		if err == nil && n > 0 {
+			zerolog.Ctx(ctx).Info().Int("jobs", n).Msg("Took over jobs of a dead process")
+		}
+		return err
+	})
 }
 
 // watch looks for dead processes until ctx ends, and takes our own lock again when the database went away and came back.
@@ -113,5 +95,5 @@ func (s *slot) keep(ctx context.Context) error {
 		}
 		s.lock = lock
 	}
-	return s.takeOver(ctx, "")
+	return s.takeOver(ctx, false)
 }

@@ -2,10 +2,8 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"multis/store"
@@ -57,25 +55,11 @@ func (w *tickWorker) Work(ctx context.Context, job *river.Job[TickArgs]) error {
 	return w.ticker.Tick(ctx, job.Args.Schedule, job.Args.At)
 }
 
-// unarmedSQL finds schedules whose next time has no job.
-const unarmedSQL = `with live as (select (args->>'schedule')::bigint as schedule, (args->>'at')::timestamptz as at from river.river_job
-		where kind = 'tick' and state not in ('completed', 'cancelled', 'discarded'))
-	select s.id, s.next_at from schedules s where s.next_at is not null and s.paused_at is null
-		and not exists (select from live l where l.schedule = s.id and l.at = s.next_at)`
-
-// rearm gives schedules whose job was lost, whatever became of it, a job.
+// rearm inserts the missing jobs of schedules.
 func rearm(ctx context.Context, tx store.Tx) error {
-	rows, err := tx.Query(ctx, unarmedSQL)
+	found, err := store.SchedulesWithoutJob(ctx, tx)
 	if err != nil {
-		return fmt.Errorf("look for schedules without a job: %w", err)
-	}
-	type due struct {
-		ID int64
-		At time.Time
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
-	if err != nil {
-		return fmt.Errorf("look for schedules without a job: %w", err)
+		return err
 	}
 	ticks := make([]Args, len(found))
 	for i, d := range found {

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
+// those of package jobs.
+
+const takeOverJobsSQL = `with dead as (
+		select distinct split_part(client, '-', 2)::int as num, client
+		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
+			union select leader_id from river.river_leader) c
+		where client ~ '^multis-[0-9]+$' and (client <> $1 or $2)),
+	gone as materialized (select num, client from dead where client = $1 or not exists (
+		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
+			and l.database = (select oid from pg_database where datname = current_database()))),
+	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
+	told as (select led.leader_id from led cross join lateral
+		pg_notify('river.river_leadership', json_build_object('leader_id', led.leader_id, 'action', 'resigned')::text)),
+	taken as (update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
+		where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone) returning id),
+	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
+	select count(*) from taken where (select count(*) from told) >= 0`
+
+// TakeOverJobs makes the running jobs of dead processes available again and returns their number. A process is dead if nobody holds the
+// lock LockClient of its client id. own also takes those that run under client itself, for the start of a process.
+//
+// The chats that these jobs had leased are free at once; a process that lives after all finds its lease gone and writes nothing. If the
+// queue's leader is dead, the other processes are notified as if it had resigned, because River looks for that every five seconds only.
+func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, error) {
+	return number(ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
+}
+
+// WorkKind is a kind of work that needs a job.
+type WorkKind string
+
+// The kinds of work. Each but WorkLostTask is also the kind of the job that does it.
+const (
+	WorkSend       WorkKind = "send"       // an outbox message that is queued
+	WorkDraft      WorkKind = "draft"      // a draft to show to the owner
+	WorkTurn       WorkKind = "turn"       // a chat with messages to answer
+	WorkCommand    WorkKind = "command"    // a message with a command
+	WorkTranscribe WorkKind = "transcribe" // a voice message without its text
+	WorkRun        WorkKind = "run"        // a run of a schedule
+	WorkForget     WorkKind = "forget"     // a deletion that was asked for
+	WorkTask       WorkKind = "task"       // a task of the owner's
+	WorkChild      WorkKind = "child"      // a task that another task waits for
+	WorkLostTask   WorkKind = "lost"       // a task that is too old or was tried too often: it can only fail
+	WorkDigest     WorkKind = "digest"     // messages for the next digest; without an id
+	WorkWatch      WorkKind = "watch"      // a page to fetch again
+)
+
+// Work is something that waits and has no job. ID is the id of its row as text: a UUID of outbox, a number of the others.
+type Work struct {
+	Kind WorkKind
+	ID   string
+}
+
+const workWithoutJobSQL = `with live as (select kind, args from river.river_job where state not in ('completed', 'cancelled', 'discarded'))
+	select 'send' as kind, o.id::text as id from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
+	union all
+	select 'draft', o.id::text from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
+	union all
+	select distinct 'turn', m.chat_id::text from messages m
+		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)
+	union all
+	select 'command', m.id::text from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
+	union all
+	select 'transcribe', m.id::text from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'transcribe' and l.args->>'message' = m.id::text)
+	union all
+	select 'run', r.id::text from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'run' and l.args->>'run' = r.id::text)
+	union all
+	select 'forget', f.id::text from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
+	union all
+	-- A task that kills its process each time is not begun for ever, and one of yesterday is not waited for: both fail, and the owner is told.
+	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id::text
+		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as hopeful) h
+		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step', 'replay') and t.state <> 'pending' and (hopeful or t.state = 'executing')
+		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
+		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
+			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and 'run:' || (l.args->>'run') = t.key))
+	union all
+	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
+		and not exists (select from live l where l.kind = 'digest')
+	union all
+	select 'watch', w.id::text from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)`
+
+// WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
+// inserted because another of its kind was just ending.
+func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
+	return collect[Work](ctx, db, "work without a job", workWithoutJobSQL)
+}
+
+// ScheduleTime is a schedule and its next time.
+type ScheduleTime struct {
+	ID ScheduleID
+	At time.Time
+}
+
+const schedulesWithoutJobSQL = `with live as (select (args->>'schedule')::bigint as schedule, (args->>'at')::timestamptz as at from river.river_job
+		where kind = 'tick' and state not in ('completed', 'cancelled', 'discarded'))
+	select s.id, s.next_at as at from schedules s where s.next_at is not null and s.paused_at is null
+		and not exists (select from live l where l.schedule = s.id and l.at = s.next_at)`
+
+// SchedulesWithoutJob returns the schedules that have no job for their next time.
+func SchedulesWithoutJob(ctx context.Context, db DB) ([]ScheduleTime, error) {
+	return collect[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
+}
