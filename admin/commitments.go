@@ -187,7 +187,7 @@ func (a *Admin) Nudge(ctx context.Context) error {
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		room, err := adminRoom(ctx, tx)
+		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}

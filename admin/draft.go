@@ -218,7 +218,7 @@ func (a *Admin) forgottenDraft(ctx context.Context, tx store.Tx, out uuid.UUID) 
 
 // showDraft shows the rows of a draft, with what it answers and what it rests on.
 func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) error {
-	room, err := adminRoom(ctx, tx)
+	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -15,9 +14,6 @@ import (
 	"multis/policy"
 	"multis/store"
 )
-
-// roomWait is how long what there is to tell waits for the admin room to exist.
-const roomWait = time.Minute
 
 // Digest tells what came too late for an answer, once it is quiet.
 func (a *Admin) Digest(ctx context.Context) error {
@@ -29,10 +25,7 @@ func (a *Admin) Digest(ctx context.Context) error {
 		return jobs.Later(wait)
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
+		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -117,10 +110,7 @@ func (a *Admin) tellSentence(ctx context.Context, kind outbox.NoticeKind, text s
 // told again after a crash.
 func (a *Admin) tellOwner(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.AdminChat(ctx, tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(roomWait)
-		}
+		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}

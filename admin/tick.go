@@ -105,7 +105,7 @@ func tooLate(s store.Schedule, late time.Duration) string {
 func (a *Admin) tell(ctx context.Context, tx store.Tx, s store.Schedule, run int64, late string) error {
 	letter := outbox.Letter{Purpose: policy.PurposeOperator, Text: s.Body}
 	if s.ChatID == nil {
-		room, err := adminRoom(ctx, tx)
+		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -263,21 +263,12 @@ func (a *Admin) title(s store.Schedule) string {
 
 // notice says something in the admin room, or comes back when there is one.
 func (a *Admin) notice(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
-	room, err := adminRoom(ctx, tx)
+	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}
 	_, err = a.say(ctx, tx, room, kind, text, nil)
 	return err
-}
-
-// adminRoom is the admin room; until there is one, the job is to come back.
-func adminRoom(ctx context.Context, tx store.Tx) (store.Chat, error) {
-	room, err := store.AdminChat(ctx, tx)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Chat{}, jobs.Later(roomWait)
-	}
-	return room, err
 }
 
 // executeTime bounds what is written after the time of a run is over.
@@ -361,10 +352,7 @@ func (a *Admin) alone(ctx context.Context, work func(room store.Chat) error) err
 		return jobs.Later(runWait)
 	}
 	defer lock.Release(ctx)
-	room, err := store.AdminChat(ctx, a.Store.DB())
-	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Later(roomWait)
-	}
+	room, err := outbox.AdminRoom(ctx, a.Store.DB())
 	if err != nil {
 		return err
 	}

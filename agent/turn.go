@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -226,20 +225,14 @@ func roomLink(chat store.Chat) string {
 	return chat.RoomID.URI().MatrixToURL()
 }
 
-// roomWait is how long to wait for an admin room when there is none: one is being made.
-const roomWait = 10 * time.Second
-
 // tell writes a notice to the admin room; one that quotes messages goes when one of them is deleted. Without an admin room
 // nothing is done at all, because nobody would know of it.
 func (a *Agent) tell(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, restsOn []int64) error {
-	admin, err := store.AdminChat(ctx, tx)
-	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Later(roomWait)
-	}
+	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}
-	letter := outbox.Notice(admin, markdown, kind)
+	letter := outbox.Notice(room, markdown, kind)
 	letter.About, letter.RestsOn = quoted, restsOn
 	_, _, err = a.Box.Queue(ctx, tx, letter)
 	return err

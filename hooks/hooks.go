@@ -221,13 +221,6 @@ func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure 
 
 // tell says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
 func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
-	room, err := store.AdminChat(ctx, tx)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	name := outbox.Escape(d.Hook)
 	kind, text := outbox.Quiet, "✅ The hook **"+name+"** works again."
 	if d.State == store.DeliveryFailed {
@@ -235,6 +228,8 @@ func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
 		text = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
 			name, outbox.Escape(d.Error), name, name)
 	}
-	_, _, err = h.Box.Queue(ctx, tx, outbox.Notice(room, text, kind))
-	return err
+	if err := h.Box.NotifyOwner(ctx, tx, kind, text); !errors.Is(err, outbox.ErrNoAdminRoom) {
+		return err
+	}
+	return nil
 }

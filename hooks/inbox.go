@@ -81,7 +81,7 @@ func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
 		if err != nil || !first {
 			return err
 		}
-		return say(ctx, tx, in.box, outbox.Ring, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
+		return in.box.NotifyOwner(ctx, tx, outbox.Ring, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
 	})
 	if err != nil {
 		in.fail(ctx, w, err)

@@ -64,7 +64,7 @@ func (w *Watch) Look(ctx context.Context, watch int64) error {
 		if err := store.NoteWatch(ctx, tx, row, row.Failures == 0 && told.text != ""); err != nil || told.text == "" {
 			return err
 		}
-		return say(ctx, tx, w.Box, told.kind, told.text)
+		return w.Box.NotifyOwner(ctx, tx, told.kind, told.text)
 	})
 	if err != nil {
 		return err
@@ -151,17 +151,4 @@ func changed(row store.Watch, d diff) string {
 		text = append(text, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(text, "\n\n")
-}
-
-// say writes a notice to the admin room. Without one there is nobody to tell yet, and it is tried again.
-func say(ctx context.Context, tx store.Tx, box *outbox.Box, kind outbox.NoticeKind, markdown string) error {
-	room, err := store.AdminChat(ctx, tx)
-	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Later(time.Minute)
-	}
-	if err != nil {
-		return err
-	}
-	_, _, err = box.Queue(ctx, tx, outbox.Notice(room, markdown, kind))
-	return err
 }
