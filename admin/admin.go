@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
-	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/clock"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/memory"
@@ -29,13 +29,6 @@ type Asker interface {
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
 	// Thinks tells whether whoever answers a question there has a model.
 	Thinks(room store.Chat, question string) bool
-}
-
-// Worker works on something without anybody waiting for it, and says in a room what came of it, once for each key.
-type Worker interface {
-	Unattended(ctx context.Context, room store.Chat, key, text string) error
-	// Heartbeat has a persona look whether something matters, and returns what its history says of it.
-	Heartbeat(ctx context.Context, room store.Chat, key, persona string) (note string, err error)
 }
 
 // Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
@@ -70,9 +63,6 @@ type Rules struct {
 	Terminal bool
 	// Documents is the folder whose files may be indexed by path.
 	Documents string
-	// Owner and Operators are who may set something for a time. What somebody else set, who was an operator once, stops.
-	Owner     id.UserID
-	Operators []id.UserID
 }
 
 // Planner begins what takes its time. A plan is shown to the owner before any of it is done.
@@ -89,15 +79,12 @@ type Options struct {
 	Search  *search.Searcher
 	Library *knowledge.Library
 	Asker   Asker
-	Worker  Worker
 	Planner Planner
 	Files   Files
 	Memory  *memory.Memory
 	Rules   Rules
-	// Upkeep is the work on the house itself.
-	Upkeep []Upkeep
-	// Heartbeats are who looks around by himself.
-	Heartbeats []Heartbeat
+	// Clock carries out schedules.
+	Clock *clock.Clock
 	// Tools lists what a model may call for the owner who asks in a room; nil: nothing.
 	Tools func(ctx context.Context, room store.Chat) ([]Tool, error)
 	// Replay goes through a task again and shows what came of it.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
+	"multis/clock"
 	"multis/jobs"
 	"multis/store"
 )
@@ -15,9 +16,9 @@ import (
 func TestAHeartbeatKeepsToItsHours(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.beats = []admin.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
+	r.beats = []clock.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.pass(7*24*time.Hour), "it says nothing by itself")
 	require.Equal(t, 7*6+7, r.asker.beats)
@@ -30,22 +31,22 @@ func TestAHeartbeatKeepsToItsHours(t *testing.T) {
 
 	r.beats = r.beats[:1] // no longer configured
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NotContains(t, r.owner("/jobs upkeep"), "heartbeat shop")
 }
 
 func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.beats = []admin.Heartbeat{{Cron: "0 * * * *"}}
+	r.beats = []clock.Heartbeat{{Cron: "0 * * * *"}}
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	r.asker.err = jobs.Final(errors.New("the model is away"))
 	require.Empty(t, r.pass(2*time.Hour), "two failures are no news")
 	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", said(r.pass(24*time.Hour)))
 	require.Equal(t, 3, r.asker.beats, "and costs nothing from then on")
-	require.NoError(t, r.admin.Prepare(r.ctx), "a restart does not start it again")
+	require.NoError(t, r.clock.Prepare(r.ctx), "a restart does not start it again")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.pass(24*time.Hour))
 	require.Contains(t, r.owner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
@@ -113,15 +114,15 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	r.owner("/remind --agent 1h sum up the day")
 	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing')`, r.room.ID)
 	r.now = r.now.Add(time.Hour)
-	require.NoError(t, r.admin.Tick(r.ctx, 1, r.now))
+	require.NoError(t, r.clock.Tick(r.ctx, 1, r.now))
 	r.asker.err = errors.New("the model is away")
-	require.Error(t, r.admin.Execute(r.ctx, 1, false))
+	require.Error(t, r.clock.Execute(r.ctx, 1, false))
 	run, err := store.RunByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
 	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before
 	r.asker.waits = true
-	require.NoError(t, r.admin.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
+	require.NoError(t, r.clock.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
 	require.Contains(t, said(r.flush()), "did not work**: it took longer than 60 s.")
 	require.Equal(t, "failed", r.state(1))
 	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))

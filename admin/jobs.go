@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"multis/clock"
 	"multis/jobs"
 	"multis/schedule"
 	"multis/store"
@@ -272,7 +273,7 @@ func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, 
 		return "", ans, err
 	}
 	s.Kind, s.Spec, s.Zone = string(kind), spec, a.Rules.Zone.String()
-	plan, err := a.plan(*s)
+	plan, err := clock.Plan(*s)
 	if err != nil {
 		return "", answer{}, err
 	}
@@ -322,7 +323,7 @@ func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
 	changed := s
 	changed.PausedAt = nil
 	if s.NextAt != nil && !s.NextAt.After(r.now) {
-		plan, err := a.plan(s)
+		plan, err := clock.Plan(s)
 		if err != nil {
 			return answer{}, err
 		}
@@ -337,8 +338,8 @@ func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
 
 // runNow does a job once more, beside its times.
 func (a *Admin) runNow(s store.Schedule) answer {
-	return answer{text: "Done now: " + a.title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
-		return a.due(ctx, tx, s, a.Now().Truncate(time.Microsecond), 0, 0)
+	return answer{text: "Done now: " + title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
+		return a.Clock.RunNow(ctx, tx, s)
 	}}
 }
 

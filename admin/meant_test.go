@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
+	"multis/clock"
 	"multis/policy"
 )
 
@@ -107,9 +108,9 @@ func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
 func TestUpkeepIsNotPausedByItsNumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.upkeep = []admin.Upkeep{{Name: "history", Cron: "0 3 * * *"}}
+	r.upkeep = []clock.Upkeep{{Name: "history", Cron: "0 3 * * *"}}
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Contains(t, r.owner("/jobs 1 pause"), "Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
 	require.Zero(t, r.count("select count(*) from schedules where paused_at is not null"))
 }

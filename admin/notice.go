@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"multis/clock"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
@@ -140,7 +141,7 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 	}
 	zerolog.Ctx(ctx).Warn().Str("ref", refOf(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
 	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		if err := a.notArrived(ctx, tx, o); err != nil {
+		if err := clock.NotDelivered(ctx, tx, o); err != nil {
 			return err
 		}
 		ans := answer{text: text, kind: outbox.Ring, about: o.About}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"multis/clock"
 	"multis/jobs"
 	"multis/policy"
 	"multis/schedule"
@@ -241,7 +242,7 @@ func (a *Admin) upcoming(s store.Schedule) (string, error) {
 	if s.NextAt == nil {
 		return "never", nil
 	}
-	plan, err := a.plan(s)
+	plan, err := clock.Plan(s)
 	if err != nil {
 		return "", err
 	}
@@ -250,19 +251,6 @@ func (a *Admin) upcoming(s store.Schedule) (string, error) {
 		times = append(times, a.clock(t))
 	}
 	return strings.Join(times, " · "), nil
-}
-
-// plan reads a stored schedule. Its own zone counts, whatever the configuration says now.
-func (a *Admin) plan(s store.Schedule) (schedule.Plan, error) {
-	zone, err := time.LoadLocation(s.Zone)
-	if err != nil {
-		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
-	}
-	plan, err := schedule.Open(schedule.Kind(s.Kind), s.Spec, zone)
-	if err != nil {
-		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
-	}
-	return plan, nil
 }
 
 // clock writes when something happens, always with its day.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/clock"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -26,7 +26,7 @@ func (r *rig) pass(d time.Duration) []heard {
 			break
 		}
 		r.now = later(r.now, next.at)
-		require.NoError(r.t, r.admin.Tick(r.ctx, next.schedule, next.at))
+		require.NoError(r.t, r.clock.Tick(r.ctx, next.schedule, next.at))
 		r.exec("delete from river.river_job where id = $1", next.job)
 		r.execute()
 		r.flush()
@@ -59,9 +59,9 @@ func (r *rig) execute() {
 	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
 		var job, run int64
 		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'run')::bigint from river.river_job where kind = 'run' order by id limit 1").Scan(&job, &run))
-		err := r.admin.Execute(r.ctx, run, false)
+		err := r.clock.Execute(r.ctx, run, false)
 		if err != nil && !jobs.IsLater(err) {
-			err = r.admin.Execute(r.ctx, run, true)
+			err = r.clock.Execute(r.ctx, run, true)
 		}
 		if jobs.IsLater(err) {
 			continue // the one before is only just done
@@ -291,13 +291,13 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 	r := newRig(t)
 	r.owner("/remind 1h call")
 	at := noon.Add(time.Hour)
-	require.True(t, jobs.IsLater(r.admin.Tick(r.ctx, 1, at)), "its time has not come")
+	require.True(t, jobs.IsLater(r.clock.Tick(r.ctx, 1, at)), "its time has not come")
 	r.now = at
 	for range 3 { // a process that died after its commit
-		require.NoError(t, r.admin.Tick(r.ctx, 1, at))
+		require.NoError(t, r.clock.Tick(r.ctx, 1, at))
 	}
-	require.NoError(t, r.admin.Tick(r.ctx, 1, at.Add(-time.Minute)))
-	require.NoError(t, r.admin.Tick(r.ctx, 99, at))
+	require.NoError(t, r.clock.Tick(r.ctx, 1, at.Add(-time.Minute)))
+	require.NoError(t, r.clock.Tick(r.ctx, 99, at))
 	require.Len(t, r.flush(), 1)
 
 	// The job was cancelled, moved or paused while it was due.
@@ -306,7 +306,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 		due := r.now.Add(time.Hour)
 		r.owner(line)
 		r.now = due
-		require.NoError(t, r.admin.Tick(r.ctx, int64(line[len("/jobs ")]-'0'), due))
+		require.NoError(t, r.clock.Tick(r.ctx, int64(line[len("/jobs ")]-'0'), due))
 		require.Empty(t, r.flush(), line)
 	}
 }
@@ -329,13 +329,13 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	runs := 0
-	r.upkeep = []admin.Upkeep{{Name: "history", Summary: "forgets", Cron: "0 4 * * *", Run: func(context.Context) (string, error) {
+	r.upkeep = []clock.Upkeep{{Name: "history", Summary: "forgets", Cron: "0 4 * * *", Run: func(context.Context) (string, error) {
 		runs++
 		return fmt.Sprintf("%d forgotten", runs), nil
 	}}}
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.pass(48*time.Hour), "it says nothing by itself")
 	require.Equal(t, 2, runs)
@@ -353,7 +353,7 @@ func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	runs := 0
-	r.upkeep = []admin.Upkeep{{Name: "retention", Cron: "0 4 * * *", AtStart: true, Run: func(context.Context) (string, error) {
+	r.upkeep = []clock.Upkeep{{Name: "retention", Cron: "0 4 * * *", AtStart: true, Run: func(context.Context) (string, error) {
 		runs++
 		return "", nil
 	}}, {Name: "other", Cron: "0 4 * * *", Run: func(context.Context) (string, error) {
@@ -363,7 +363,7 @@ func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
 	for start := 1; start <= 2; start++ {
 		r.now = r.now.Add(time.Minute)
 		r.restart()
-		require.NoError(t, r.admin.Prepare(r.ctx))
+		require.NoError(t, r.clock.Prepare(r.ctx))
 		r.execute()
 		require.Equal(t, start, runs)
 	}
@@ -392,12 +392,12 @@ func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 	r.eva("/remind 2h close the shop")
 	r.eva("/cron every day 9am open the shop")
 	r.owner("/remind 2h water the plants")
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Empty(t, r.flush(), "she still is one")
-	r.rules.Operators = nil
+	r.operators = nil
 	for range 2 {
 		r.restart()
-		require.NoError(t, r.admin.Prepare(r.ctx))
+		require.NoError(t, r.clock.Prepare(r.ctx))
 	}
 	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
 		"1 — close the shop", "2 — open the shop"), said(r.flush()))
@@ -406,6 +406,6 @@ func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 	require.Contains(t, came, "water the plants")
 	require.Contains(t, r.owner("/jobs 2 resume"), "Job 2 goes on")
 	r.restart()
-	require.NoError(t, r.admin.Prepare(r.ctx))
+	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Contains(t, said(r.pass(24*time.Hour)), "open the shop", "it is the owner's now")
 }

@@ -17,6 +17,7 @@ import (
 
 	"multis/admin"
 	"multis/bridgebridge"
+	"multis/clock"
 	"multis/fetch"
 	"multis/knowledge"
 	"multis/llm"
@@ -163,23 +164,26 @@ func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (s
 
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
-	t       *testing.T
-	ctx     context.Context
-	st      *store.Store
-	box     *outbox.Box
-	hs      *homeserver
-	asker   *asker
-	rules   admin.Rules
-	now     time.Time
-	admin   *admin.Admin
-	room    store.Chat
-	events  int
-	fetch   *fetch.Client
-	upkeep  []admin.Upkeep
-	beats   []admin.Heartbeat
-	tools   []admin.Tool
-	sources []admin.ToolSource
-	saved   []admin.Saved
+	t      *testing.T
+	ctx    context.Context
+	st     *store.Store
+	box    *outbox.Box
+	hs     *homeserver
+	asker  *asker
+	rules  admin.Rules
+	now    time.Time
+	admin  *admin.Admin
+	room   store.Chat
+	events int
+	fetch  *fetch.Client
+	clock  *clock.Clock
+	upkeep []clock.Upkeep
+	beats  []clock.Heartbeat
+	// operators are who may set schedules beside the owner.
+	operators []id.UserID
+	tools     []admin.Tool
+	sources   []admin.ToolSource
+	saved     []admin.Saved
 }
 
 func newRig(t *testing.T) *rig {
@@ -196,8 +200,8 @@ func newRig(t *testing.T) *rig {
 	r.rules = admin.Rules{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),
-		Owner: owner, Operators: []id.UserID{operator},
 	}
+	r.operators = []id.UserID{operator}
 	require.NoError(t, os.Mkdir(r.rules.Documents, 0o700))
 	r.restart()
 	r.room = r.chat("Admin", "", func(c *store.Chat) { c.Kind = policy.KindAdmin })
@@ -207,14 +211,19 @@ func newRig(t *testing.T) *rig {
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
 	r.asker.modelless = r.rules.Model == "none"
+	now := func() time.Time { return r.now }
+	r.clock = clock.New(clock.Options{
+		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.asker,
+		Upkeep: r.upkeep, Heartbeats: r.beats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
+	})
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Worker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
-		Upkeep: r.upkeep, Heartbeats: r.beats, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
+		Clock: r.clock, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
 		Sources: func() []admin.ToolSource { return r.sources },
 		Saved:   func() []admin.Saved { return r.saved },
 		Replay:  func(context.Context, int64) (string, error) { return "it said zanzibar", nil },
-		Memory:  memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: func() time.Time { return r.now }}),
-		Now:     func() time.Time { return r.now },
+		Memory:  memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now}),
+		Now:     now,
 	})
 }
 

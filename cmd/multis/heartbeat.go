@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"multis/admin"
 	"multis/agent"
+	"multis/clock"
 	"multis/config"
 	"multis/llm"
 	"multis/store"
@@ -60,11 +60,11 @@ func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.H
 }
 
 // heartbeatTimes says when each of them looks around.
-func heartbeatTimes(cfg *config.Config) []admin.Heartbeat {
+func heartbeatTimes(cfg *config.Config) []clock.Heartbeat {
 	all := heartbeats(cfg)
-	times := make([]admin.Heartbeat, 0, len(all))
+	times := make([]clock.Heartbeat, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		times = append(times, admin.Heartbeat{Agent: name, Cron: beatCron(all[name])})
+		times = append(times, clock.Heartbeat{Agent: name, Cron: beatCron(all[name])})
 	}
 	return times
 }

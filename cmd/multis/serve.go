@@ -22,6 +22,7 @@ import (
 	"multis/admin"
 	"multis/agent"
 	"multis/appservice"
+	"multis/clock"
 	"multis/config"
 	"multis/fetch"
 	"multis/hooks"
@@ -170,12 +171,16 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Worker: ag, Planner: ag, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(ag),
-		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Rules: rules,
+	clk := clock.New(clock.Options{
+		Store: st, Messenger: admin.ScheduleMessenger{Box: box, Defaults: defaults, Zone: cfg.TimeZone}, Worker: ag,
+		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
 	})
-	if err := adm.Prepare(ctx); err != nil {
+	adm := admin.New(admin.Options{
+		Store: st, Box: box, Asker: ag, Planner: ag, Clock: clk, Search: searcher, Library: library, Files: p.files, Memory: mem,
+		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(ag),
+		Rules: rules,
+	})
+	if err := clk.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	hk := openHooks(cfg, st, box, defaults)
@@ -188,7 +193,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box,
 		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm,
-		Embed: knowledge.NewVectors(st, vectors.passages), Tick: adm, Run: adm,
+		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Run: clk,
 		Task: ag, Approve: adm, Draft: adm, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
@@ -203,7 +208,6 @@ func adminRules(cfg *config.Config, model string, defaults policy.Defaults, inTe
 		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: defaults, OwnerPause: cfg.Chats.AdminPause,
 		Inbox: callAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency, Documents: cfg.Documents.Folder,
 		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
-		Owner: cfg.Owner, Operators: cfg.Operators,
 	}, err
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"multis/admin"
 	"multis/agent"
+	"multis/clock"
 	"multis/jobs"
 	"multis/memory"
 	"multis/store"
@@ -19,8 +19,8 @@ const (
 )
 
 // upkeep is what multis does for itself, in small hours and one after the other.
-func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []admin.Upkeep {
-	return []admin.Upkeep{
+func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep {
+	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
 			gone, err := mem.Retain(ctx)
 			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.Letters, gone.Tasks), err

@@ -1,0 +1,170 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/clock"
+	"multis/outbox"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+// ScheduleMessenger sends the messages of schedules, and tells the owner in the admin room what became of them.
+type ScheduleMessenger struct {
+	Box      *outbox.Box
+	Defaults policy.Defaults
+	Zone     *time.Location
+	Now      func() time.Time // defaults to time.Now
+}
+
+var _ clock.Messenger = ScheduleMessenger{}
+
+// Send sends the body of a schedule. What goes to a chat goes unchanged, so that how late it is stands in the admin room.
+func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (clock.Sent, error) {
+	if s.ChatID == nil {
+		return m.remind(ctx, tx, s, late)
+	}
+	chat, err := store.ChatByID(ctx, tx, *s.ChatID)
+	if err != nil {
+		return clock.Sent{}, err
+	}
+	out, decision, err := m.Box.Queue(ctx, tx, outbox.Letter{Chat: chat, Purpose: policy.PurposeOperator, Text: s.Body})
+	sent := clock.Sent{OutboxID: out, Decision: decision}
+	if err != nil || !decision.Allow {
+		return sent, err
+	}
+	if sent.Draft = chat.DeliveryIn(m.Defaults).Holds(policy.PurposeOperator); sent.Draft {
+		return sent, nil
+	}
+	if s.Tell || late != "" {
+		text := fmt.Sprintf("✉️ To **%s** goes: %s %s", esc(label(chat)), quote(s.Body, 300), late)
+		err = m.notify(ctx, tx, outbox.Quiet, strings.TrimSpace(text))
+	}
+	return sent, err
+}
+
+// remind sends a reminder to the admin room.
+func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Schedule, late string) (clock.Sent, error) {
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return clock.Sent{}, err
+	}
+	letter := outbox.Notice(room, m.reminder(s, late), outbox.Ring)
+	letter.Mention = s.CreatedBy
+	out, decision, err := m.Box.Queue(ctx, tx, letter)
+	return clock.Sent{OutboxID: out, Decision: decision}, err
+}
+
+// reminder is what a reminder says in the admin room.
+func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
+	since := "set " + m.day(s.CreatedAt)
+	if schedule.Kind(s.Kind) != schedule.At {
+		since = fmt.Sprintf("%s, `/jobs %d`", rhythm(s), s.ID)
+	}
+	text := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(clip(s.Body, maxWhat)), since)
+	if late != "" {
+		text += "\n" + late
+	}
+	return text
+}
+
+// day is the day of a time as people say it: today, Mon, 2 Jan.
+func (m ScheduleMessenger) day(t time.Time) string {
+	local, today := t.In(m.Zone), m.now().In(m.Zone)
+	switch {
+	case local.YearDay() == today.YearDay() && local.Year() == today.Year():
+		return "today"
+	case today.Sub(local) < 6*24*time.Hour:
+		return local.Format("Mon")
+	case local.Year() == today.Year():
+		return local.Format("2 Jan")
+	default:
+		return local.Format("2 Jan 2006")
+	}
+}
+
+// Missed tells the owner that a schedule was not carried out at a time.
+func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
+	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
+		sentence(esc(clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
+}
+
+// Failed tells the owner that a schedule failed.
+func (m ScheduleMessenger) Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
+	text := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), sentence(esc(clip(reason, 300))), s.ID)
+	if schedule.Kind(s.Kind) == schedule.At {
+		return m.notify(ctx, tx, outbox.Ring, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
+	}
+	return m.notify(ctx, tx, outbox.Ring, text+". I go on trying at its times, and tell you no more of it until it works again.")
+}
+
+// Unreadable tells the owner that a schedule stopped because its times cannot be read.
+func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.Schedule) error {
+	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", title(s), s.ID))
+}
+
+// HeartbeatStopped tells the owner that a heartbeat failed so often that it was paused.
+func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
+	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
+		failures, sentence(esc(clip(reason, 300))), s.ID))
+}
+
+// TakenOver tells the owner which schedules of former operators are paused and his from now on.
+func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
+	lines := []string{"⏸ **" + count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
+		plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
+	for _, s := range paused[:min(len(paused), pageSize)] {
+		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(clip(s.Body, 100))))
+	}
+	if more := len(paused) - pageSize; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
+	}
+	return m.notify(ctx, tx, outbox.Ring, strings.Join(lines, "\n"))
+}
+
+// notify writes a notice to the admin room, or has the job wait until there is one.
+func (m ScheduleMessenger) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	_, _, err = m.Box.Queue(ctx, tx, notice(room, text, kind, false))
+	return err
+}
+
+func (m ScheduleMessenger) now() time.Time {
+	if m.Now == nil {
+		return time.Now()
+	}
+	return m.Now()
+}
+
+// title names a schedule in one short line.
+func title(s store.Schedule) string {
+	if s.CreatedBy == "" {
+		return "Upkeep " + esc(ownName(s))
+	}
+	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
+}
+
+// ownName is the name of one of multis' own schedules.
+func ownName(s store.Schedule) string {
+	if s.Does == store.DoesHeartbeat {
+		return strings.TrimSpace("heartbeat " + s.Body)
+	}
+	return s.Body
+}
+
+// notice writes a notice to the admin room, or has the job wait until there is one.
+func (a *Admin) notice(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	_, err = a.say(ctx, tx, room, kind, text, nil)
+	return err
+}

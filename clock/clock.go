@@ -1,0 +1,160 @@
+// Package clock carries out schedules: when one is due it sends a message, asks the assistant, does upkeep or runs a heartbeat,
+// and writes down how that ended. Each time of a schedule is carried out once, whatever crashes.
+package clock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+// Messenger sends the messages of schedules and tells the owner what became of them. Everything is written in the given
+// transaction.
+type Messenger interface {
+	// Send sends the body of a schedule to its chat, or to the admin room as a reminder. late is a sentence that says how late it
+	// is; empty when it is on time.
+	Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (Sent, error)
+	// Missed tells the owner that a schedule, which comes only once, was not carried out at a time, and why.
+	Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
+	// Failed tells the owner that a schedule failed, and why.
+	Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
+	// Unreadable tells the owner that a schedule stopped because its stored times cannot be read.
+	Unreadable(ctx context.Context, tx store.Tx, s store.Schedule) error
+	// HeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is the last one's.
+	HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error
+	// TakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
+	TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error
+}
+
+// Sent is the result of Messenger.Send.
+type Sent struct {
+	OutboxID uuid.UUID
+	Decision policy.Decision // of the gate
+	Draft    bool            // it waits for the owner's approval
+}
+
+// Worker has the assistant work while nobody waits for it. The result is written to the room once for each key.
+type Worker interface {
+	Unattended(ctx context.Context, room store.Chat, key, text string) error
+	// Heartbeat has an agent check whether anything needs the owner, and returns a note for the history of the schedule.
+	Heartbeat(ctx context.Context, room store.Chat, key, agent string) (note string, err error)
+}
+
+// Options are what a Clock works with.
+type Options struct {
+	Store     *store.Store
+	Messenger Messenger
+	Worker    Worker
+	// Upkeep and Heartbeats are the schedules that multis sets for itself.
+	Upkeep     []Upkeep
+	Heartbeats []Heartbeat
+	// Owner and Operators may set schedules. Those of others, who were operators once, are paused by Prepare.
+	Owner     id.UserID
+	Operators []id.UserID
+	// Zone is the owner's time zone.
+	Zone *time.Location
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Clock carries out schedules. It keeps no state in memory: several processes may carry out the same schedules.
+type Clock struct{ Options }
+
+// New returns a Clock.
+func New(o Options) *Clock {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Clock{Options: o}
+}
+
+const (
+	// maxSkipDelay is how late an execution may start when the schedule says to skip what was missed.
+	maxSkipDelay = 5 * time.Minute
+	// maxDelay is how late an execution may start when the schedule says to catch up once.
+	maxDelay = 24 * time.Hour
+	// maxSnooze limits how long a Tick that comes too early is put off. The system clock may be set back meanwhile.
+	maxSnooze = time.Minute
+)
+
+// Plan returns the times of a schedule. They are in the zone in which it was set, whatever the configuration says now.
+func Plan(s store.Schedule) (schedule.Plan, error) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
+	}
+	plan, err := schedule.Open(schedule.Kind(s.Kind), s.Spec, zone)
+	if err != nil {
+		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
+	}
+	return plan, nil
+}
+
+// Tick carries out a schedule that is due at a time and inserts the job for its next time, all in one transaction. When the
+// schedule has another time by now, the job is outdated and does nothing: so each time is carried out once.
+func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.Time) error {
+	if wait := at.Sub(c.Now()); wait > 0 {
+		return jobs.Later(min(wait, maxSnooze))
+	}
+	return c.Store.InTx(ctx, func(tx store.Tx) error {
+		s, err := store.LockSchedule(ctx, tx, scheduleID)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && (!s.Waits() || !s.NextAt.Equal(at))) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		plan, err := Plan(s)
+		if err != nil {
+			return c.stop(ctx, tx, s, err)
+		}
+		now := c.Now()
+		next, missed := nextTime(s.CatchUp, plan, at, now)
+		if err := c.start(ctx, tx, s, at, now.Sub(at), missed); err != nil {
+			return err
+		}
+		return setNext(ctx, tx, s.ID, next)
+	})
+}
+
+// nextTime returns the time after at that is to be carried out, and how many times in between were missed and are left out.
+func nextTime(c store.CatchUp, plan schedule.Plan, at, now time.Time) (next time.Time, missed int) {
+	next, missed = plan.Skip(at, now)
+	switch {
+	case c == store.CatchAll:
+		return plan.Next(at), 0
+	case c == store.CatchOnce && now.Sub(at) > maxDelay: // at itself is too old: the first time within the last day is made up for
+		next, _ = plan.Skip(at, now.Add(-maxDelay))
+	}
+	return next, missed
+}
+
+// setNext sets the next time of a schedule and inserts the job for it. The zero time means that there is none.
+func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next time.Time) error {
+	if next.IsZero() {
+		return store.MoveSchedule(ctx, tx, scheduleID, nil)
+	}
+	if err := store.MoveSchedule(ctx, tx, scheduleID, &next); err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.Tick(scheduleID, next))
+}
+
+// stop ends a schedule whose stored times cannot be read.
+func (c *Clock) stop(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
+	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule_id", s.ID).Msg("Cannot read a schedule")
+	if err := store.MoveSchedule(ctx, tx, s.ID, nil); err != nil {
+		return err
+	}
+	return c.Messenger.Unreadable(ctx, tx, s)
+}

@@ -1,0 +1,233 @@
+package clock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/schedule"
+	"multis/store"
+)
+
+const (
+	// workerWait is how long an execution waits while the assistant works on another one.
+	workerWait = time.Second
+	// finishTimeout limits the transaction that writes how an execution ended.
+	finishTimeout = 10 * time.Second
+	// maxHeartbeatFailures is how many failures in a row pause a heartbeat.
+	maxHeartbeatFailures = 3
+)
+
+// RunNow carries out a schedule now, beside its times.
+func (c *Clock) RunNow(ctx context.Context, tx store.Tx, s store.Schedule) error {
+	return c.start(ctx, tx, s, c.Now().Truncate(time.Microsecond), 0, 0)
+}
+
+// start begins the execution of a schedule for a time, once: it sends the schedule's message, or inserts a job for what takes longer.
+// missed is how many later times were missed as well.
+func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, delay time.Duration, missed int) error {
+	run, first, err := store.StartRun(ctx, tx, s.ID, at, c.Now())
+	if err != nil || !first {
+		return err
+	}
+	if reason := tooLate(s, delay); reason != "" {
+		return c.skip(ctx, tx, s, run, at, reason)
+	}
+	if s.Does == store.DoesSay {
+		return c.send(ctx, tx, s, run, schedule.Late(at, at.Add(delay), missed, c.Zone))
+	}
+	return jobs.Enqueue(ctx, tx, jobs.RunArgs{Run: run})
+}
+
+// tooLate returns why an execution that comes with a delay is skipped; empty when it is not.
+func tooLate(s store.Schedule, delay time.Duration) string {
+	switch {
+	case s.CatchUp == store.CatchAll:
+		return ""
+	case s.CatchUp == store.CatchSkip && delay > maxSkipDelay, delay > maxDelay:
+		return "it was " + schedule.Short(delay) + " late"
+	default:
+		return ""
+	}
+}
+
+// skip ends an execution that comes too late. Only the owner of a schedule that comes once is told, because it will not come again.
+func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run int64, at time.Time, reason string) error {
+	if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, reason, nil); err != nil {
+		return err
+	}
+	if schedule.Kind(s.Kind) != schedule.At {
+		return nil
+	}
+	return c.Messenger.Missed(ctx, tx, s, at, reason)
+}
+
+// send sends the message of a schedule.
+func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run int64, late string) error {
+	sent, err := c.Messenger.Send(ctx, tx, s, late)
+	if err != nil {
+		return err
+	}
+	state, note := store.RunDone, ""
+	switch {
+	case !sent.Decision.Allow && s.BestEffort:
+		note = "not sent: " + sent.Decision.Why
+	case !sent.Decision.Allow:
+		state, note = store.RunFailed, sent.Decision.Why
+	case sent.Draft:
+		note = "a draft of it waits for you"
+	}
+	return c.finish(ctx, tx, s, run, state, note, &sent.OutboxID)
+}
+
+// Execute carries out an execution that takes longer than a transaction. last says that no other attempt follows.
+func (c *Clock) Execute(ctx context.Context, runID int64, last bool) error {
+	run, err := store.RunByID(ctx, c.Store.DB(), runID)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || run.State != store.RunRunning {
+		return err
+	}
+	s, err := store.ScheduleByID(ctx, c.Store.DB(), run.ScheduleID)
+	if err != nil {
+		return err
+	}
+	note, err := c.workInTime(ctx, s, run)
+	if err != nil && !jobs.IsFinal(err) && (!last || jobs.IsLater(err)) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	defer cancel()
+	return c.Store.InTx(ctx, func(tx store.Tx) error {
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule_id", s.ID).Msg("A schedule failed")
+			return c.finish(ctx, tx, s, runID, store.RunFailed, jobs.Plain(err).Error(), nil)
+		}
+		return c.finish(ctx, tx, s, runID, store.RunDone, note, nil)
+	})
+}
+
+// workInTime does work within the time that earlier attempts left. When that is over, no other attempt follows.
+func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+	timeout := jobs.RunTime
+	if s.Does == store.DoesUpkeep {
+		timeout = jobs.UpkeepTime
+	}
+	began := time.Now()
+	working, cancel := context.WithTimeout(ctx, timeout-run.Worked)
+	defer cancel()
+	note, err = c.work(working, s, run)
+	if err == nil || ctx.Err() != nil {
+		return note, err
+	}
+	if working.Err() != nil {
+		return "", jobs.Final(fmt.Errorf("it took longer than %s", schedule.Short(timeout)))
+	}
+	return "", errors.Join(err, store.WorkedRun(ctx, c.Store.DB(), run.ID, time.Since(began)))
+}
+
+// work does what a schedule asks for and returns a note for its history.
+func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+	switch s.Does {
+	case store.DoesAsk:
+		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.Unattended(ctx, room, taskKey(run.ID), s.Body) })
+	case store.DoesHeartbeat:
+		err = c.withWorker(ctx, func(room store.Chat) error {
+			note, err = c.Worker.Heartbeat(ctx, room, taskKey(run.ID), s.Body)
+			return err
+		})
+		return note, err
+	case store.DoesUpkeep:
+		return c.doUpkeep(ctx, s.Body)
+	default:
+		return "", jobs.Final(fmt.Errorf("nothing is known of %q", s.Does))
+	}
+}
+
+// taskKey is the key of the task in which the assistant works on an execution.
+func taskKey(runID int64) string { return fmt.Sprintf("run:%d", runID) }
+
+// withWorker calls work with the admin room. Of all processes one at a time does so.
+func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error) error {
+	lock, ok, err := c.Store.TryLock(ctx, store.LockUnattended, 0)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return jobs.Later(workerWait)
+	}
+	defer lock.Release(ctx)
+	room, err := outbox.AdminRoom(ctx, c.Store.DB())
+	if err != nil {
+		return err
+	}
+	return work(room)
+}
+
+// finish writes how an execution ended. The owner is told of the first failure, and of no other until an execution succeeds.
+func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID int64, state store.RunState, note string, out *uuid.UUID) error {
+	first, err := store.EndRun(ctx, tx, runID, state, note, out)
+	if err != nil || !first {
+		return err
+	}
+	if state != store.RunFailed {
+		return store.WorkingSchedule(ctx, tx, s.ID)
+	}
+	if err := store.GiveUpTask(ctx, tx, taskKey(runID), note); err != nil {
+		return err
+	}
+	news, err := markFailed(ctx, tx, s.ID, runID)
+	switch {
+	case err != nil:
+		return err
+	case s.Does == store.DoesHeartbeat:
+		return c.pauseHeartbeat(ctx, tx, s, note)
+	case news:
+		return c.Messenger.Failed(ctx, tx, s, note)
+	default:
+		return nil
+	}
+}
+
+// markFailed notes that a schedule failed and calls the webhooks for it. news says that the execution before succeeded.
+func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID int64) (news bool, err error) {
+	if err := jobs.Emit(ctx, tx, store.HookCronFail, strconv.FormatInt(runID, 10)); err != nil {
+		return false, err
+	}
+	return store.FailSchedule(ctx, tx, scheduleID)
+}
+
+// pauseHeartbeat pauses a heartbeat that failed several times in a row: each failure may cost money.
+func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
+	failures, err := store.Failures(ctx, tx, s.ID)
+	if err != nil || failures < maxHeartbeatFailures || s.PausedAt != nil {
+		return err
+	}
+	if err := store.PauseSchedule(ctx, tx, s.ID, c.Now()); err != nil {
+		return err
+	}
+	return c.Messenger.HeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
+}
+
+// NotDelivered marks the execution that sent a message as failed, because the message did not arrive. It does nothing when no
+// schedule sent the message. The caller tells the owner.
+func NotDelivered(ctx context.Context, tx store.Tx, o store.Out) error {
+	run, err := store.NotArrived(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = markFailed(ctx, tx, run.ScheduleID, run.ID)
+	return err
+}

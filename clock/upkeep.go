@@ -1,0 +1,139 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"multis/jobs"
+	"multis/schedule"
+	"multis/store"
+)
+
+// maxOwnSchedules limits how many schedules of multis' own are looked at.
+const maxOwnSchedules = 200
+
+// Upkeep is maintenance that multis does by a schedule of its own. The owner can start it by hand.
+type Upkeep struct {
+	Name    string // one word, which never changes
+	Summary string // for the owner, in half a sentence
+	Cron    string
+	AtStart bool // it is also done whenever multis starts
+	// Run does the work and returns a note for its history. It may be called again at any time.
+	Run func(ctx context.Context) (note string, err error)
+}
+
+// Heartbeat is when an agent checks whether anything needs the owner.
+type Heartbeat struct {
+	Agent string // empty for multis itself
+	Cron  string
+}
+
+// Prepare brings multis' own schedules up to date with Upkeep and Heartbeats, pauses those of former operators, and starts the
+// upkeep of the start. It is called before the jobs start.
+func (c *Clock) Prepare(ctx context.Context) error {
+	return c.Store.InTx(ctx, func(tx store.Tx) error {
+		for _, update := range []func(context.Context, store.Tx) error{c.updateUpkeep, c.updateHeartbeats, c.takeOver, c.startUpkeep} {
+			if err := update(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Clock) updateUpkeep(ctx context.Context, tx store.Tx) error {
+	var own []store.Schedule
+	for _, u := range c.Upkeep {
+		own = append(own, store.Schedule{Spec: u.Cron, Does: store.DoesUpkeep, Body: u.Name, CatchUp: store.CatchOnce})
+	}
+	return c.updateOwn(ctx, tx, store.DoesUpkeep, own)
+}
+
+func (c *Clock) updateHeartbeats(ctx context.Context, tx store.Tx) error {
+	var own []store.Schedule
+	for _, h := range c.Heartbeats { // the next one finds what a missed one would have found
+		own = append(own, store.Schedule{Spec: h.Cron, Does: store.DoesHeartbeat, Body: h.Agent, CatchUp: store.CatchSkip})
+	}
+	return c.updateOwn(ctx, tx, store.DoesHeartbeat, own)
+}
+
+// updateOwn writes multis' own schedules of one action and deletes all others of that action. Their jobs are inserted when the
+// jobs start.
+func (c *Clock) updateOwn(ctx context.Context, tx store.Tx, action store.Does, own []store.Schedule) error {
+	names := make([]string, len(own))
+	for i, s := range own {
+		names[i] = s.Body
+	}
+	if err := store.DropOwnSchedules(ctx, tx, action, names); err != nil {
+		return err
+	}
+	for _, s := range own {
+		s.Kind, s.Zone = string(schedule.Cron), c.Zone.String()
+		plan, err := Plan(s)
+		if err != nil {
+			return err
+		}
+		next := plan.Next(c.Now())
+		s.NextAt = &next
+		if err := store.EnsureSchedule(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOver pauses the schedules of people who are no operators any more, makes them the owner's, and says so. It says so once,
+// because the owner's are not taken over again.
+func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
+	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {
+		return nil // without an admin room nobody has set any
+	} else if err != nil {
+		return err
+	}
+	paused, err := store.TakeOver(ctx, tx, c.Owner, c.Operators, c.Now())
+	if err != nil || len(paused) == 0 {
+		return err
+	}
+	return c.Messenger.TakenOver(ctx, tx, paused)
+}
+
+// startUpkeep starts the upkeep that is done at each start.
+func (c *Clock) startUpkeep(ctx context.Context, tx store.Tx) error {
+	own, err := store.ListSchedules(ctx, tx, true, maxOwnSchedules)
+	if err != nil {
+		return err
+	}
+	for _, s := range own {
+		if u, found := c.upkeepNamed(s.Body); !found || !u.AtStart {
+			continue
+		}
+		if err := c.RunNow(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UpkeepSummary returns what an upkeep does; empty when there is none of that name.
+func (c *Clock) UpkeepSummary(name string) string {
+	u, _ := c.upkeepNamed(name)
+	return u.Summary
+}
+
+func (c *Clock) upkeepNamed(name string) (u Upkeep, found bool) {
+	i := slices.IndexFunc(c.Upkeep, func(u Upkeep) bool { return u.Name == name })
+	if i < 0 {
+		return Upkeep{}, false
+	}
+	return c.Upkeep[i], true
+}
+
+func (c *Clock) doUpkeep(ctx context.Context, name string) (note string, err error) {
+	u, found := c.upkeepNamed(name)
+	if !found {
+		return "", jobs.Final(fmt.Errorf("there is no upkeep called %q any more", name))
+	}
+	return u.Run(ctx)
+}
