@@ -7,7 +7,7 @@ import (
 
 // ChatName is what a chat is called, and on which network it is.
 type ChatName struct {
-	ID      int64
+	ID      ChatID
 	Name    string
 	Network string // "WhatsApp"
 	Person  int64  // the same for chats that were merged; 0: merged with none

@@ -11,6 +11,9 @@ import (
 // not exist. It is a mistake of the caller; a read without a scope sees nothing and must fail.
 var ErrNoScope = errors.New("no scope: say whose data may be read")
 
+// ChatID identifies a chat: a row of chats in the database. It is an alias while the packages are converted.
+type ChatID = int64
+
 // Role is who may see a piece of data: Public, Admin, or the people of one chat.
 type Role string
 
@@ -21,7 +24,7 @@ const (
 )
 
 // UserRole is the role of the people in one chat, "user:<chat id>".
-func UserRole(chatID int64) Role { return Role("user:" + strconv.FormatInt(chatID, 10)) }
+func UserRole(chatID ChatID) Role { return Role("user:" + strconv.FormatInt(chatID, 10)) }
 
 // Valid reports whether r is Public, Admin, or the role of a chat with a positive id in its one spelling.
 func (r Role) Valid() bool {
@@ -33,7 +36,7 @@ func (r Role) Valid() bool {
 }
 
 // Chat is the chat whose people r stands for; false if it does not stand for those of one.
-func (r Role) Chat() (int64, bool) {
+func (r Role) Chat() (ChatID, bool) {
 	digits, found := strings.CutPrefix(string(r), "user:")
 	if !found {
 		return 0, false
@@ -50,7 +53,7 @@ type Scope struct {
 
 // ContactScope is what a contact may see: public data and the contact's own chats. Without a chat, or with one that cannot
 // exist, it is the zero scope.
-func ContactScope(chatIDs ...int64) Scope {
+func ContactScope(chatIDs ...ChatID) Scope {
 	if len(chatIDs) == 0 {
 		return Scope{}
 	}
@@ -62,11 +65,11 @@ func PublicScope() Scope { return newScope([]Role{Public}, nil) }
 
 // OwnerScope is what the owner sees: public data, his own, and the chats he named. With a chat that cannot exist it is the
 // zero scope.
-func OwnerScope(alsoChats ...int64) Scope {
+func OwnerScope(alsoChats ...ChatID) Scope {
 	return newScope([]Role{Public, Admin}, alsoChats)
 }
 
-func newScope(roles []Role, chatIDs []int64) Scope {
+func newScope(roles []Role, chatIDs []ChatID) Scope {
 	for _, chatID := range chatIDs {
 		if chatID <= 0 {
 			return Scope{}
@@ -91,8 +94,8 @@ func (s Scope) Roles() []string {
 }
 
 // Chats lists the chats whose roles are in the scope.
-func (s Scope) Chats() []int64 {
-	var chats []int64
+func (s Scope) Chats() []ChatID {
+	var chats []ChatID
 	for _, role := range s.roles {
 		if chatID, of := role.Chat(); of {
 			chats = append(chats, chatID)

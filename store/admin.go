@@ -13,12 +13,12 @@ import (
 const chatsByIDSQL = "select " + chatColumns + " from chats c where c.id = any($1)"
 
 // ChatsByID returns chats by their id. Those that do not exist are missing from the map.
-func ChatsByID(ctx context.Context, db DB, ids []int64) (map[int64]Chat, error) {
+func ChatsByID(ctx context.Context, db DB, ids []ChatID) (map[ChatID]Chat, error) {
 	chats, err := collectChats(ctx, db, chatsByIDSQL, ids)
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]Chat, len(chats))
+	byID := make(map[ChatID]Chat, len(chats))
 	for _, c := range chats {
 		byID[c.ID] = c
 	}
@@ -29,26 +29,26 @@ const openCommandsSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.id < $2 and m.received_at > $3 and m.action = 'command' and m.answered_at is null order by m.id`
 
 // OpenCommands returns the commands of a chat older than message that are not carried out yet, if they came after since.
-func OpenCommands(ctx context.Context, db DB, chat, message int64, since time.Time) ([]Message, error) {
+func OpenCommands(ctx context.Context, db DB, chat ChatID, message MessageID, since time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, openCommandsSQL, chat, message, since)
 }
 
 const messageByEventSQL = "select " + messageColumns + " from messages m where m.chat_id = $1 and m.event_id = $2"
 
 // MessageByEvent returns the message of a chat that an event became, or ErrNotFound.
-func MessageByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Message, error) {
+func MessageByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, messageByEventSQL, chat, event)
 }
 
 const messagesByIDSQL = "select " + messageColumns + " from messages m where m.id = any($1)"
 
 // MessagesByID returns messages by their id. Those that do not exist any more are missing from the map.
-func MessagesByID(ctx context.Context, db DB, ids []int64) (map[int64]Message, error) {
+func MessagesByID(ctx context.Context, db DB, ids []MessageID) (map[MessageID]Message, error) {
 	messages, err := collectMessages(ctx, db, messagesByIDSQL, ids)
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]Message, len(messages))
+	byID := make(map[MessageID]Message, len(messages))
 	for _, m := range messages {
 		byID[m.ID] = m
 	}
@@ -59,7 +59,7 @@ const newestFileSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.sender = $2 and m.attachment is not null and m.received_at > $3 order by m.id desc limit 1`
 
 // NewestFile returns the newest message with a file that somebody sent to a chat after since, or ErrNotFound.
-func NewestFile(ctx context.Context, db DB, chat int64, sender id.UserID, since time.Time) (Message, error) {
+func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since time.Time) (Message, error) {
 	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
 }
 
@@ -75,7 +75,7 @@ const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and
 
 // IsAbout tells whether an event that was sent to a chat quotes messages of another, without having been asked for and without asking
 // anything itself. The empty event does not.
-func IsAbout(ctx context.Context, db DB, chat int64, event id.EventID) (bool, error) {
+func IsAbout(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for what an event quotes: %w", err)
@@ -96,10 +96,10 @@ func ClaimSetting(ctx context.Context, tx Tx, key Setting) (bool, error) {
 
 // Escalation is a chat that waits for a person.
 type Escalation struct {
-	ChatID   int64
+	ChatID   ChatID
 	Why      string
 	OpenedAt time.Time
-	RestsOn  []int64 // the messages whose words may be in Why
+	RestsOn  []MessageID // the messages whose words may be in Why
 }
 
 const escalationsSQL = "select chat_id, why, opened_at, rests_on from escalations where closed_at is null order by opened_at, id"

@@ -12,7 +12,7 @@ const PlanCall = "plan"
 // Approval is a tool call that waits, or waited, for a person.
 type Approval struct {
 	ID        int64
-	TaskID    int64
+	TaskID    TaskID
 	CallID    string
 	Tool      string
 	Arguments string
@@ -34,7 +34,7 @@ func OpenApproval(ctx context.Context, db DB, a Approval) (Approval, error) {
 const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
 
 // ApprovalOf returns what a person said to a call, or ErrNotFound when nobody was asked.
-func ApprovalOf(ctx context.Context, db DB, task int64, call string) (Approval, error) {
+func ApprovalOf(ctx context.Context, db DB, task TaskID, call string) (Approval, error) {
 	return one[Approval](ctx, db, "approval", approvalSQL, task, call)
 }
 
@@ -48,8 +48,8 @@ func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) 
 const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"
 
 // Decide stores what a person said to a call and returns its task. ErrNotFound: too late, or said before.
-func Decide(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (int64, error) {
-	var task int64
+func Decide(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (TaskID, error) {
+	var task TaskID
 	if err := tx.QueryRow(ctx, decideSQL, approval, allowed, now).Scan(&task); err != nil {
 		return 0, fmt.Errorf("decide on a call: %w", notFound(err))
 	}

@@ -20,7 +20,7 @@ func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error)
 
 // ArchivedMessage is a message as it is searched.
 type ArchivedMessage struct {
-	ID         int64
+	ID         MessageID
 	Words      string // what is searched, as normalised words; empty for a message that is not to be found
 	Language   language.Language
 	Author     string // who said it, as normalised words
@@ -53,7 +53,7 @@ const mergeArchiveSQL = "select gin_clean_pending_list('message_index_tsv')"
 // IndexMessages makes messages searchable as given, in place of what the archive's index held of them. What is said in the
 // admin room is about searching, and not found by it.
 func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error {
-	ids := column(messages, func(m ArchivedMessage) int64 { return m.ID })
+	ids := column(messages, func(m ArchivedMessage) MessageID { return m.ID })
 	if err := exec(ctx, tx, "unindex messages", unindexMessagesSQL, ids); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and
 
 // ArchivedTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
 // particular order. Their document is the chat, and they were indexed when they were said.
-func ArchivedTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+func ArchivedTexts(ctx context.Context, db DB, scope policy.Scope, ids []MessageID) ([]ChunkText, error) {
 	return collect[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
 }
 

@@ -65,7 +65,7 @@ func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool)
 const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
 // HandOverChat gives one chat to another bot, as its old one said itself.
-func HandOverChat(ctx context.Context, tx Tx, chat int64, oldBot, newBot id.UserID) error {
+func HandOverChat(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
 	return exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
 }
 

@@ -79,7 +79,7 @@ func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) erro
 const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
 
 // SetAside takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
-func SetAside(ctx context.Context, tx Tx, chat int64) error {
+func SetAside(ctx context.Context, tx Tx, chat ChatID) error {
 	return exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
 }
 

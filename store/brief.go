@@ -9,7 +9,7 @@ import (
 
 // Lively is a chat in which something was said, and how much.
 type Lively struct {
-	ChatID   int64
+	ChatID   ChatID
 	Messages int
 }
 
@@ -26,7 +26,7 @@ const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n,
 	order by c.kind = 'group', w.newest desc, c.id limit @limit`
 
 // LivelyChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
-func LivelyChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat int64, limit int) ([]Lively, error) {
+func LivelyChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]Lively, error) {
 	return collect[Lively](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
@@ -34,6 +34,6 @@ const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
 // SaidIn returns the newest messages of each of some chats in a stretch of time, chat by chat, oldest first.
-func SaidIn(ctx context.Context, db DB, chats []int64, from, until time.Time, each int) ([]Message, error) {
+func SaidIn(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
 	return collectMessages(ctx, db, saidInSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
 }

@@ -11,7 +11,7 @@ import (
 // Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
 type Spend struct {
 	Day      string // "2006-01-02" in the owner's time zone
-	Chat     int64  // zero: no chat, so no chat's cap
+	Chat     ChatID // zero: no chat, so no chat's cap
 	Agent    string // empty: no agent, so no agent's cap
 	Run      string // empty: no run, so no run's cap
 	Purpose  string
@@ -190,7 +190,7 @@ const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where 
 
 // Spent is what the calls of a day cost, open ones at their worst, in millionths of the currency. Chat zero means all
 // chats, and what belongs to none.
-func Spent(ctx context.Context, db DB, day string, chat int64) (int64, error) {
+func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 	p := purse{name: CapDay}
 	if chat != 0 {
 		p = purse{name: CapChat, subject: strconv.FormatInt(chat, 10)}
@@ -207,7 +207,7 @@ const taskCostSQL = `select (coalesce((select sum(coalesce(cost, reserved)) from
 
 // TaskCost is what a task's tools and the calls of a run cost so far, those without an end at their worst, in millionths of the
 // currency. An empty run has none.
-func TaskCost(ctx context.Context, db DB, task int64, run string) (int64, error) {
+func TaskCost(ctx context.Context, db DB, task TaskID, run string) (int64, error) {
 	return scalar[int64](ctx, db, "what a task cost", taskCostSQL, task, run)
 }
 
@@ -239,7 +239,7 @@ func UsageOn(ctx context.Context, db DB, day string) ([]Usage, error) {
 
 // ChatUsage is what the calls for one chat cost in a day.
 type ChatUsage struct {
-	Chat   int64
+	Chat   ChatID
 	Name   string // of the chat, "" when it is gone
 	Amount int64  // millionths of the currency, open calls at their worst
 	Calls  int

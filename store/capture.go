@@ -10,9 +10,9 @@ import (
 
 // Memory is how far a chat is remembered.
 type Memory struct {
-	ChatID     int64
+	ChatID     ChatID
 	Fresh      int // messages since the last capture
-	CapturedTo int64
+	CapturedTo MessageID
 	// WindowFrom is where the conversation that is still at hand begins; nil: at its beginning.
 	WindowFrom *time.Time
 }
@@ -41,12 +41,12 @@ func IsCommand(body string) bool {
 const memorySQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"
 
 // MemoryOf returns how far a chat is remembered, or ErrNotFound when nothing of it is.
-func MemoryOf(ctx context.Context, db DB, chat int64) (Memory, error) {
+func MemoryOf(ctx context.Context, db DB, chat ChatID) (Memory, error) {
 	return one[Memory](ctx, db, "memory", memorySQL, chat)
 }
 
 // HoldMemory is MemoryOf that keeps other captures of the chat out until the transaction ends.
-func HoldMemory(ctx context.Context, tx Tx, chat int64) (Memory, error) {
+func HoldMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
 	return one[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
 }
 
@@ -54,8 +54,8 @@ const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id
 	where m.fresh >= $2 and (m.fresh >= $1 or m.fresh_at < $3) and m.retry_at <= now() order by m.fresh_at limit $4`
 
 // DueCaptures lists the chats with threshold new messages, or with minimum ones and none since quiet.
-func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]int64, error) {
-	return scalars[int64](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
+func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]ChatID, error) {
+	return scalars[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
 }
 
 // saidSQL is fresh for messages that are stored: what people said when it was stored, and nothing that was old by then.
@@ -68,7 +68,7 @@ const uncapturedSQL = "select * from (select " + messageColumns + " from message
 
 // Uncaptured returns what people said in a chat after a message, the newest limit of it, the oldest first. What the assistant
 // said is not among it, and neither are commands.
-func Uncaptured(ctx context.Context, db DB, chat, after int64, limit int) ([]Message, error) {
+func Uncaptured(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, uncapturedSQL, chat, after, limit)
 }
 
@@ -79,14 +79,14 @@ const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retr
 	where chat_id = $1`
 
 // Captured notes that a chat was looked at up to a message. Its window is cut to the last keep messages before that.
-func Captured(ctx context.Context, tx Tx, chat, message int64, keep int) error {
+func Captured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
 }
 
 const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
 
 // CaptureFailed keeps a chat from being looked at again too soon.
-func CaptureFailed(ctx context.Context, tx Tx, chat int64) error {
+func CaptureFailed(ctx context.Context, tx Tx, chat ChatID) error {
 	return exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
 }
 

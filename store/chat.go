@@ -14,7 +14,7 @@ import (
 
 // Chat is one conversation. Its identity is the bridge channel; the room is where it is today.
 type Chat struct {
-	ID        int64
+	ID        ChatID
 	Protocol  string
 	ChannelID string
 	Receiver  string
@@ -120,7 +120,7 @@ func HoldChats(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Cha
 const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
 
 // HoldChat is ChatByID for a transaction that will change the chat.
-func HoldChat(ctx context.Context, tx Tx, chat int64) (Chat, error) {
+func HoldChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, holdChatSQL, chat)
 }
 
@@ -146,12 +146,12 @@ func chatsByRoom(ctx context.Context, db DB, sql string, rooms []id.RoomID) (map
 const chatByIDSQL = "select " + chatColumns + " from chats c where c.id = $1"
 
 // ChatByID returns one chat, or ErrNotFound.
-func ChatByID(ctx context.Context, db DB, chat int64) (Chat, error) {
+func ChatByID(ctx context.Context, db DB, chat ChatID) (Chat, error) {
 	return oneChat(ctx, db, chatByIDSQL, chat)
 }
 
 // ShareChat is ChatByID for a transaction that must not race with a change of mode or a pause: it waits for one under way.
-func ShareChat(ctx context.Context, tx Tx, chat int64) (Chat, error) {
+func ShareChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
@@ -242,14 +242,14 @@ const setFeaturesSQL = "update chats set features = $2 where id = $1 and feature
 const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"
 
 // SetMode sets a chat's mode by hand.
-func SetMode(ctx context.Context, tx Tx, chat int64, mode policy.Mode) error {
+func SetMode(ctx context.Context, tx Tx, chat ChatID, mode policy.Mode) error {
 	return exec(ctx, tx, "set mode", setModeSQL, chat, mode)
 }
 
 const setDeliverySQL = "update chats set delivery = $2 where id = $1"
 
 // SetDelivery sets how what is said in a chat goes out.
-func SetDelivery(ctx context.Context, tx Tx, chat int64, delivery policy.Delivery) error {
+func SetDelivery(ctx context.Context, tx Tx, chat ChatID, delivery policy.Delivery) error {
 	return exec(ctx, tx, "set delivery", setDeliverySQL, chat, delivery)
 }
 
@@ -263,49 +263,49 @@ const (
 const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"
 
 // MarkEncrypted notes that a room is encrypted, which is for ever.
-func MarkEncrypted(ctx context.Context, tx Tx, chat int64) error {
+func MarkEncrypted(ctx context.Context, tx Tx, chat ChatID) error {
 	return exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
 }
 
 const closeChatSQL = "update chats set closed_why = $2 where id = $1"
 
 // CloseChat marks a chat unusable and says why; an empty reason opens it again.
-func CloseChat(ctx context.Context, tx Tx, chat int64, why string) error {
+func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 	return exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
 const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
 // OwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
-func OwnerWrote(ctx context.Context, tx Tx, chat int64, at time.Time) error {
+func OwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
 	return exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
 }
 
 const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
 
 // ContactTypes notes that somebody there is writing: a turn waits for it.
-func ContactTypes(ctx context.Context, tx Tx, chat int64, until time.Time) error {
+func ContactTypes(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
 	return exec(ctx, tx, "note typing", typingSQL, chat, until)
 }
 
 const watchesSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
 
 // OwnerWatches notes that the owner reads or writes there: a turn leaves him the time to answer.
-func OwnerWatches(ctx context.Context, tx Tx, chat int64, until time.Time) error {
+func OwnerWatches(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
 	return exec(ctx, tx, "note the owner's presence", watchesSQL, chat, until)
 }
 
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
 
 // PauseChat stops answers in a chat until then; nil resumes.
-func PauseChat(ctx context.Context, tx Tx, chat int64, until *time.Time) error {
+func PauseChat(ctx context.Context, tx Tx, chat ChatID, until *time.Time) error {
 	return exec(ctx, tx, "pause chat", pauseChatSQL, chat, until)
 }
 
 const resumeChatSQL = "update chats set paused_until = null, owner_last_at = null where id = $1"
 
 // ResumeChat lets the assistant answer there at once, although the owner wrote a moment ago.
-func ResumeChat(ctx context.Context, tx Tx, chat int64) error {
+func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	return exec(ctx, tx, "resume chat", resumeChatSQL, chat)
 }
 
@@ -316,14 +316,14 @@ const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
 // LockChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
-func LockChat(ctx context.Context, db DB, chat int64, by string) (Chat, error) {
+func LockChat(ctx context.Context, db DB, chat ChatID, by string) (Chat, error) {
 	return oneChat(ctx, db, lockChatSQL, chat, by, LeaseTime)
 }
 
 const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
 
 // UnlockChat gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
-func UnlockChat(ctx context.Context, db DB, chat int64, by string) (bool, error) {
+func UnlockChat(ctx context.Context, db DB, chat ChatID, by string) (bool, error) {
 	tag, err := db.Exec(ctx, unlockChatSQL, chat, by)
 	if err != nil {
 		return false, fmt.Errorf("unlock chat: %w", err)
@@ -353,6 +353,6 @@ func SetSpace(ctx context.Context, tx Tx, space id.RoomID, rooms []id.RoomID) er
 const setAgentSQL = "update chats set agent = $2 where id = $1"
 
 // SetAgent says who answers in a chat; empty leaves it to the routing.
-func SetAgent(ctx context.Context, tx Tx, chat int64, agent string) error {
+func SetAgent(ctx context.Context, tx Tx, chat ChatID, agent string) error {
 	return exec(ctx, tx, "set who answers", setAgentSQL, chat, agent)
 }

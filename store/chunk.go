@@ -142,8 +142,8 @@ func column[Row, T any](rows []Row, field func(Row) T) []T {
 
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
-	ID         int64
-	DocID      int64
+	ID         ChunkID
+	DocID      DocumentID
 	Ord        int
 	Role       policy.Role
 	Kind       Kind
@@ -165,12 +165,12 @@ const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_f
 const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
-func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []ChunkID) ([]ChunkText, error) {
 	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
 // PublicChunks reads chunks of public documents by id, and nothing else: it takes everybody else's rights from the transaction.
-func PublicChunks(ctx context.Context, tx Tx, ids []int64) ([]ChunkText, error) {
+func PublicChunks(ctx context.Context, tx Tx, ids []ChunkID) ([]ChunkText, error) {
 	if err := SetScope(ctx, tx, policy.PublicScope()); err != nil {
 		return nil, err
 	}
@@ -208,6 +208,6 @@ const recordAccessSQL = `with locked as (select id from chunks where id = any ($
 		activation = activation(access_count + 1, coalesce(first_accessed, now()), (now() || recent_accesses)[1:8]) from locked l where c.id = l.id`
 
 // RecordAccess notes that chunks were used now. Chunks that scope may not see are left alone.
-func RecordAccess(ctx context.Context, db DB, scope policy.Scope, ids []int64) error {
+func RecordAccess(ctx context.Context, db DB, scope policy.Scope, ids []ChunkID) error {
 	return exec(ctx, db, "record access", recordAccessSQL, scope.Roles(), ids)
 }

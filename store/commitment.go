@@ -21,10 +21,10 @@ const (
 
 // Commitment is something that somebody promised, or has to do.
 type Commitment struct {
-	ID        int64
-	ChatID    int64
-	NoteID    *int64
-	MessageID int64 // where it was said
+	ID        CommitmentID
+	ChatID    ChatID
+	NoteID    *NoteID
+	MessageID MessageID // where it was said
 	Who       string
 	Whom      string
 	What      string
@@ -50,7 +50,7 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 const dropPromisedSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
 // DropPromised ends what a note said to be promised, because a newer note takes its place.
-func DropPromised(ctx context.Context, tx Tx, note int64) error {
+func DropPromised(ctx context.Context, tx Tx, note NoteID) error {
 	return exec(ctx, tx, "end commitments", dropPromisedSQL, note)
 }
 
@@ -58,28 +58,28 @@ const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c 
 	order by coalesce(c.snoozed_to, c.due_at) nulls last, c.id limit @limit`
 
 // OpenCommitments returns what is promised and not done in some chats, or in all for nil, what comes first at the head.
-func OpenCommitments(ctx context.Context, db DB, chats []int64, limit int) ([]Commitment, error) {
+func OpenCommitments(ctx context.Context, db DB, chats []ChatID, limit int) ([]Commitment, error) {
 	return collect[Commitment](ctx, db, "commitments", openCommitmentsSQL, pgx.NamedArgs{"chats": chats, "limit": limit})
 }
 
 const commitmentByIDSQL = "select " + commitmentColumns + " from commitments c where c.id = $1"
 
 // CommitmentByID returns one promise, or ErrNotFound.
-func CommitmentByID(ctx context.Context, db DB, commitment int64) (Commitment, error) {
+func CommitmentByID(ctx context.Context, db DB, commitment CommitmentID) (Commitment, error) {
 	return one[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
 }
 
 const commitmentByEventSQL = "select " + commitmentColumns + ` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
 
 // CommitmentByEvent returns the promise that an event of a chat shows, or ErrNotFound.
-func CommitmentByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Commitment, error) {
+func CommitmentByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Commitment, error) {
 	return one[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
 }
 
 const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, nudged_at = case when $3::timestamptz is null then nudged_at end where id = $1"
 
 // SetCommitment changes how far a promise is; a time puts it off until then.
-func SetCommitment(ctx context.Context, tx Tx, commitment int64, state CommitmentState, snoozed *time.Time) error {
+func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state CommitmentState, snoozed *time.Time) error {
 	return exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
@@ -95,13 +95,13 @@ func Unnudged(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Co
 const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
 // Nudged notes that the owner was reminded of a promise, and by what.
-func Nudged(ctx context.Context, tx Tx, commitment int64, at time.Time, out uuid.UUID) error {
+func Nudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
 	return exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
 }
 
 const shownSQL = "update commitments set shown_in = $2 where id = $1"
 
 // ShownIn notes what shows a promise by itself.
-func ShownIn(ctx context.Context, tx Tx, commitment int64, out uuid.UUID) error {
+func ShownIn(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
 	return exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
 }

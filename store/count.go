@@ -31,7 +31,7 @@ const putOffSQL = "insert into uncounted (doc_id) values ($1)"
 
 // count adds a document as it stands to the sizes, and to what waits to be counted. When much waits, all of it is counted
 // first, while others go on writing.
-func count(ctx context.Context, tx Tx, docID int64) error {
+func count(ctx context.Context, tx Tx, docID DocumentID) error {
 	if err := exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 	if err := lockCorpus(ctx, tx); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, []int64{docID}, 1); err != nil || len(bigger) == 0 {
+	if err := size(ctx, tx, []DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
 		return err
 	}
 	return exec(ctx, tx, "note which roles are counted", countedSQL, bigger)
@@ -57,7 +57,7 @@ func count(ctx context.Context, tx Tx, docID int64) error {
 const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
 
 // uncount takes documents as they stand out of the counts.
-func uncount(ctx context.Context, tx Tx, docs ...int64) error {
+func uncount(ctx context.Context, tx Tx, docs ...DocumentID) error {
 	if err := exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func uncount(ctx context.Context, tx Tx, docs ...int64) error {
 	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
 }
 
-func size(ctx context.Context, tx Tx, docs []int64, sign int) error {
+func size(ctx context.Context, tx Tx, docs []DocumentID, sign int) error {
 	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ const countedSQL = "update corpus_stats set counted = true where role = any ($1)
 
 // countAll counts what waits to be counted, and roles that have become big, which it returns. The transaction must hold the
 // lock of the counts.
-func countAll(ctx context.Context, tx Tx, docID int64) (bigger []string, err error) {
-	docs, err := scalars[int64](ctx, tx, "what is not counted", takeUncountedSQL)
+func countAll(ctx context.Context, tx Tx, docID DocumentID) (bigger []string, err error) {
+	docs, err := scalars[DocumentID](ctx, tx, "what is not counted", takeUncountedSQL)
 	if err != nil {
 		return nil, err
 	}

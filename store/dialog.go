@@ -14,7 +14,7 @@ import (
 // Dialog is a question to the owner that waits for a number, a word or a reaction. It survives restarts.
 type Dialog struct {
 	ID        int64
-	ChatID    int64
+	ChatID    ChatID
 	Kind      string
 	Payload   json.RawMessage
 	OutboxID  uuid.UUID // the message that asked
@@ -38,7 +38,7 @@ func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 const recentDialogsSQL = "select " + dialogColumns + " from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
 
 // RecentDialogs returns the questions of a chat that were still open at a time, answered since or not, the newest first.
-func RecentDialogs(ctx context.Context, db DB, chat int64, since time.Time, limit int) ([]Dialog, error) {
+func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]Dialog, error) {
 	rows, err := db.Query(ctx, recentDialogsSQL, chat, since, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read dialogs: %w", err)
@@ -53,7 +53,7 @@ func RecentDialogs(ctx context.Context, db DB, chat int64, since time.Time, limi
 const dialogByEventSQL = "select " + dialogColumns + " from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2"
 
 // DialogByEvent returns the question that event asked, answered or not, or ErrNotFound.
-func DialogByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Dialog, error) {
+func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
 	rows, err := db.Query(ctx, dialogByEventSQL, chat, event)
 	if err != nil {
 		return Dialog{}, fmt.Errorf("read dialog: %w", err)

@@ -22,7 +22,7 @@ const (
 
 // Document is a file that was indexed, or the stream of conversation chunks of one chat.
 type Document struct {
-	ID      int64
+	ID      DocumentID
 	Origin  string // unique: a path, an address, or the name
 	Name    string
 	Role    policy.Role
@@ -260,14 +260,14 @@ func removeDocuments(ctx context.Context, tx Tx, origins []string) (chunks, foun
 		return 0, 0, err
 	}
 	type doc struct {
-		ID     int64
+		ID     DocumentID
 		Chunks int
 	}
 	docs, err := collect[doc](ctx, tx, "documents", documentsByOriginsSQL, origins)
 	if err != nil || len(docs) == 0 {
 		return 0, 0, err
 	}
-	ids := make([]int64, len(docs))
+	ids := make([]DocumentID, len(docs))
 	for i, d := range docs {
 		ids[i], chunks = d.ID, chunks+d.Chunks
 	}

@@ -20,7 +20,7 @@ const takeHeldEditSQL = `with held as (
 	select body, ts from held order by ts desc, id desc limit 1`
 
 // TakeHeldEdit removes the edits that came before the message they change, and returns the newest. False: there was none.
-func TakeHeldEdit(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID) (HeldEdit, bool, error) {
+func TakeHeldEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (HeldEdit, bool, error) {
 	edit, err := one[HeldEdit](ctx, tx, "held edit", takeHeldEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
 		return HeldEdit{}, false, nil

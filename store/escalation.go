@@ -16,7 +16,7 @@ const toldSQL = "select told from escalations where chat_id = $1 and closed_at i
 
 // OpenEscalation notes that a chat needs a person, and the messages whose words may be in why. first: it was not noted before; told: the
 // contact was told already.
-func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string, restsOn []int64) (first, told bool, err error) {
+func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
 	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, clean(why), noNil(restsOn))
 	if err == nil {
 		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
@@ -30,7 +30,7 @@ func OpenEscalation(ctx context.Context, tx Tx, chat, message int64, why string,
 const tellEscalationSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
 
 // ToldEscalation notes that the contact was told that a person takes over.
-func ToldEscalation(ctx context.Context, tx Tx, chat int64) error {
+func ToldEscalation(ctx context.Context, tx Tx, chat ChatID) error {
 	return exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
 }
 
@@ -38,7 +38,7 @@ const countWaitingSQL = `select count(*) from escalations e join messages f on f
 	join messages m on m.chat_id = e.chat_id and m.ts >= f.ts and m.id > f.id and m.code = $2 where e.chat_id = $1 and e.closed_at is null`
 
 // CountWaiting counts the messages that came while a chat waits for a person, by the code that they were settled with.
-func CountWaiting(ctx context.Context, db DB, chat int64, code policy.Code) (int, error) {
+func CountWaiting(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
 	return number(ctx, db, "count messages that wait", countWaitingSQL, chat, code)
 }
 
@@ -46,7 +46,7 @@ const closeEscalationSQL = "update escalations set closed_at = now() where chat_
 
 // CloseEscalation notes that a person took care of a chat at a time: what was asked later still waits. It tells whether
 // anything waited.
-func CloseEscalation(ctx context.Context, tx Tx, chat int64, at time.Time) (bool, error) {
+func CloseEscalation(ctx context.Context, tx Tx, chat ChatID, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, closeEscalationSQL, chat, at)
 	if err != nil {
 		return false, fmt.Errorf("close escalation: %w", err)

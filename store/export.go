@@ -11,13 +11,13 @@ const logOfSQL = "select " + messageColumns + ` from messages m where m.chat_id 
 	and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' order by m.ts, m.id limit $5`
 
 // LogOf reads what was said in a chat since a time, oldest first, limit messages after one of them; the zero message is before all.
-func LogOf(ctx context.Context, db DB, chat int64, since time.Time, after Message, limit int) ([]Message, error) {
+func LogOf(ctx context.Context, db DB, chat ChatID, since time.Time, after Message, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, logOfSQL, chat, since, after.At, after.ID, limit)
 }
 
 // Section is what one capture wrote, as far as it holds; or, without an id, one note written by hand.
 type Section struct {
-	ID    *int64
+	ID    *MessageID
 	At    time.Time
 	Notes []Note
 }

@@ -15,7 +15,7 @@ type WatchedFolder struct {
 	Path    string // below the documents folder
 	Role    policy.Role
 	Said    time.Time // when somebody said who may see its files
-	ChatID  int64     // where what is done is told
+	ChatID  ChatID    // where what is done is told
 	Trouble string    // why it could not be looked at, as it was told
 }
 

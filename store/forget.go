@@ -57,19 +57,19 @@ func (f Forgotten) IsZero() bool {
 
 // Doomed names what is to go.
 type Doomed struct {
-	Messages  []int64     `json:"messages,omitempty"`
-	Notes     []int64     `json:"notes,omitempty"`
-	Tasks     []int64     `json:"tasks,omitempty"`
-	Letters   []uuid.UUID `json:"letters,omitempty"`
-	Schedules []int64     `json:"schedules,omitempty"`
-	Jobs      []int64     `json:"jobs,omitempty"`      // that are over, or failed once
-	Questions []int64     `json:"questions,omitempty"` // to the owner
-	Summaries []int64     `json:"summaries,omitempty"` // of conversations, by chat
+	Messages  []MessageID  `json:"messages,omitempty"`
+	Notes     []NoteID     `json:"notes,omitempty"`
+	Tasks     []TaskID     `json:"tasks,omitempty"`
+	Letters   []uuid.UUID  `json:"letters,omitempty"`
+	Schedules []ScheduleID `json:"schedules,omitempty"`
+	Jobs      []int64      `json:"jobs,omitempty"`      // that are over, or failed once
+	Questions []int64      `json:"questions,omitempty"` // to the owner
+	Summaries []ChatID     `json:"summaries,omitempty"` // of conversations, by chat
 	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
-	Chats []int64    `json:"chats,omitempty"`
+	Chats []ChatID   `json:"chats,omitempty"`
 	event id.EventID // of multis' own, that was deleted
 	// Asked is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
-	Asked int64 `json:"asked,omitempty"`
+	Asked MessageID `json:"asked,omitempty"`
 }
 
 // Why a message is empty, as it is told.
@@ -175,7 +175,7 @@ type end struct {
 func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	var f Forgotten
 	messages := noNil(d.Messages)
-	answering, err := scalars[int64](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
+	answering, err := scalars[TaskID](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
 	if err != nil {
 		return f, err
 	}
@@ -229,14 +229,14 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 // scopeOfDoomed is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
 func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
 	type in struct {
-		Chat int64
+		Chat ChatID
 		Kind policy.Kind
 	}
 	chats, err := collect[in](ctx, db, "chats", chatsOfMessagesSQL, noNil(d.Messages), noNil(d.Chats))
 	if err != nil {
 		return policy.Scope{}, err
 	}
-	var ids []int64
+	var ids []ChatID
 	owners := len(chats) == 0
 	for _, c := range chats {
 		if c.Kind == policy.KindAdmin {
@@ -252,9 +252,9 @@ func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
 }
 
 // noNil makes an array of none, where nil would be null.
-func noNil(ids []int64) []int64 {
+func noNil[ID any](ids []ID) []ID {
 	if ids == nil {
-		return []int64{}
+		return []ID{}
 	}
 	return ids
 }
@@ -274,15 +274,15 @@ const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 an
 
 // RedactMessage empties a message, the tasks that read it and what quoted it, and what was learned from it goes; one that still waited
 // for an answer gets none. It returns what quoted it and is to be deleted from its room.
-func RedactMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, at time.Time) ([]uuid.UUID, error) {
+func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at time.Time) ([]uuid.UUID, error) {
 	if err := exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
 		return nil, err
 	}
 	d := Doomed{event: event}
-	message, err := scalar[int64](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
+	message, err := scalar[MessageID](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
 	switch {
 	case err == nil:
-		d.Messages = []int64{message}
+		d.Messages = []MessageID{message}
 	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}

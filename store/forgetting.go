@@ -29,8 +29,8 @@ const (
 type Forgetting struct {
 	ID        int64
 	Kind      ForgetKind
-	Doomed    Doomed // what is still to go
-	Command   int64  // the message that asked for it
+	Doomed    Doomed    // what is still to go
+	Command   MessageID // the message that asked for it
 	Counts    Forgotten
 	CreatedAt time.Time
 	DoneAt    *time.Time
@@ -147,8 +147,8 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 // notedFrom is a note with where it comes from.
 type notedFrom struct {
 	ID      int64
-	ChatID  int64
-	Sources []int64
+	ChatID  ChatID
+	Sources []MessageID
 }
 
 // inAnyCase is a regular expression for a text in small or capital letters, of any language: databases mostly know those of English.
@@ -179,7 +179,7 @@ func (d *Doomed) takeNotes(notes []notedFrom) {
 const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
 
 // FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
-func (s *Store) FindNote(ctx context.Context, note int64) (Doomed, error) {
+func (s *Store) FindNote(ctx context.Context, note NoteID) (Doomed, error) {
 	var d Doomed
 	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
 	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) error {
@@ -216,7 +216,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if f.Kind == ForgetErase { // also what came in while the chat was being turned off
 		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
 	}
-	messages, err := scalars[int64](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
+	messages, err := scalars[MessageID](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
 	if err != nil {
 		return gone, false, err
 	}
@@ -231,11 +231,11 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if err := SetScope(ctx, tx, scope); err != nil {
 		return gone, false, err
 	}
-	notes, err := scalars[int64](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, at)
+	notes, err := scalars[NoteID](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
 	}
-	learned, err := unlearn(ctx, tx, scope, []int64{}, noNil(notes))
+	learned, err := unlearn(ctx, tx, scope, []MessageID{}, noNil(notes))
 	if err != nil {
 		return gone, false, err
 	}
@@ -259,9 +259,9 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	return gone, false, nil
 }
 
-func unique(ids []int64) []int64 {
-	seen := make(map[int64]bool, len(ids))
-	var out []int64
+func unique[ID comparable](ids []ID) []ID {
+	seen := make(map[ID]bool, len(ids))
+	var out []ID
 	for _, id := range ids {
 		if !seen[id] {
 			seen[id] = true
@@ -281,6 +281,6 @@ func MessageAnywhere(ctx context.Context, db DB, event id.EventID) (Message, err
 const allChatsSQL = "select id from chats order by kind = 'admin', id"
 
 // AllChats lists every chat there is, the admin room last.
-func AllChats(ctx context.Context, db DB) ([]int64, error) {
-	return scalars[int64](ctx, db, "chats", allChatsSQL)
+func AllChats(ctx context.Context, db DB) ([]ChatID, error) {
+	return scalars[ChatID](ctx, db, "chats", allChatsSQL)
 }

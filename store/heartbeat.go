@@ -26,12 +26,12 @@ type Matter struct {
 	Key     string
 	Kind    MatterKind
 	Ref     int64 // the message, escalation, commitment or task
-	ChatID  int64
-	Message int64 // where it was said; zero for a task, and where it was deleted
+	ChatID  ChatID
+	Message MessageID // where it was said; zero for a task, and where it was deleted
 	EventID id.EventID
 	At      time.Time
 	Text    string
-	RestsOn []int64 // further messages whose words may be in Text
+	RestsOn []MessageID // further messages whose words may be in Text
 }
 
 // Look bounds what a look around finds.
@@ -78,7 +78,7 @@ const unansweredSQL = "select " + messageColumns + ` from messages m where m.cha
 	order by m.ts, m.id`
 
 // Unanswered returns what a contact said since anybody else last said something, and since oldest at most, oldest first.
-func Unanswered(ctx context.Context, db DB, chat int64, oldest time.Time) ([]Message, error) {
+func Unanswered(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
 
@@ -88,7 +88,7 @@ const judgedSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, 
 // Judgement is what became of a matter.
 type Judgement struct {
 	Agent, Matter string
-	ChatID        int64 // zero: none
+	ChatID        ChatID // zero: none
 	Told          bool
 	At            time.Time
 }

@@ -16,7 +16,7 @@ const touchChatSQL = "update chats set last_message_at = greatest(last_message_a
 
 // ImportMessage stores a message of a file, unless it is there: under its key, or because it came through a bridge as well.
 func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
-	rows, err := scalars[int64](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
+	rows, err := scalars[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": clean(m.Sender.String()), "body": clean(m.Body), "at": m.At,
 	})
 	if err != nil || len(rows) == 0 {

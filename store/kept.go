@@ -11,7 +11,7 @@ const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
 	on conflict do nothing`
 
 // KeepFile keeps the file of a message until then, unless the message was deleted. Who deletes it meanwhile waits, and takes the file along.
-func KeepFile(ctx context.Context, tx Tx, message int64, data []byte, until time.Time) error {
+func KeepFile(ctx context.Context, tx Tx, message MessageID, data []byte, until time.Time) error {
 	return exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
 }
 
@@ -26,7 +26,7 @@ func BoundFiles(ctx context.Context, db DB, most int64) error {
 const keptFileSQL = "select data from kept_files where message_id = $1"
 
 // KeptFile is the file of a message, or ErrNotFound where none is kept.
-func KeptFile(ctx context.Context, db DB, message int64) ([]byte, error) {
+func KeptFile(ctx context.Context, db DB, message MessageID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, keptFileSQL, message).Scan(&data); err != nil {
 		return nil, fmt.Errorf("read a kept file: %w", notFound(err))

@@ -16,8 +16,8 @@ import (
 
 // Message is one line of a chat, with what was decided about it.
 type Message struct {
-	ID        int64
-	ChatID    int64
+	ID        MessageID
+	ChatID    ChatID
 	EventID   id.EventID
 	Author    policy.Author
 	Sender    id.UserID
@@ -88,8 +88,8 @@ const insertMessageSQL = `with one as (
 	select id from one`
 
 // InsertMessage stores a message and returns its id.
-func InsertMessage(ctx context.Context, tx Tx, m Message) (int64, error) {
-	var row int64
+func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
+	var row MessageID
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
 		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
@@ -106,7 +106,7 @@ const editMessageSQL = `update messages set body = @body, edited_at = @at, edits
 
 // EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read, or
 // it was edited later than that already.
-func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
+func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
 	if err != nil {
 		return false, fmt.Errorf("edit message: %w", err)
@@ -114,15 +114,15 @@ func EditMessage(ctx context.Context, tx Tx, chat int64, event id.EventID, sende
 	if tag.RowsAffected() == 0 {
 		return false, nil
 	}
-	message, err := scalar[int64](ctx, tx, "edited message", messageOfEventSQL, chat, event)
+	message, err := scalar[MessageID](ctx, tx, "edited message", messageOfEventSQL, chat, event)
 	if err != nil {
 		return false, err
 	}
-	scope, err := scopeOfDoomed(ctx, tx, Doomed{Messages: []int64{message}})
+	scope, err := scopeOfDoomed(ctx, tx, Doomed{Messages: []MessageID{message}})
 	if err != nil {
 		return false, err
 	}
-	_, err = unlearn(ctx, tx, scope, []int64{message}, []int64{})
+	_, err = unlearn(ctx, tx, scope, []MessageID{message}, []NoteID{})
 	return true, err
 }
 
@@ -130,21 +130,21 @@ const waitingEventSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
 
 // WaitingEvent returns the message of an event that a turn has still to answer, or ErrNotFound.
-func WaitingEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Message, error) {
+func WaitingEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, waitingEventSQL, chat, event)
 }
 
 const readmitSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
 
 // Readmit replaces what was decided about a message that still waits.
-func Readmit(ctx context.Context, tx Tx, message int64, d policy.Admission) error {
+func Readmit(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
 	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"
 
 // MessageByID returns one message, or ErrNotFound.
-func MessageByID(ctx context.Context, db DB, message int64) (Message, error) {
+func MessageByID(ctx context.Context, db DB, message MessageID) (Message, error) {
 	return oneMessage(ctx, db, messageByIDSQL, message)
 }
 
@@ -152,14 +152,14 @@ const waitingSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
 
 // Waiting returns the messages of a chat that a turn has to answer, oldest first.
-func Waiting(ctx context.Context, db DB, chat int64) ([]Message, error) {
+func Waiting(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
 	return collectMessages(ctx, db, waitingSQL, chat)
 }
 
 const holdMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
 
 // HoldMessages reads messages as they are now and keeps others from changing them until the transaction ends.
-func HoldMessages(ctx context.Context, tx Tx, messages []int64) ([]Message, error) {
+func HoldMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
 	return collectMessages(ctx, tx, holdMessagesSQL, messages)
 }
 
@@ -167,7 +167,7 @@ const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox,
 	where id = any(@ids) and answered_at is null`
 
 // Settle notes what a turn or command made of messages: the reply it queued, or nil, and why. It returns how many were still open.
-func Settle(ctx context.Context, tx Tx, messages []int64, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
+func Settle(ctx context.Context, tx Tx, messages []MessageID, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
 	tag, err := tx.Exec(ctx, settleSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
 	if err != nil {
 		return 0, fmt.Errorf("settle messages: %w", err)
@@ -180,7 +180,7 @@ const explainSQL = "select " + messageColumns + ` from messages m join chats c o
 	order by m.ts desc, m.id desc limit @limit`
 
 // Explained returns the newest messages of contacts with what was decided about them, newest first. Zero chat and empty event mean any.
-func Explained(ctx context.Context, db DB, chat int64, event id.EventID, limit int) ([]Message, error) {
+func Explained(ctx context.Context, db DB, chat ChatID, event id.EventID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
@@ -189,7 +189,7 @@ const countContactSQL = `select coalesce(sum(n) filter (where at > $3::timestamp
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
 // CountContact counts what one sender wrote and edited in a chat since two instants. All edits of a message count as of the last one.
-func CountContact(ctx context.Context, db DB, chat int64, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
+func CountContact(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
@@ -199,7 +199,7 @@ func CountContact(ctx context.Context, db DB, chat int64, sender id.UserID, minu
 const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
 
 // Flooded tells whether the last that was noted of a sender is that he wrote too much.
-func Flooded(ctx context.Context, db DB, chat int64, sender id.UserID) (bool, error) {
+func Flooded(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a flood: %w", err)
@@ -209,7 +209,7 @@ func Flooded(ctx context.Context, db DB, chat int64, sender id.UserID) (bool, er
 
 // StaleChat is how many messages of one chat came too late for an answer.
 type StaleChat struct {
-	ChatID   int64
+	ChatID   ChatID
 	Name     string
 	Protocol string
 	Messages int
@@ -256,12 +256,12 @@ func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Mes
 const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
 
 // ParkedBySession returns the messages that wait for the key of a session.
-func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]int64, error) {
+func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]MessageID, error) {
 	rows, err := db.Query(ctx, parkedSQL, session)
 	if err != nil {
 		return nil, fmt.Errorf("look for encrypted messages: %w", err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[MessageID])
 	if err != nil {
 		return nil, fmt.Errorf("look for encrypted messages: %w", err)
 	}
@@ -272,15 +272,15 @@ const parkedWithKeySQL = `select m.id from messages m join matrix.crypto_megolm_
 	where m.parked is not null and m.redacted_at is null and k.session is not null and k.account_id = any($1) order by m.id limit $2`
 
 // ParkedWithKey returns messages that wait for a key which one of the devices has.
-func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]int64, error) {
-	return scalars[int64](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
+func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]MessageID, error) {
+	return scalars[MessageID](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
 }
 
 const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
 	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
 
 // FirstOfSession tells whether no older row waits for the same key as a message does.
-func FirstOfSession(ctx context.Context, db DB, message int64) (bool, error) {
+func FirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
 	return scalar[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
 }
 
@@ -288,12 +288,12 @@ const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is no
 	group by m.chat_id, m.parked->>'session_id' order by 1 desc limit $1`
 
 // ParkedSessions returns one message for each key that is waited for, the newest keys first.
-func ParkedSessions(ctx context.Context, db DB, limit int) ([]int64, error) {
+func ParkedSessions(ctx context.Context, db DB, limit int) ([]MessageID, error) {
 	rows, err := db.Query(ctx, parkedSessionsSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("look for keys that did not come: %w", err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[MessageID])
 	if err != nil {
 		return nil, fmt.Errorf("look for keys that did not come: %w", err)
 	}
@@ -305,7 +305,7 @@ const unreadableSQL = `select distinct on (m.chat_id) m.chat_id, m.reason, count
 
 // Unreadable is a chat with messages that cannot be read, and why the newest of them cannot.
 type Unreadable struct {
-	ChatID   int64
+	ChatID   ChatID
 	Why      string
 	Messages int
 }
@@ -318,7 +318,7 @@ func UnreadableChats(ctx context.Context, db DB) ([]Unreadable, error) {
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
 // TakeParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
-func TakeParked(ctx context.Context, tx Tx, message int64) (bool, error) {
+func TakeParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
 	tag, err := tx.Exec(ctx, takeParkedSQL, message)
 	if err != nil {
 		return false, fmt.Errorf("take encrypted message: %w", err)
@@ -329,6 +329,6 @@ func TakeParked(ctx context.Context, tx Tx, message int64) (bool, error) {
 const explainParkedSQL = "update messages set reason = $2 where id = $1 and parked is not null"
 
 // ExplainParked says why a message cannot be read.
-func ExplainParked(ctx context.Context, tx Tx, message int64, why string) error {
+func ExplainParked(ctx context.Context, tx Tx, message MessageID, why string) error {
 	return exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
 }

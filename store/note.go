@@ -34,19 +34,19 @@ func (k NoteKind) Valid() bool {
 
 // Note is one thing that is known of a chat, or that the owner had remembered.
 type Note struct {
-	ID      int64
+	ID      NoteID
 	Role    policy.Role
-	ChatID  int64
+	ChatID  ChatID
 	Section *int64 // the capture it came with; nil for one written by hand
 	Kind    NoteKind
 	Subject string // folded; empty if it is about nothing that can change
 	Body    string
-	Was     string  // what it took the place of
-	Sources []int64 // the messages it was learned from
+	Was     string      // what it took the place of
+	Sources []MessageID // the messages it was learned from
 	// ValidFrom and ValidTo say when it was so. A nil ValidTo means that it still is.
 	ValidFrom    time.Time
 	ValidTo      *time.Time
-	SupersededBy *int64
+	SupersededBy *NoteID
 	PrunedAt     *time.Time
 	CreatedAt    time.Time // when it was learned
 }
@@ -72,8 +72,8 @@ func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Not
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
 // ChatOfSection is the chat that a capture was of, or ErrNotFound.
-func ChatOfSection(ctx context.Context, db DB, section int64) (int64, error) {
-	return scalar[int64](ctx, db, "chat of a section", chatOfSectionSQL, section)
+func ChatOfSection(ctx context.Context, db DB, section int64) (ChatID, error) {
+	return scalar[ChatID](ctx, db, "chat of a section", chatOfSectionSQL, section)
 }
 
 const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
@@ -87,11 +87,11 @@ const insertNoteSQL = `insert into notes (role, chat_id, section_id, kind, subje
 	values (@role, @chat, @section, @kind, @subject, @body, @was, @sources, @from, @to, @by) returning id`
 
 // InsertNote writes a note and returns its id.
-func InsertNote(ctx context.Context, tx Tx, n Note) (int64, error) {
+func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 	if n.Sources == nil {
-		n.Sources = []int64{}
+		n.Sources = []MessageID{}
 	}
-	return scalar[int64](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
+	return scalar[NoteID](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
 		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": clean(n.Subject), "body": clean(n.Body), "was": clean(n.Was),
 		"sources": n.Sources, "from": n.ValidFrom, "to": n.ValidTo, "by": n.SupersededBy,
 	})
@@ -100,14 +100,14 @@ func InsertNote(ctx context.Context, tx Tx, n Note) (int64, error) {
 const supersedeNoteSQL = "update notes set valid_to = $2, superseded_by = $3 where id = $1 and valid_to is null"
 
 // SupersedeNote ends a note because a newer one about the same takes its place.
-func SupersedeNote(ctx context.Context, tx Tx, old int64, at time.Time, by int64) error {
+func SupersedeNote(ctx context.Context, tx Tx, old NoteID, at time.Time, by NoteID) error {
 	return exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
 }
 
 const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
 
 // MergeNote notes that something known was said again.
-func MergeNote(ctx context.Context, tx Tx, note int64, sources []int64) error {
+func MergeNote(ctx context.Context, tx Tx, note NoteID, sources []MessageID) error {
 	return exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
 }
 
@@ -115,7 +115,7 @@ const insertSectionSQL = `insert into note_sections (chat_id, role, last_message
 	on conflict (chat_id, last_message) do update set role = excluded.role returning id`
 
 // InsertSection begins what a capture writes. When a chat is captured anew, it goes on with what the last one up to there wrote.
-func InsertSection(ctx context.Context, tx Tx, chat int64, role policy.Role, lastMessage int64) (int64, error) {
+func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, lastMessage MessageID) (int64, error) {
 	return scalar[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
 }
 
@@ -131,9 +131,12 @@ const messagesBehindSQL = `select d.id, m from documents d join notes n on n.sec
 	union select d.id, m from documents d join notes n on n.section_id is null and n.id = substring(d.origin from '^memory:note:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)`
 
 // MessagesBehind returns, by document, the messages that its notes were learned from.
-func MessagesBehind(ctx context.Context, tx Tx, docs []int64) (map[int64][]int64, error) {
-	rows, err := collect[struct{ Document, Message int64 }](ctx, tx, "sources of notes", messagesBehindSQL, docs)
-	behind := make(map[int64][]int64)
+func MessagesBehind(ctx context.Context, tx Tx, docs []DocumentID) (map[DocumentID][]MessageID, error) {
+	rows, err := collect[struct {
+		Document DocumentID
+		Message  MessageID
+	}](ctx, tx, "sources of notes", messagesBehindSQL, docs)
+	behind := make(map[DocumentID][]MessageID)
 	for _, r := range rows {
 		behind[r.Document] = append(behind[r.Document], r.Message)
 	}

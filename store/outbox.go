@@ -37,7 +37,7 @@ type Span struct {
 type Out struct {
 	ID        uuid.UUID
 	Seq       int64
-	ChatID    int64
+	ChatID    ChatID
 	SendAs    policy.SendAs
 	Purpose   policy.Purpose
 	EventType string
@@ -48,7 +48,7 @@ type Out struct {
 	// Addressed: the assistant was called by name, which is what allows an answer in a personal chat.
 	Addressed bool
 	// About are the messages that the event quotes.
-	About       []int64
+	About       []MessageID
 	State       OutState
 	RoomID      id.RoomID
 	EventID     *id.EventID
@@ -59,7 +59,7 @@ type Out struct {
 	// PartOf is the first row of a letter that takes several; nil for one that is whole.
 	PartOf *uuid.UUID
 	// RestsOn are the messages whose words may be in the event, quoted or not.
-	RestsOn []int64
+	RestsOn []MessageID
 	// Replaces is the message that was shown while it was made; empty for none.
 	Replaces id.EventID
 }
@@ -110,14 +110,14 @@ const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', sp
 
 // EmptyAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
 // rows: what was or is just being sent of them is to be deleted too. One that still waits is dropped when its turn comes.
-func EmptyAnswers(ctx context.Context, tx Tx, chat int64, event id.EventID) ([]uuid.UUID, error) {
+func EmptyAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
 	return scalars[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
 }
 
 const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
 
 // ReaddressOut has a row that waits go to another chat, behind what waits there, as an event of its own.
-func ReaddressOut(ctx context.Context, tx Tx, out uuid.UUID, chat int64, content json.RawMessage) error {
+func ReaddressOut(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
 	return exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
 }
 
@@ -230,7 +230,7 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 const countOutSQL = "select " + countOutColumns
 
 // CountOut counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
-func CountOut(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
+func CountOut(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}
@@ -240,7 +240,7 @@ func CountOut(ctx context.Context, db DB, chat int64, minute, day time.Time, exc
 const greetedSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
 
 // SentSince tells whether an event of that kind went to the chat since then.
-func SentSince(ctx context.Context, db DB, chat int64, purpose policy.Purpose, since time.Time) (bool, error) {
+func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, greetedSQL, chat, purpose, since).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for sent events: %w", err)
@@ -259,7 +259,7 @@ const unfinishedSQL = `select exists (select from messages where chat_id = $1 an
 
 // Unfinished tells whether a chat has commands that are not answered, answers that are not sent, or documents that are not read or put
 // together. tasks tells also of what runs meanwhile: tasks, and what came by the clock.
-func Unfinished(ctx context.Context, db DB, chat int64, tasks bool) (bool, error) {
+func Unfinished(ctx context.Context, db DB, chat ChatID, tasks bool) (bool, error) {
 	var open bool
 	if err := db.QueryRow(ctx, unfinishedSQL, chat, tasks).Scan(&open); err != nil {
 		return false, fmt.Errorf("look for unfinished work: %w", err)

@@ -84,8 +84,8 @@ type PassageQuery struct {
 
 // Passage is a candidate, or one of the two before or after one, and how often each term stands in it.
 type Passage struct {
-	ID          int64
-	DocID       int64
+	ID          ChunkID
+	DocID       DocumentID
 	Ord         int
 	Kind        Kind
 	Language    language.Language

@@ -8,22 +8,22 @@ import (
 const linkedChatsSQL = `select c.id from chats c join chats p on p.id = $1 where c.id = p.id or c.person = p.person order by c.id`
 
 // LinkedChats lists the chats of the person that a chat is with, as the owner merged them: the chat itself, and others.
-func LinkedChats(ctx context.Context, db DB, chat int64) ([]int64, error) {
-	return scalars[int64](ctx, db, "chats of a person", linkedChatsSQL, chat)
+func LinkedChats(ctx context.Context, db DB, chat ChatID) ([]ChatID, error) {
+	return scalars[ChatID](ctx, db, "chats of a person", linkedChatsSQL, chat)
 }
 
 const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
 	where c.id = p.id or c.person = p.person or (c.kind = 'dm' and c.contact <> '' and c.contact = p.contact) order by c.id`
 
 // ChatsOfPerson lists all that is known to be of the person that a chat is with: chats that were merged, and those of the same contact.
-func ChatsOfPerson(ctx context.Context, db DB, chat int64) ([]Chat, error) {
+func ChatsOfPerson(ctx context.Context, db DB, chat ChatID) ([]Chat, error) {
 	return collectChats(ctx, db, chatsOfPersonSQL, chat)
 }
 
 const mergeChatsSQL = `update chats set person = $2 where id = any ($1) or person in (select person from chats where id = any ($1))`
 
 // MergeChats makes chats those of one person, with all that were merged with them before.
-func MergeChats(ctx context.Context, tx Tx, chats []int64) error {
+func MergeChats(ctx context.Context, tx Tx, chats []ChatID) error {
 	return exec(ctx, tx, "merge chats", mergeChatsSQL, chats, slices.Min(chats))
 }
 
@@ -35,7 +35,7 @@ const (
 )
 
 // UnmergeChat takes a chat out of those of its person; the others stay merged.
-func UnmergeChat(ctx context.Context, tx Tx, chat int64) error {
+func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	merged, err := LinkedChats(ctx, tx, chat)
 	if err != nil {
 		return err
@@ -50,6 +50,6 @@ const saidElsewhereSQL = `select m.id from messages m where m.sender in (select 
 	and m.redacted_at is null order by m.id`
 
 // SaidElsewhere lists what the contacts of chats wrote in others.
-func SaidElsewhere(ctx context.Context, db DB, chats []int64) ([]int64, error) {
-	return scalars[int64](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
+func SaidElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
+	return scalars[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
 }

@@ -25,7 +25,7 @@ type Standing struct {
 const standingSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), ''), exists (select from settings where key = 'pause'), ` + countOutColumns
 
 // StandingOf reads how things stand for a chat, without what was sent as the row except.
-func StandingOf(ctx context.Context, db DB, chat int64, minute, day time.Time, except uuid.UUID) (Standing, error) {
+func StandingOf(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (Standing, error) {
 	return one[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
 }
 

@@ -39,14 +39,14 @@ const expireMessagesSQL = `with files as (select count(*) as n from kept_files w
 // looked at by ExpireRest, when the messages are gone.
 func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
 	var f Forgotten
-	messages, err := scalars[int64](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
+	messages, err := scalars[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
 	if err != nil || len(messages) == 0 {
 		return f, err
 	}
 	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {
 		return f, err
 	}
-	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []int64{}}).Scan(&f.Messages, &f.Files, &f.Letters, &f.Tasks)
+	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files, &f.Letters, &f.Tasks)
 	if err != nil {
 		return f, fmt.Errorf("delete old messages: %w", err)
 	}

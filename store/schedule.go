@@ -37,14 +37,14 @@ func (c CatchUp) Valid() bool { return c == CatchOnce || c == CatchSkip || c == 
 
 // Schedule is something that happens at a time. Its kind, specification and zone are those of package schedule.
 type Schedule struct {
-	ID           int64
+	ID           ScheduleID
 	Kind         string
 	Spec         string
 	Zone         string
 	NextAt       *time.Time // nil: nothing is to come
 	Does         Does
 	Body         string
-	ChatID       *int64 // nil: the admin room
+	ChatID       *ChatID // nil: the admin room
 	CatchUp      CatchUp
 	Keep         bool
 	PausedAt     *time.Time
@@ -78,8 +78,8 @@ const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body
 const nextScheduleSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
 // NextScheduleID takes the number of the next schedule, so that it can be told before it is written.
-func NextScheduleID(ctx context.Context, db DB) (int64, error) {
-	var n int64
+func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
+	var n ScheduleID
 	if err := db.QueryRow(ctx, nextScheduleSQL).Scan(&n); err != nil {
 		return 0, fmt.Errorf("number schedule: %w", err)
 	}
@@ -122,12 +122,12 @@ func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"
 
 // ScheduleByID returns one schedule, or ErrNotFound.
-func ScheduleByID(ctx context.Context, db DB, schedule int64) (Schedule, error) {
+func ScheduleByID(ctx context.Context, db DB, schedule ScheduleID) (Schedule, error) {
 	return one[Schedule](ctx, db, "schedule", scheduleByIDSQL, schedule)
 }
 
 // LockSchedule is ScheduleByID that keeps others from changing it until the transaction ends.
-func LockSchedule(ctx context.Context, tx Tx, schedule int64) (Schedule, error) {
+func LockSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (Schedule, error) {
 	return one[Schedule](ctx, tx, "schedule", scheduleByIDSQL+" for update", schedule)
 }
 
@@ -152,14 +152,14 @@ func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
 
 // MoveSchedule sets when a schedule comes next; nil: never.
-func MoveSchedule(ctx context.Context, tx Tx, schedule int64, next *time.Time) error {
+func MoveSchedule(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
 	return exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
 }
 
 const deleteScheduleSQL = "delete from schedules where id = $1"
 
 // DeleteSchedule removes a schedule with its history.
-func DeleteSchedule(ctx context.Context, tx Tx, schedule int64) error {
+func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
 
@@ -167,7 +167,7 @@ const failScheduleSQL = `with before as (select id, failing_since from schedules
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
 // FailSchedule notes that a schedule does not work. True: it did until now, so it is news.
-func FailSchedule(ctx context.Context, tx Tx, schedule int64) (news bool, err error) {
+func FailSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
 	if err := tx.QueryRow(ctx, failScheduleSQL, schedule).Scan(&news); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
 	}
@@ -177,7 +177,7 @@ func FailSchedule(ctx context.Context, tx Tx, schedule int64) (news bool, err er
 const workingSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
 
 // WorkingSchedule notes that a schedule works.
-func WorkingSchedule(ctx context.Context, tx Tx, schedule int64) error {
+func WorkingSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
 
@@ -185,14 +185,14 @@ const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.
 	where s.id = $1 and r.state = 'failed' and r.ended_at >= s.failing_since`
 
 // Failures counts how often a schedule failed since it last worked, or was changed or resumed.
-func Failures(ctx context.Context, db DB, schedule int64) (int, error) {
+func Failures(ctx context.Context, db DB, schedule ScheduleID) (int, error) {
 	return number(ctx, db, "count failures", failuresSQL, schedule)
 }
 
 const pauseScheduleSQL = "update schedules set paused_at = $2 where id = $1 and paused_at is null"
 
 // PauseSchedule keeps a schedule from coming until it is resumed.
-func PauseSchedule(ctx context.Context, tx Tx, schedule int64, at time.Time) error {
+func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time) error {
 	return exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
 }
 
@@ -221,8 +221,8 @@ const (
 
 // Run is one time that came.
 type Run struct {
-	ID         int64
-	ScheduleID int64
+	ID         RunID
+	ScheduleID ScheduleID
 	DueAt      time.Time
 	State      RunState
 	Note       string
@@ -238,12 +238,12 @@ const startRunSQL = `insert into schedule_runs (schedule_id, due_at, state, star
 	on conflict (schedule_id, due_at) do nothing returning id`
 
 // StartRun writes that a time came. False: it came before.
-func StartRun(ctx context.Context, tx Tx, schedule int64, due, now time.Time) (run int64, first bool, err error) {
+func StartRun(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (run RunID, first bool, err error) {
 	rows, err := tx.Query(ctx, startRunSQL, schedule, due, now)
 	if err != nil {
 		return 0, false, fmt.Errorf("start run: %w", err)
 	}
-	runs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	runs, err := pgx.CollectRows(rows, pgx.RowTo[RunID])
 	if err != nil {
 		return 0, false, fmt.Errorf("start run: %w", err)
 	}
@@ -256,7 +256,7 @@ func StartRun(ctx context.Context, tx Tx, schedule int64, due, now time.Time) (r
 const endRunSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
 
 // EndRun writes how a run ended. False: it had ended before.
-func EndRun(ctx context.Context, tx Tx, run int64, state RunState, note string, out *uuid.UUID) (bool, error) {
+func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, out *uuid.UUID) (bool, error) {
 	tag, err := tx.Exec(ctx, endRunSQL, run, state, clean(note), out)
 	if err != nil {
 		return false, fmt.Errorf("end run: %w", err)
@@ -267,21 +267,21 @@ func EndRun(ctx context.Context, tx Tx, run int64, state RunState, note string, 
 const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
 // WorkedRun notes how long an attempt at a run took.
-func WorkedRun(ctx context.Context, db DB, run int64, took time.Duration) error {
+func WorkedRun(ctx context.Context, db DB, run RunID, took time.Duration) error {
 	return exec(ctx, db, "note time of a run", workedRunSQL, run, took)
 }
 
 const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
 
 // RunByID returns one run, or ErrNotFound.
-func RunByID(ctx context.Context, db DB, run int64) (Run, error) {
+func RunByID(ctx context.Context, db DB, run RunID) (Run, error) {
 	return one[Run](ctx, db, "run", runByIDSQL, run)
 }
 
 const scheduleOfRunSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
 
 // ScheduleOfRun returns the schedule that a run is one of, or ErrNotFound.
-func ScheduleOfRun(ctx context.Context, db DB, run int64) (Schedule, error) {
+func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
 	return one[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
 }
 
@@ -297,7 +297,7 @@ func NotArrived(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, err
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
 // RunByEvent returns the run that said event in a chat, or ErrNotFound.
-func RunByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Run, error) {
+func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run, error) {
 	return one[Run](ctx, db, "run", runByEventSQL, chat, event)
 }
 
@@ -305,14 +305,14 @@ const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox 
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
 // LastSaid returns the run that said something in a chat last, since a time, or ErrNotFound.
-func LastSaid(ctx context.Context, db DB, chat int64, since time.Time) (Run, error) {
+func LastSaid(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
 	return one[Run](ctx, db, "run", lastSaidSQL, chat, since)
 }
 
 const runsOfSQL = "select " + runColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
 
 // RunsOf returns the last runs of a schedule, the newest first.
-func RunsOf(ctx context.Context, db DB, schedule int64, limit int) ([]Run, error) {
+func RunsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Run, error) {
 	return collect[Run](ctx, db, "runs", runsOfSQL, schedule, limit)
 }
 

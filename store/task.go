@@ -37,13 +37,13 @@ func (s TaskState) Over() bool {
 
 // Task is one piece of work of a model.
 type Task struct {
-	ID        int64
-	ParentID  *int64
+	ID        TaskID
+	ParentID  *TaskID
 	Key       string
 	Kind      string
-	ChatID    int64
-	MessageID *int64
-	About     []int64
+	ChatID    ChatID
+	MessageID *MessageID
+	About     []MessageID
 	Agent     string
 	Model     string
 	State     TaskState
@@ -60,8 +60,8 @@ type Task struct {
 	StartedAt *time.Time
 	EndedAt   *time.Time
 	Tools     []string // patterns of those that may be used; nil: all that the agent has
-	Continues *int64   // the task it goes on with; nil for none
-	Target    *int64   // the chat that a message may be drafted for; nil for none
+	Continues *TaskID  // the task it goes on with; nil for none
+	Target    *ChatID  // the chat that a message may be drafted for; nil for none
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
@@ -74,7 +74,7 @@ const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, 
 // OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
 func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	if t.About == nil {
-		t.About = []int64{}
+		t.About = []MessageID{}
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
@@ -85,14 +85,14 @@ func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 const taskByIDSQL = "select " + taskColumns + " from tasks t where t.id = $1"
 
 // TaskByID returns one task, or ErrNotFound.
-func TaskByID(ctx context.Context, db DB, task int64) (Task, error) {
+func TaskByID(ctx context.Context, db DB, task TaskID) (Task, error) {
 	return one[Task](ctx, db, "task", taskByIDSQL, task)
 }
 
 const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
 
 // HoldTask is TaskByID that keeps others from changing the task until the transaction ends.
-func HoldTask(ctx context.Context, tx Tx, task int64) (Task, error) {
+func HoldTask(ctx context.Context, tx Tx, task TaskID) (Task, error) {
 	return one[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
 }
 
@@ -106,14 +106,14 @@ const threadSQL = `with recursive thread as (select id, continues from tasks whe
 	select ` + taskColumns + " from thread join tasks t using (id) order by t.id desc limit $2"
 
 // Thread is a task and those that it goes on with, the newest first, at most so many.
-func Thread(ctx context.Context, db DB, task int64, most int) ([]Task, error) {
+func Thread(ctx context.Context, db DB, task TaskID, most int) ([]Task, error) {
 	return collect[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"
 
 // Children are the tasks that one has begun, or is to begin, in their order.
-func Children(ctx context.Context, db DB, task int64) ([]Task, error) {
+func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return collect[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
@@ -121,14 +121,14 @@ const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind not in
 	and coalesce(t.finished_at, now()) > $3 order by t.id desc limit $4`
 
 // Sessions are the newest tasks of some agents for the owner, without one, that run or were over after a time.
-func Sessions(ctx context.Context, db DB, agents []string, without int64, since time.Time, most int) ([]Task, error) {
+func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
 	return collect[Task](ctx, db, "sessions", sessionsSQL, agents, without, since, most)
 }
 
 const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
 
 // BeginChild has a task begin that was pending.
-func BeginChild(ctx context.Context, tx Tx, task int64) error {
+func BeginChild(ctx context.Context, tx Tx, task TaskID) error {
 	return exec(ctx, tx, "begin a task", beginChildSQL, task)
 }
 
@@ -144,7 +144,7 @@ const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 
 	where parent_id = $1 and finished_at is null`
 
 // EndChildren asks for the end of what a task has begun. What was not begun has ended with that.
-func EndChildren(ctx context.Context, tx Tx, task int64, why string) error {
+func EndChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
 	return exec(ctx, tx, "end tasks", endChildrenSQL, task, clean(why))
 }
 
@@ -157,7 +157,7 @@ const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id
 	from unsaid u where t.id = u.task_id and t.finished_at is null and not t.forgotten`
 
 // RevisePlan adds to a plan that waits for the owner what he wants otherwise, so that it is made anew.
-func RevisePlan(ctx context.Context, tx Tx, task, message int64, wish string, now time.Time) error {
+func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish string, now time.Time) error {
 	tag, err := tx.Exec(ctx, revisePlanSQL, pgx.NamedArgs{"id": task, "message": message, "wish": clean(wish), "now": now})
 	if err != nil {
 		return fmt.Errorf("revise a plan: %w", err)
@@ -172,7 +172,7 @@ const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messag
 	where t.chat_id = $1 and (t.live_event = $2 or m.event_id = $2) order by t.id desc limit 1`
 
 // TaskByEvent returns the newest task that an event asked for or shows, or ErrNotFound.
-func TaskByEvent(ctx context.Context, db DB, chat int64, event id.EventID) (Task, error) {
+func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Task, error) {
 	return one[Task](ctx, db, "task", taskByEventSQL, chat, event)
 }
 
@@ -180,7 +180,7 @@ const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executi
 	where id = $1 and finished_at is null returning ` + taskColumns
 
 // ClaimTask begins an attempt at a task: from then on no earlier one can write. A task that is over is ErrTaskLost.
-func ClaimTask(ctx context.Context, db DB, task int64) (Task, error) {
+func ClaimTask(ctx context.Context, db DB, task TaskID) (Task, error) {
 	t, err := one[Task](ctx, db, "task", claimTaskSQL, task)
 	if errors.Is(err, ErrNotFound) {
 		return Task{}, ErrTaskLost
@@ -194,7 +194,7 @@ const requestTaskSQL = `with gone as (select exists (select from messages where 
 
 // SetTaskRequest stores what the model is first asked, and the messages that stand in it. forgotten says that one of them was deleted
 // meanwhile: then nothing is stored, and the model must not be asked.
-func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []int64) (forgotten bool, err error) {
+func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
 	forgotten, err = scalar[bool](ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": noNil(about)})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
@@ -221,8 +221,8 @@ const endTaskSQL = `update tasks set state = @state, answer = case when forgotte
 
 // Ended is a task at its end.
 type Ended struct {
-	RestsOn   []int64 // all messages whose words may be in what it came to
-	Forgotten bool    // one of them was deleted: what it came to must not be said
+	RestsOn   []MessageID // all messages whose words may be in what it came to
+	Forgotten bool        // one of them was deleted: what it came to must not be said
 }
 
 // EndTask notes a task's end, in the transaction that says what it came to.
@@ -247,14 +247,14 @@ const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_
 	update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning ` + taskColumns
 
 // StopTask asks for the end of a task and of what it began. ErrNotFound: there is none that runs and was not asked before.
-func StopTask(ctx context.Context, tx Tx, task int64, why string) (Task, error) {
+func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error) {
 	return one[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
 
 const taskStopSQL = "select stop_why from tasks where id = $1"
 
 // TaskStop says why a task shall end; empty: it shall not.
-func TaskStop(ctx context.Context, db DB, task int64) (string, error) {
+func TaskStop(ctx context.Context, db DB, task TaskID) (string, error) {
 	var why string
 	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
 		return "", fmt.Errorf("read whether a task shall end: %w", notFound(err))
@@ -317,7 +317,7 @@ const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.
 const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id = $1 order by s.seq"
 
 // Steps returns what was done of a task, in order.
-func Steps(ctx context.Context, db DB, task int64) ([]Step, error) {
+func Steps(ctx context.Context, db DB, task TaskID) ([]Step, error) {
 	return collect[Step](ctx, db, "steps of a task", stepsSQL, task)
 }
 
@@ -333,7 +333,7 @@ const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.
 	from task_steps s join tasks t on t.id = s.task_id where s.effect and (t.id = $1 or t.parent_id = $1) order by s.started_at, s.seq`
 
 // Effects returns what a task and those that it waits for changed, or may have.
-func Effects(ctx context.Context, db DB, task int64) ([]Effect, error) {
+func Effects(ctx context.Context, db DB, task TaskID) ([]Effect, error) {
 	return collect[Effect](ctx, db, "what a task changed", effectsSQL, task)
 }
 
@@ -354,7 +354,7 @@ const restOnSQL = `update tasks set about = array(select distinct unnest(about |
 	where id = @id and attempt = @attempt and finished_at is null`
 
 // RestOn notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
-func RestOn(ctx context.Context, db DB, t Task, messages []int64) error {
+func RestOn(ctx context.Context, db DB, t Task, messages []MessageID) error {
 	return ours(ctx, db, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 
@@ -394,6 +394,6 @@ const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
 
 // SupersedeTasks ends the chat's other tasks of a kind: what they answer is not asked any more.
-func SupersedeTasks(ctx context.Context, db DB, chat int64, kind, key string) error {
+func SupersedeTasks(ctx context.Context, db DB, chat ChatID, kind, key string) error {
 	return exec(ctx, db, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
 }

@@ -13,7 +13,7 @@ import (
 func SectionOrigin(section int64) string { return fmt.Sprintf("memory:section:%d", section) }
 
 // NoteOrigin is the name of the document that holds a note written by hand.
-func NoteOrigin(note int64) string { return fmt.Sprintf("memory:note:%d", note) }
+func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note) }
 
 // relearned is how many messages a capture looks at: a chat is captured anew from no further back.
 const relearned = 60
@@ -63,7 +63,7 @@ type unlearned struct {
 
 // unlearn removes what was learned from messages, and the notes that are named: the notes of their captures with their passages, the
 // promises, and what quotes them. What else those captures found is found anew from the messages that are left.
-func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages, notes []int64) (unlearned, error) {
+func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (unlearned, error) {
 	var u unlearned
 	var before string
 	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {

@@ -35,7 +35,7 @@ func UseVectorModel(ctx context.Context, tx Tx, model string, dimensions int) (b
 
 // Bare is a chunk that has no vector yet.
 type Bare struct {
-	ID      int64
+	ID      ChunkID
 	Role    policy.Role
 	Kind    Kind
 	Title   string
@@ -51,7 +51,7 @@ const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.conten
 const NotYet = -1
 
 // BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet.
-func (s *Store) BareChunks(ctx context.Context, model string, after int64, limit int) ([]Bare, error) {
+func (s *Store) BareChunks(ctx context.Context, model string, after ChunkID, limit int) ([]Bare, error) {
 	var bare []Bare
 	// Making vectors is not reading for anybody: it is the one reader, beside backups, of what all chats hold.
 	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
@@ -90,7 +90,7 @@ func PutVectors(ctx context.Context, tx Tx, model string, chunks []Bare, vectors
 			given, texts = append(given, c), append(texts, pgvector.NewHalfVector(vectors[i]).String())
 		}
 	}
-	err := exec(ctx, tx, "write vectors", putVectorsSQL, column(given, func(c Bare) int64 { return c.ID }), column(given, func(c Bare) policy.Role { return c.Role }),
+	err := exec(ctx, tx, "write vectors", putVectorsSQL, column(given, func(c Bare) ChunkID { return c.ID }), column(given, func(c Bare) policy.Role { return c.Role }),
 		column(given, func(c Bare) Kind { return c.Kind }), texts, model)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func PutVectors(ctx context.Context, tx Tx, model string, chunks []Bare, vectors
 
 // Near is a chunk that means much the same.
 type Near struct {
-	ID         int64
+	ID         ChunkID
 	Similarity float64 // up to 1
 }
 

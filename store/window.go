@@ -10,16 +10,16 @@ import (
 
 // Summary is what was said in a chat before the part of its conversation that is read word for word.
 type Summary struct {
-	ChatID int64
+	ChatID ChatID
 	Body   string
-	About  []int64   // the messages whose words may be in it
-	Until  time.Time // when the last of them was said
+	About  []MessageID // the messages whose words may be in it
+	Until  time.Time   // when the last of them was said
 }
 
 const summarySQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
 
 // SummaryOf returns a chat's summary, or ErrNotFound.
-func SummaryOf(ctx context.Context, db DB, chat int64) (Summary, error) {
+func SummaryOf(ctx context.Context, db DB, chat ChatID) (Summary, error) {
 	return one[Summary](ctx, db, "summary", summarySQL, chat)
 }
 
@@ -36,18 +36,18 @@ const windowSQL = "select * from (select " + messageColumns + ` from messages m
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
 // Window returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
-func Window(ctx context.Context, db DB, chat int64, since time.Time, without []int64, limit int) ([]Message, error) {
+func Window(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), noNil(without), limit)
 }
 
 // Asked is a question of the owner's and what he was answered.
 type Asked struct {
-	Message  int64
+	Message  MessageID
 	EventID  id.EventID
 	At       time.Time
 	Question string
-	Answer   string  // as the model gave it
-	About    []int64 // the messages whose words may be in the answer
+	Answer   string      // as the model gave it
+	About    []MessageID // the messages whose words may be in the answer
 }
 
 const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer, t.about from tasks t join messages m on m.id = t.message_id
@@ -57,6 +57,6 @@ const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer
 
 // AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
 // said in such a room, commands and what they lead to, is no conversation.
-func AskedIn(ctx context.Context, db DB, room int64, since time.Time, without []int64, limit int) ([]Asked, error) {
+func AskedIn(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]Asked, error) {
 	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), noNil(without), limit)
 }
