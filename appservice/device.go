@@ -47,8 +47,9 @@ func (h *Homeserver) dial(user id.UserID, d device) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("homeserver.address %s: %w", h.access.URL, err)
 	}
-	// Where a context has no logger of its own the client says nothing of its requests: their errors come back to us.
+	// The client does not log its requests, neither to its own logger nor to the context's: their errors come back to us, which are logged.
 	c.Log = zerolog.New(io.Discard).Level(zerolog.PanicLevel)
+	c.RequestHook = func(req *http.Request) { *req = *req.WithContext(c.Log.WithContext(req.Context())) }
 	c.SetAppServiceUserID = true
 	c.DeviceID, c.SetAppServiceDeviceID = d.ID, d.ID != ""
 	c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/riverqueue/river"
 
@@ -19,25 +18,12 @@ func (ArchiveArgs) Kind() string { return "archive" }
 
 // InsertOpts puts it on its queue, once.
 func (ArchiveArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueArchive, MaxAttempts: 5, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueArchive, MaxAttempts: 5, UniqueOpts: once()}
 }
 
 // Archiver makes messages searchable.
 type Archiver interface {
 	Archive(ctx context.Context) error
-}
-
-type archiveWorker struct {
-	river.WorkerDefaults[ArchiveArgs]
-	archiver Archiver
-}
-
-func (w *archiveWorker) Timeout(*river.Job[ArchiveArgs]) time.Duration { return 5 * time.Minute }
-
-func (w *archiveWorker) NextRetry(job *river.Job[ArchiveArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *archiveWorker) Work(ctx context.Context, _ *river.Job[ArchiveArgs]) error {
-	return w.archiver.Archive(ctx)
 }
 
 // archive asks for an ArchiveArgs when messages wait for it.

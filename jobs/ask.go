@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -18,23 +17,10 @@ func (AskArgs) Kind() string { return "ask" }
 
 // InsertOpts puts it on its queue, once for each message.
 func (AskArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, UniqueOpts: once()}
 }
 
 // Answerer answers a question. last says that no other attempt follows.
 type Answerer interface {
 	Answer(ctx context.Context, message int64, last bool) error
-}
-
-type askWorker struct {
-	river.WorkerDefaults[AskArgs]
-	answerer Answerer
-}
-
-func (w *askWorker) Timeout(*river.Job[AskArgs]) time.Duration { return turnTimeout }
-
-func (w *askWorker) NextRetry(job *river.Job[AskArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *askWorker) Work(ctx context.Context, job *river.Job[AskArgs]) error {
-	return w.answerer.Answer(ctx, job.Args.Message, job.Attempt >= job.MaxAttempts)
 }

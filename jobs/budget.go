@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -27,17 +26,4 @@ func (BudgetArgs) InsertOpts() river.InsertOpts {
 // BudgetTeller tells the owner what became of a budget.
 type BudgetTeller interface {
 	TellBudget(ctx context.Context, news BudgetArgs) error
-}
-
-type budgetWorker struct {
-	river.WorkerDefaults[BudgetArgs]
-	teller BudgetTeller
-}
-
-func (w *budgetWorker) Timeout(*river.Job[BudgetArgs]) time.Duration { return time.Minute }
-
-func (w *budgetWorker) NextRetry(job *river.Job[BudgetArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *budgetWorker) Work(ctx context.Context, job *river.Job[BudgetArgs]) error {
-	return w.teller.TellBudget(ctx, job.Args)
 }

@@ -1,9 +1,6 @@
 package jobs
 
 import (
-	"context"
-	"time"
-
 	"github.com/riverqueue/river"
 )
 
@@ -19,17 +16,4 @@ func (ChildArgs) Kind() string { return "child" }
 // InsertOpts puts it on its queue.
 func (ChildArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueChild, MaxAttempts: 3}
-}
-
-type childWorker struct {
-	river.WorkerDefaults[ChildArgs]
-	resumer Resumer
-}
-
-func (w *childWorker) Timeout(*river.Job[ChildArgs]) time.Duration { return turnTimeout }
-
-func (w *childWorker) NextRetry(job *river.Job[ChildArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *childWorker) Work(ctx context.Context, job *river.Job[ChildArgs]) error {
-	return w.resumer.Resume(ctx, job.Args.Task, job.Attempt >= job.MaxAttempts)
 }

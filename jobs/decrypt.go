@@ -36,16 +36,3 @@ func (a DecryptArgs) InsertOpts() river.InsertOpts {
 type Decrypter interface {
 	Decrypt(ctx context.Context, what DecryptArgs) error
 }
-
-type decryptWorker struct {
-	river.WorkerDefaults[DecryptArgs]
-	decrypter Decrypter
-}
-
-func (w *decryptWorker) Timeout(*river.Job[DecryptArgs]) time.Duration { return time.Minute }
-
-func (w *decryptWorker) NextRetry(job *river.Job[DecryptArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *decryptWorker) Work(ctx context.Context, job *river.Job[DecryptArgs]) error {
-	return w.decrypter.Decrypt(ctx, job.Args)
-}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 	"maunium.net/go/mautrix/id"
@@ -25,19 +24,4 @@ func (DescribeArgs) InsertOpts() river.InsertOpts {
 // Describer finds out what a room is and takes in its waiting events.
 type Describer interface {
 	Describe(ctx context.Context, room id.RoomID) error
-}
-
-type describeWorker struct {
-	river.WorkerDefaults[DescribeArgs]
-	describer Describer
-}
-
-func (w *describeWorker) Timeout(*river.Job[DescribeArgs]) time.Duration { return 10 * time.Minute }
-
-func (w *describeWorker) NextRetry(job *river.Job[DescribeArgs]) time.Time {
-	return backoff(job.Attempt)
-}
-
-func (w *describeWorker) Work(ctx context.Context, job *river.Job[DescribeArgs]) error {
-	return w.describer.Describe(ctx, job.Args.Room)
 }

@@ -18,23 +18,10 @@ func (DigestArgs) Kind() string { return "digest" }
 
 // InsertOpts puts it on its queue, once.
 func (DigestArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 20, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 20, UniqueOpts: once()}
 }
 
 // Digester tells the owner what came too late. It asks to come back while more is coming in.
 type Digester interface {
 	Digest(ctx context.Context) error
-}
-
-type digestWorker struct {
-	river.WorkerDefaults[DigestArgs]
-	digester Digester
-}
-
-func (w *digestWorker) Timeout(*river.Job[DigestArgs]) time.Duration { return time.Minute }
-
-func (w *digestWorker) NextRetry(job *river.Job[DigestArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *digestWorker) Work(ctx context.Context, _ *river.Job[DigestArgs]) error {
-	return w.digester.Digest(ctx)
 }

@@ -26,12 +26,3 @@ func (a DraftArgs) InsertOpts() river.InsertOpts {
 type Drafter interface {
 	Draft(ctx context.Context, out uuid.UUID) error
 }
-
-type draftWorker struct {
-	river.WorkerDefaults[DraftArgs]
-	drafter Drafter
-}
-
-func (w *draftWorker) Work(ctx context.Context, job *river.Job[DraftArgs]) error {
-	return w.drafter.Draft(ctx, job.Args.Out)
-}

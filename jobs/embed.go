@@ -19,29 +19,12 @@ func (EmbedArgs) Kind() string { return "embed" }
 
 // InsertOpts puts it on its queue, once.
 func (EmbedArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueEmbed, MaxAttempts: 20, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueEmbed, MaxAttempts: 20, UniqueOpts: once()}
 }
 
 // Embedder gives passages their vectors. It goes on where it was stopped.
 type Embedder interface {
 	Embed(ctx context.Context, again bool) error
-}
-
-type embedWorker struct {
-	river.WorkerDefaults[EmbedArgs]
-	embedder Embedder
-}
-
-// Timeout is that of a library that was never embedded. What is done stays done.
-func (w *embedWorker) Timeout(*river.Job[EmbedArgs]) time.Duration { return 6 * time.Hour }
-
-func (w *embedWorker) NextRetry(job *river.Job[EmbedArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
-	if w.embedder == nil {
-		return nil
-	}
-	return w.embedder.Embed(ctx, job.Args.Again)
 }
 
 // embedEvery is how often passages are looked for that nobody asked a vector for.

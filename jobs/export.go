@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -18,23 +17,10 @@ func (ExportArgs) Kind() string { return "export" }
 
 // InsertOpts puts it on its queue, once for each message.
 func (ExportArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
 }
 
 // Exporter puts exports together. last says that no other attempt follows.
 type Exporter interface {
 	Export(ctx context.Context, args ExportArgs, last bool) error
-}
-
-type exportWorker struct {
-	river.WorkerDefaults[ExportArgs]
-	exporter Exporter
-}
-
-func (w *exportWorker) Timeout(*river.Job[ExportArgs]) time.Duration { return 5 * time.Minute }
-
-func (w *exportWorker) NextRetry(job *river.Job[ExportArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *exportWorker) Work(ctx context.Context, job *river.Job[ExportArgs]) error {
-	return w.exporter.Export(ctx, job.Args, job.Attempt >= job.MaxAttempts)
 }

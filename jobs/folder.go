@@ -15,27 +15,12 @@ func (FoldersArgs) Kind() string { return "folders" }
 
 // InsertOpts puts it on its queue, once. What it misses, the next one finds.
 func (FoldersArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: once()}
 }
 
 // FolderWatcher looks at the watched folders.
 type FolderWatcher interface {
 	LookAtFolders(ctx context.Context) error
-}
-
-type foldersWorker struct {
-	river.WorkerDefaults[FoldersArgs]
-	folders FolderWatcher
-}
-
-// Timeout is that of a folder that is indexed for the first time.
-func (w *foldersWorker) Timeout(*river.Job[FoldersArgs]) time.Duration { return time.Hour }
-
-func (w *foldersWorker) Work(ctx context.Context, _ *river.Job[FoldersArgs]) error {
-	if w.folders == nil {
-		return nil
-	}
-	return w.folders.LookAtFolders(ctx)
 }
 
 // foldersEvery is how often watched folders are looked at: listing some hundred files takes milliseconds.

@@ -49,27 +49,18 @@ type HistoryTeller interface {
 	HistoryRead(ctx context.Context, chat int64, stored int) error
 }
 
-type historyWorker struct {
-	river.WorkerDefaults[HistoryArgs]
-	historian Historian
-	teller    HistoryTeller
-}
-
-func (w *historyWorker) Timeout(*river.Job[HistoryArgs]) time.Duration { return 2 * time.Minute }
-
-func (w *historyWorker) NextRetry(job *river.Job[HistoryArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *historyWorker) Work(ctx context.Context, job *river.Job[HistoryArgs]) error {
-	if job.Args.Done && job.Args.Quiet {
+// readHistory reads a page, or, once all are read, tells the owner unless nobody asked.
+func readHistory(ctx context.Context, historian Historian, teller HistoryTeller, args HistoryArgs) error {
+	switch {
+	case args.Done && args.Quiet:
 		return nil
-	}
-	if job.Args.Done {
-		return w.teller.HistoryRead(ctx, job.Args.Chat, job.Args.Stored)
+	case args.Done:
+		return teller.HistoryRead(ctx, args.Chat, args.Stored)
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(historyPace):
 	}
-	return w.historian.History(ctx, job.Args)
+	return historian.History(ctx, args)
 }

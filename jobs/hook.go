@@ -44,23 +44,13 @@ func hookWaits() []time.Duration {
 	}
 }
 
+// retryAfter is the pause after a failed attempt.
+func (HookArgs) retryAfter(attempt int) time.Duration {
+	waits := hookWaits()
+	return waits[min(max(attempt, 1), len(waits))-1]
+}
+
 // Deliverer tells a hook of an event. last says that no other attempt follows.
 type Deliverer interface {
 	Deliver(ctx context.Context, delivery uuid.UUID, last bool) error
-}
-
-type hookWorker struct {
-	river.WorkerDefaults[HookArgs]
-	deliverer Deliverer
-}
-
-func (w *hookWorker) Timeout(*river.Job[HookArgs]) time.Duration { return time.Minute }
-
-func (w *hookWorker) NextRetry(job *river.Job[HookArgs]) time.Time {
-	waits := hookWaits()
-	return time.Now().Add(waits[min(max(job.Attempt, 1), len(waits))-1])
-}
-
-func (w *hookWorker) Work(ctx context.Context, job *river.Job[HookArgs]) error {
-	return w.deliverer.Deliver(ctx, job.Args.Delivery, job.Attempt >= job.MaxAttempts)
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"multis/policy"
 )
@@ -34,25 +33,4 @@ func (IndexArgs) InsertOpts() river.InsertOpts {
 // Indexer indexes a document and tells the outcome. last says that no other attempt follows.
 type Indexer interface {
 	Index(ctx context.Context, args IndexArgs, last bool) error
-}
-
-type indexWorker struct {
-	river.WorkerDefaults[IndexArgs]
-	indexer Indexer
-}
-
-// Timeout is that of a folder. Each file has a limit of its own, and those that are indexed are no work the next time.
-func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return time.Hour }
-
-func (w *indexWorker) NextRetry(job *river.Job[IndexArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error {
-	return w.indexer.Index(ctx, job.Args, job.Attempt >= job.MaxAttempts)
-}
-
-// active are the states of a job that is still to be done.
-func active() []rivertype.JobState {
-	return []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
-	}
 }

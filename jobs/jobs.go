@@ -38,9 +38,6 @@ const (
 	queueRun      = "run"
 )
 
-// turnTimeout is how long a worker may take over a model's work: its own limit, which is 5 minutes, and time to end well.
-const turnTimeout = 6 * time.Minute
-
 // Args is what a job carries: ids, never text.
 type Args interface{ river.JobArgs }
 
@@ -96,43 +93,6 @@ func Plain(err error) error {
 	return err
 }
 
-// Handlers are the parts of the program that do the work.
-type Handlers struct {
-	Turn     Turner
-	Command  Commander
-	Ask      Answerer
-	Send     Sender
-	Describe Describer
-	Digest   Digester
-	Index    Indexer
-	Embed    Embedder
-	Folders  FolderWatcher
-	Alarm    Alarmer
-	Decrypt  Decrypter
-	Tell     Teller
-	Budget   BudgetTeller
-	History  Historian
-	Told     HistoryTeller
-	Retract  Retracter
-	Room     RoomMaker
-	Task     Resumer
-	Approve  Approver
-	Draft    Drafter
-	Hook     Deliverer
-	Capture  Capturer
-	Shorten  Summariser
-	Nudge    Nudger
-	// Archive is nil where messages are not searched.
-	Archive Archiver
-	Watch   Watcher
-	Listen  Listener
-	Tick    Ticker
-	Run     Executor
-	Keep    Keeper
-	Forget  Forgetter
-	Export  Exporter
-}
-
 // chatTurns is how many chats are answered at once. Nearly all the time of a turn is the model's, while it holds no connection
 // to the database: so chats whose model is slow leave room for the others.
 const chatTurns = 256
@@ -153,44 +113,10 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	workers := river.NewWorkers()
-	river.AddWorker(workers, &turnWorker{turner: h.Turn})
-	river.AddWorker(workers, &commandWorker{commander: h.Command})
-	river.AddWorker(workers, &askWorker{answerer: h.Ask})
-	river.AddWorker(workers, &sendWorker{sender: h.Send})
-	river.AddWorker(workers, &describeWorker{describer: h.Describe})
-	river.AddWorker(workers, &digestWorker{digester: h.Digest})
-	river.AddWorker(workers, &indexWorker{indexer: h.Index})
-	river.AddWorker(workers, &embedWorker{embedder: h.Embed})
-	river.AddWorker(workers, &foldersWorker{folders: h.Folders})
-	river.AddWorker(workers, &undeliveredWorker{alarmer: h.Alarm})
-	river.AddWorker(workers, &decryptWorker{decrypter: h.Decrypt})
-	river.AddWorker(workers, &retractWorker{retracter: h.Retract})
-	river.AddWorker(workers, &adminRoomWorker{maker: h.Room})
-	river.AddWorker(workers, &keepWorker{keeper: h.Keep})
-	river.AddWorker(workers, &transcribeWorker{listener: h.Listen})
-	river.AddWorker(workers, &tellWorker{teller: h.Tell})
-	river.AddWorker(workers, &watchWorker{watcher: h.Watch})
-	river.AddWorker(workers, &budgetWorker{teller: h.Budget})
-	river.AddWorker(workers, &hookWorker{deliverer: h.Hook})
-	river.AddWorker(workers, &tickWorker{ticker: h.Tick})
-	river.AddWorker(workers, &runWorker{executor: h.Run})
-	river.AddWorker(workers, &historyWorker{historian: h.History, teller: h.Told})
-	river.AddWorker(workers, &captureWorker{capturer: h.Capture})
-	river.AddWorker(workers, &rememberWorker{store: st, capturer: h.Capture})
-	river.AddWorker(workers, &nudgeWorker{nudger: h.Nudge})
-	river.AddWorker(workers, &summariseWorker{summariser: h.Shorten})
-	river.AddWorker(workers, &taskWorker{resumer: h.Task})
-	river.AddWorker(workers, &childWorker{resumer: h.Task})
-	river.AddWorker(workers, &approvalWorker{approver: h.Approve})
-	river.AddWorker(workers, &draftWorker{drafter: h.Draft})
-	river.AddWorker(workers, &archiveWorker{archiver: h.Archive})
-	river.AddWorker(workers, &forgetWorker{forgetter: h.Forget})
-	river.AddWorker(workers, &exportWorker{exporter: h.Export})
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
-		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(stopping{log.Handler()}), Workers: workers, Middleware: []rivertype.Middleware{withJob()},
+		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(stopping{log.Handler()}), Workers: h.workers(st), Middleware: []rivertype.Middleware{logged(), withJob()},
 		Queues: map[string]river.QueueConfig{
 			queueChat:     {MaxWorkers: chatTurns, FetchPollInterval: duePoll},
 			queueAdmin:    queue(4),
@@ -210,7 +136,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		},
 		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookForPromises(), lookAtFolders()),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
-		JobTimeout: turnTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+		JobTimeout: modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})
 	if err != nil {
 		slot.lock.Release(ctx)
@@ -238,9 +164,4 @@ func (r *Runner) Run(ctx context.Context) error {
 		return fmt.Errorf("stop jobs: %w", err)
 	}
 	return nil
-}
-
-// backoff is the wait before attempt n+1: 1 s doubling to a minute.
-func backoff(attempt int) time.Time {
-	return time.Now().Add(min(time.Second<<min(attempt-1, 6), time.Minute))
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -23,17 +22,4 @@ func (KeepArgs) InsertOpts() river.InsertOpts {
 // Keeper keeps a file.
 type Keeper interface {
 	Keep(ctx context.Context, message int64) error
-}
-
-type keepWorker struct {
-	river.WorkerDefaults[KeepArgs]
-	keeper Keeper
-}
-
-func (w *keepWorker) Timeout(*river.Job[KeepArgs]) time.Duration { return 3 * time.Minute }
-
-func (w *keepWorker) NextRetry(job *river.Job[KeepArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *keepWorker) Work(ctx context.Context, job *river.Job[KeepArgs]) error {
-	return w.keeper.Keep(ctx, job.Args.Message)
 }

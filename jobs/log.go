@@ -4,7 +4,30 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/rs/zerolog"
 )
+
+// logged puts a logger that names the job and the attempt into the context, and logs with it why an attempt failed. What only asks to
+// come back later, or fails because the program stops, is no failure.
+func logged() rivertype.WorkerMiddleware {
+	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+		log := zerolog.Ctx(ctx).With().Str("job", job.Kind).Int64("job_id", job.ID).Int("attempt", job.Attempt).Logger()
+		err := work(log.WithContext(ctx))
+		switch {
+		case err == nil, IsLater(err), errors.Is(ctx.Err(), context.Canceled):
+		case IsFinal(err):
+			log.Info().Err(Plain(err)).Msg("A job was given up: no further attempt can help")
+		case isLast(job):
+			log.Err(err).Msg("A job failed for good")
+		default:
+			log.Warn().Err(err).Msg("A job failed and will be tried again")
+		}
+		return err
+	})
+}
 
 // stopping is a log without what failed only because its work was told to stop, which the queue logs as an error.
 type stopping struct{ slog.Handler }

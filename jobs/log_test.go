@@ -3,9 +3,16 @@ package jobs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/riverqueue/river/rivertype"
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,4 +30,41 @@ func TestWhatEndsBecauseItWasToldToIsNotLogged(t *testing.T) {
 	log.ErrorContext(t.Context(), "failed")
 	require.Contains(t, text.String(), "too late")
 	require.Contains(t, text.String(), "failed")
+}
+
+func TestWhyAnAttemptFailedIsLoggedWithItsJob(t *testing.T) {
+	t.Parallel()
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		attempt int
+		err     error
+		level   string
+	}{
+		"done":                  {t.Context(), 1, nil, ""},
+		"comes back later":      {t.Context(), 1, fmt.Errorf("busy: %w", Later(time.Second)), ""},
+		"stopped":               {stopped, 1, context.Canceled, ""},
+		"tried again":           {t.Context(), 1, errors.New("away"), "warn"},
+		"the last attempt":      {t.Context(), 5, errors.New("away"), "error"},
+		"no attempt would help": {t.Context(), 1, Final(errors.New("away")), "info"},
+	} {
+		var text bytes.Buffer
+		ctx := zerolog.New(&text).WithContext(c.ctx)
+		job := &rivertype.JobRow{ID: 7, Kind: "turn", Attempt: c.attempt, MaxAttempts: 5}
+		err := logged().Work(ctx, job, func(ctx context.Context) error {
+			zerolog.Ctx(ctx).Debug().Msg("at work")
+			return c.err
+		})
+		require.Equal(t, c.err, err, name)
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		require.JSONEq(t, fmt.Sprintf(`{"level": "debug", "job": "turn", "job_id": 7, "attempt": %d, "message": "at work"}`, c.attempt), lines[0], name)
+		if c.level == "" {
+			require.Len(t, lines, 1, name)
+			continue
+		}
+		var line struct{ Level, Job, Error string }
+		require.NoError(t, json.Unmarshal([]byte(lines[1]), &line), name)
+		require.Equal(t, struct{ Level, Job, Error string }{c.level, "turn", "away"}, line, name)
+	}
 }

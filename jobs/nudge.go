@@ -17,7 +17,7 @@ func (NudgeArgs) Kind() string { return "nudge" }
 
 // InsertOpts puts it on its queue, once.
 func (NudgeArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
 // lookForPromises is what makes it come.
@@ -28,15 +28,4 @@ func lookForPromises() *river.PeriodicJob {
 // Nudger reminds the owner of promises.
 type Nudger interface {
 	Nudge(ctx context.Context) error
-}
-
-type nudgeWorker struct {
-	river.WorkerDefaults[NudgeArgs]
-	nudger Nudger
-}
-
-func (w *nudgeWorker) Timeout(*river.Job[NudgeArgs]) time.Duration { return time.Minute }
-
-func (w *nudgeWorker) Work(ctx context.Context, _ *river.Job[NudgeArgs]) error {
-	return w.nudger.Nudge(ctx)
 }

@@ -20,7 +20,7 @@ func (RememberArgs) Kind() string { return "remember" }
 
 // InsertOpts puts it on its queue, once.
 func (RememberArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
 // lookForTalk is what makes it come.
@@ -28,17 +28,9 @@ func lookForTalk() *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(rememberEvery), func() (river.JobArgs, *river.InsertOpts) { return RememberArgs{}, nil }, nil)
 }
 
-type rememberWorker struct {
-	river.WorkerDefaults[RememberArgs]
-	store    *store.Store
-	capturer Capturer
-}
-
-func (w *rememberWorker) Timeout(*river.Job[RememberArgs]) time.Duration { return time.Minute }
-
-// Work begins a capture for each chat that is due, unless one is under way.
-func (w *rememberWorker) Work(ctx context.Context, _ *river.Job[RememberArgs]) error {
-	chats, err := w.capturer.DueCaptures(ctx)
+// enqueueCaptures enqueues a CaptureArgs for each chat that is due.
+func enqueueCaptures(ctx context.Context, st *store.Store, capturer Capturer) error {
+	chats, err := capturer.DueCaptures(ctx)
 	if err != nil || len(chats) == 0 {
 		return err
 	}
@@ -46,5 +38,5 @@ func (w *rememberWorker) Work(ctx context.Context, _ *river.Job[RememberArgs]) e
 	for i, chat := range chats {
 		args[i] = CaptureArgs{Chat: chat}
 	}
-	return w.store.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) })
+	return st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) })
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
@@ -24,17 +23,4 @@ func (RetractArgs) InsertOpts() river.InsertOpts {
 // Retracter deletes an event of ours.
 type Retracter interface {
 	Retract(ctx context.Context, out uuid.UUID) error
-}
-
-type retractWorker struct {
-	river.WorkerDefaults[RetractArgs]
-	retracter Retracter
-}
-
-func (w *retractWorker) Timeout(*river.Job[RetractArgs]) time.Duration { return time.Minute }
-
-func (w *retractWorker) NextRetry(job *river.Job[RetractArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *retractWorker) Work(ctx context.Context, job *river.Job[RetractArgs]) error {
-	return w.retracter.Retract(ctx, job.Args.Out)
 }

@@ -17,7 +17,7 @@ func (RunArgs) Kind() string { return "run" }
 
 // InsertOpts puts it on its queue. What asks a model costs money, so it is not tried for long.
 func (RunArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
 }
 
 // RunTime is how long a run may take, all its attempts together, and UpkeepTime how long one that is upkeep may.
@@ -29,18 +29,4 @@ const (
 // Executor carries out a run of a schedule. last says that no other attempt follows.
 type Executor interface {
 	Execute(ctx context.Context, run int64, last bool) error
-}
-
-type runWorker struct {
-	river.WorkerDefaults[RunArgs]
-	executor Executor
-}
-
-// Timeout is beyond what Execute allows a run, so that it can write how the run ended.
-func (w *runWorker) Timeout(*river.Job[RunArgs]) time.Duration { return UpkeepTime + time.Minute }
-
-func (w *runWorker) NextRetry(job *river.Job[RunArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *runWorker) Work(ctx context.Context, job *river.Job[RunArgs]) error {
-	return w.executor.Execute(ctx, job.Args.Run, job.Attempt >= job.MaxAttempts)
 }

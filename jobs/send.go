@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
@@ -24,18 +23,4 @@ func (SendArgs) InsertOpts() river.InsertOpts {
 // Sender sends an outbox row, once. last says that no other attempt follows.
 type Sender interface {
 	Send(ctx context.Context, out uuid.UUID, last bool) error
-}
-
-type sendWorker struct {
-	river.WorkerDefaults[SendArgs]
-	sender Sender
-}
-
-// Timeout leaves a file the time to go up.
-func (w *sendWorker) Timeout(*river.Job[SendArgs]) time.Duration { return 3 * time.Minute }
-
-func (w *sendWorker) NextRetry(job *river.Job[SendArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *sendWorker) Work(ctx context.Context, job *river.Job[SendArgs]) error {
-	return w.sender.Send(ctx, job.Args.Out, job.Attempt >= job.MaxAttempts)
 }

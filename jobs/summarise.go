@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -19,25 +18,10 @@ func (SummariseArgs) Kind() string { return "summarise" }
 
 // InsertOpts puts it on its queue, once for each chat. What fails is asked for again by the next turn.
 func (SummariseArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
 }
 
 // Summariser shortens conversations.
 type Summariser interface {
 	Summarise(ctx context.Context, chat int64, agent string) error
-}
-
-type summariseWorker struct {
-	river.WorkerDefaults[SummariseArgs]
-	summariser Summariser
-}
-
-func (w *summariseWorker) Timeout(*river.Job[SummariseArgs]) time.Duration { return 5 * time.Minute }
-
-func (w *summariseWorker) NextRetry(job *river.Job[SummariseArgs]) time.Time {
-	return backoff(job.Attempt)
-}
-
-func (w *summariseWorker) Work(ctx context.Context, job *river.Job[SummariseArgs]) error {
-	return w.summariser.Summarise(ctx, job.Args.Chat, job.Args.Agent)
 }

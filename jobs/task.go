@@ -29,22 +29,6 @@ type Resumer interface {
 	GiveUp(ctx context.Context, task int64) error
 }
 
-type taskWorker struct {
-	river.WorkerDefaults[TaskArgs]
-	resumer Resumer
-}
-
-func (w *taskWorker) Timeout(*river.Job[TaskArgs]) time.Duration { return turnTimeout }
-
-func (w *taskWorker) NextRetry(job *river.Job[TaskArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *taskWorker) Work(ctx context.Context, job *river.Job[TaskArgs]) error {
-	if job.Args.Lost {
-		return w.resumer.GiveUp(ctx, job.Args.Task)
-	}
-	return w.resumer.Resume(ctx, job.Args.Task, job.Attempt >= job.MaxAttempts)
-}
-
 // ApprovalArgs asks to ask a person whether a tool may be called.
 type ApprovalArgs struct {
 	Approval int64 `json:"approval"`
@@ -63,15 +47,9 @@ type Approver interface {
 	AskApproval(ctx context.Context, approval int64) error
 }
 
-type approvalWorker struct {
-	river.WorkerDefaults[ApprovalArgs]
-	approver Approver
-}
-
-func (w *approvalWorker) NextRetry(job *river.Job[ApprovalArgs]) time.Time {
-	return backoff(job.Attempt)
-}
-
-func (w *approvalWorker) Work(ctx context.Context, job *river.Job[ApprovalArgs]) error {
-	return w.approver.AskApproval(ctx, job.Args.Approval)
+func resume(ctx context.Context, tasks Resumer, args TaskArgs, last bool) error {
+	if args.Lost {
+		return tasks.GiveUp(ctx, args.Task)
+	}
+	return tasks.Resume(ctx, args.Task, last)
 }

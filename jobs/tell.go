@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -51,23 +50,10 @@ func (TellArgs) Kind() string { return "tell" }
 
 // InsertOpts puts it on its queue, once.
 func (TellArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: once()}
 }
 
 // Teller tells the owner.
 type Teller interface {
 	Tell(ctx context.Context, what TellArgs) error
-}
-
-type tellWorker struct {
-	river.WorkerDefaults[TellArgs]
-	teller Teller
-}
-
-func (w *tellWorker) Timeout(*river.Job[TellArgs]) time.Duration { return time.Minute }
-
-func (w *tellWorker) NextRetry(job *river.Job[TellArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *tellWorker) Work(ctx context.Context, job *river.Job[TellArgs]) error {
-	return w.teller.Tell(ctx, job.Args)
 }

@@ -25,7 +25,7 @@ func (TickArgs) Kind() string { return "tick" }
 
 // InsertOpts puts it on its queue, once for each time.
 func (a TickArgs) InsertOpts() river.InsertOpts {
-	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: once()}
 	if time.Until(a.At) > lookAhead {
 		opts.ScheduledAt = a.At
 	}
@@ -40,19 +40,6 @@ func Tick(schedule int64, at time.Time) TickArgs {
 // Ticker does what is due of a schedule, and asks for its next time, all in one transaction.
 type Ticker interface {
 	Tick(ctx context.Context, schedule int64, at time.Time) error
-}
-
-type tickWorker struct {
-	river.WorkerDefaults[TickArgs]
-	ticker Ticker
-}
-
-func (w *tickWorker) Timeout(*river.Job[TickArgs]) time.Duration { return 30 * time.Second }
-
-func (w *tickWorker) NextRetry(job *river.Job[TickArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *tickWorker) Work(ctx context.Context, job *river.Job[TickArgs]) error {
-	return w.ticker.Tick(ctx, job.Args.Schedule, job.Args.At)
 }
 
 // rearm inserts the missing jobs of schedules.

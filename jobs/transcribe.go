@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -23,19 +22,4 @@ func (TranscribeArgs) InsertOpts() river.InsertOpts {
 // Listener turns a voice note into words. last says that no other attempt follows.
 type Listener interface {
 	Transcribe(ctx context.Context, message int64, last bool) error
-}
-
-type transcribeWorker struct {
-	river.WorkerDefaults[TranscribeArgs]
-	listener Listener
-}
-
-func (w *transcribeWorker) Timeout(*river.Job[TranscribeArgs]) time.Duration { return 5 * time.Minute }
-
-func (w *transcribeWorker) NextRetry(job *river.Job[TranscribeArgs]) time.Time {
-	return backoff(job.Attempt)
-}
-
-func (w *transcribeWorker) Work(ctx context.Context, job *river.Job[TranscribeArgs]) error {
-	return w.listener.Transcribe(ctx, job.Args.Message, job.Attempt >= job.MaxAttempts)
 }

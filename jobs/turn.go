@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -24,17 +23,4 @@ func (TurnArgs) InsertOpts() river.InsertOpts {
 // Turner answers what waits in a chat. job tells this attempt from every other; last says that no other follows.
 type Turner interface {
 	Turn(ctx context.Context, chat int64, job string, last bool) error
-}
-
-type turnWorker struct {
-	river.WorkerDefaults[TurnArgs]
-	turner Turner
-}
-
-func (w *turnWorker) Timeout(*river.Job[TurnArgs]) time.Duration { return turnTimeout }
-
-func (w *turnWorker) NextRetry(job *river.Job[TurnArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *turnWorker) Work(ctx context.Context, job *river.Job[TurnArgs]) error {
-	return w.turner.Turn(ctx, job.Args.Chat, attemptID(job.JobRow), job.Attempt >= job.MaxAttempts)
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
@@ -24,19 +23,4 @@ func (UndeliveredArgs) InsertOpts() river.InsertOpts {
 // Alarmer tells the owner that an outbox row did not arrive.
 type Alarmer interface {
 	Undelivered(ctx context.Context, out uuid.UUID) error
-}
-
-type undeliveredWorker struct {
-	river.WorkerDefaults[UndeliveredArgs]
-	alarmer Alarmer
-}
-
-func (w *undeliveredWorker) Timeout(*river.Job[UndeliveredArgs]) time.Duration { return time.Minute }
-
-func (w *undeliveredWorker) NextRetry(job *river.Job[UndeliveredArgs]) time.Time {
-	return backoff(job.Attempt)
-}
-
-func (w *undeliveredWorker) Work(ctx context.Context, job *river.Job[UndeliveredArgs]) error {
-	return w.alarmer.Undelivered(ctx, job.Args.Out)
 }

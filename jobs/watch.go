@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -17,23 +16,10 @@ func (WatchArgs) Kind() string { return "watch" }
 
 // InsertOpts puts it on its queue, once for each watch.
 func (WatchArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active()}}
+	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: once()}
 }
 
 // Watcher looks at what is watched. It asks to come back later until the watch is gone.
 type Watcher interface {
 	Look(ctx context.Context, watch int64) error
-}
-
-type watchWorker struct {
-	river.WorkerDefaults[WatchArgs]
-	watcher Watcher
-}
-
-func (w *watchWorker) Timeout(*river.Job[WatchArgs]) time.Duration { return 2 * time.Minute }
-
-func (w *watchWorker) NextRetry(job *river.Job[WatchArgs]) time.Time { return backoff(job.Attempt) }
-
-func (w *watchWorker) Work(ctx context.Context, job *river.Job[WatchArgs]) error {
-	return w.watcher.Look(ctx, job.Args.Watch)
 }

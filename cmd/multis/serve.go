@@ -447,7 +447,7 @@ func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
 }
 
 // openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every
-// context that has none, and is put into none: to a context's own logger the Matrix client logs each request.
+// context that has none.
 func openLog(c config.Logging) (func(), error) {
 	var out io.Writer = os.Stderr
 	if c.Format == config.FormatPretty {
