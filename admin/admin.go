@@ -61,8 +61,6 @@ type Rules struct {
 	Shortcuts []policy.Shortcut
 	// Terminal says that the room is a terminal: documents are named there, not sent.
 	Terminal bool
-	// Documents is the folder whose files may be indexed by path.
-	Documents string
 }
 
 // Planner begins what takes its time. A plan is shown to the owner before any of it is done.

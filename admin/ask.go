@@ -56,7 +56,7 @@ func (a *Admin) noDocuments() string {
 // giveOne says how a document comes here.
 func (a *Admin) giveOne() string {
 	if a.Rules.Terminal {
-		return "Name one that is in " + code(a.Rules.Documents) + ", as in `/index prices.pdf`"
+		return "Name one that is in " + code(a.Library.Folder()) + ", as in `/index prices.pdf`"
 	}
 	return "Send me one here"
 }

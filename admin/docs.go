@@ -110,7 +110,7 @@ func (a *Admin) staleness(d store.Document) string {
 		}
 		return "fetched " + a.ago(d.Indexed)
 	}
-	root, err := a.documentsRoot()
+	root, err := a.Library.OpenFolder()
 	if err != nil || !fs.ValidPath(d.Origin) {
 		return ""
 	}

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"multis/jobs"
 	"multis/knowledge"
@@ -18,9 +14,6 @@ import (
 	"multis/policy"
 	"multis/store"
 )
-
-// settled is how long a file must have been left alone before it is read: until then somebody may be writing it.
-const settled = 3 * time.Second
 
 // watchFolder begins to watch a folder, or asks who may see its files.
 func (a *Admin) watchFolder(ctx context.Context, r request, args string) (answer, error) {
@@ -61,7 +54,7 @@ func cutLast(s string) (before, last string, found bool) {
 
 // unwatchable says why a folder cannot be watched; empty when it can.
 func (a *Admin) unwatchable(where string) string {
-	root, err := a.documentsRoot()
+	root, err := a.Library.OpenFolder()
 	if err != nil {
 		return esc(fileTrouble(err))
 	}
@@ -133,37 +126,21 @@ func (a *Admin) LookAtFolders(ctx context.Context) error {
 	return failed
 }
 
+// lookAtFolder brings the documents of one folder up to date and tells what changed.
 func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
-	found, err := a.folderNow(f.Path)
-	if err != nil {
-		return a.folderTrouble(ctx, f, fileTrouble(err))
-	}
-	known, err := store.WatchedFiles(ctx, a.Store.DB(), f.Path)
-	if err != nil {
+	changes, err := a.Library.SyncFolder(ctx, f, a.Now())
+	switch {
+	case changes.Err != nil:
+		return a.folderTrouble(ctx, f, fileTrouble(changes.Err))
+	case changes.IsEmpty():
 		return err
 	}
-	d := compare(found, known, a.Now())
-	if d.gone, err = a.reallyGone(d.gone); err != nil {
-		return err
-	}
-	if len(d.changed)+len(d.gone) == 0 && f.Trouble == "" {
-		return nil
-	}
-	told, looked, err := a.indexChanged(ctx, f, d)
-	if err != nil && len(looked) == 0 {
-		return err
-	}
-	gone, errGone := a.removeGone(ctx, d.gone)
-	failed := errors.Join(err, errGone)
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(failed, a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NoteTrouble(ctx, tx, f.Path, ""); err != nil {
+	return errors.Join(err, a.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := changes.Save(ctx, tx); err != nil {
 			return err
 		}
-		if err := store.NoteWatched(ctx, tx, f, looked, gone); err != nil {
-			return err
-		}
-		text := d.sentence(f, told, gone)
+		text := changesText(changes)
 		if text == "" {
 			return nil
 		}
@@ -176,158 +153,42 @@ func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 	}))
 }
 
-// folderNow lists the files of a folder as they are. A folder that is not there is an error: nothing of it is called gone.
-func (a *Admin) folderNow(where string) ([]store.WatchedFile, error) {
-	root, err := a.documentsRoot()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	info, err := root.Stat(where)
-	if err != nil {
-		return nil, fmt.Errorf("look at it: %w", err)
-	}
-	if !info.IsDir() {
-		return nil, knowledge.ErrNoFile
-	}
-	names, err := knowledge.Files(root.FS(), where)
-	if err != nil && !errors.Is(err, knowledge.ErrNoFiles) {
-		return nil, err
-	}
-	var files []store.WatchedFile
-	for _, name := range names {
-		if info, err := root.Stat(name); err == nil {
-			files = append(files, store.WatchedFile{Path: name, Size: info.Size(), Modified: info.ModTime().UTC().Truncate(time.Microsecond), Reader: knowledge.ReaderVersion})
-		}
-	}
-	return files, nil
-}
-
-// difference is what happened in a folder.
-type difference struct {
-	changed []store.WatchedFile // or new
-	gone    []string
-	known   map[string]store.WatchedFile
-}
-
-// compare tells what happened in a folder since it was looked at. Files that somebody may still be writing are left for the
-// next time.
-func compare(found []store.WatchedFile, known map[string]store.WatchedFile, now time.Time) difference {
-	d := difference{known: known}
-	there := make(map[string]bool, len(found))
-	for _, f := range found {
-		there[f.Path] = true
-		old, seen := known[f.Path]
-		same := seen && old.Size == f.Size && old.Modified.Equal(f.Modified) && old.Reader == f.Reader
-		writing := !f.Modified.After(now) && now.Sub(f.Modified) < settled
-		if !same && !writing {
-			d.changed = append(d.changed, f)
-		}
-	}
-	for name := range known {
-		if !there[name] {
-			d.gone = append(d.gone, name)
-		}
-	}
-	slices.Sort(d.gone)
-	return d
-}
-
-// reallyGone is those of the files which were not found that are not there. A folder that may not be looked into, or whose
-// disk is away, does not say that of its files.
-func (a *Admin) reallyGone(names []string) (gone []string, err error) {
-	root, err := a.documentsRoot()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	for _, name := range names {
-		info, err := root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.Mode().IsRegular() {
-			gone = append(gone, name)
-		}
-	}
-	return gone, nil
-}
-
-// indexChanged reads what is new or changed, and names what was looked at: a file that cannot be read is looked at again when
-// it has changed.
-func (a *Admin) indexChanged(ctx context.Context, f store.WatchedFolder, d difference) (told []outcome, looked []store.WatchedFile, err error) {
-	root, err := a.documentsRoot()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	for _, file := range d.changed {
-		if as, err := a.isWatched(ctx, f); err != nil || !as {
-			return told, looked, err
-		}
-		doc := knowledge.File{Name: path.Base(file.Path), Origin: file.Path, Role: f.Role, Said: f.Said, Swept: true}
-		var failed error
-		doc.Data, failed = knowledge.ReadFile(root, file.Path)
-		o := a.indexOne(ctx, doc, failed)
-		if ctx.Err() != nil || o.err != nil && !forGood(o.err) {
-			return told, looked, o.err
-		}
-		told, looked = append(told, o), append(looked, file)
-	}
-	return told, looked, nil
-}
-
-// isWatched tells whether a folder is still watched for the same people. It may take long to index, and who says that they
-// shall not see it must not wait.
-func (a *Admin) isWatched(ctx context.Context, f store.WatchedFolder) (bool, error) {
-	folders, err := store.WatchedFolders(ctx, a.Store.DB())
-	return slices.ContainsFunc(folders, func(now store.WatchedFolder) bool { return now.Path == f.Path && now.Role == f.Role }), err
-}
-
-// removeGone takes the documents of files that are gone out of the library.
-func (a *Admin) removeGone(ctx context.Context, paths []string) (gone []string, err error) {
-	for _, name := range paths {
-		if err := a.Library.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return gone, err
-		}
-		gone = append(gone, name)
-	}
-	return gone, nil
-}
-
-// sentence tells what was done; empty when it was nothing.
-func (d difference) sentence(f store.WatchedFolder, told []outcome, gone []string) string {
+// changesText says what changed in a folder; empty when there is nothing to say.
+func changesText(c knowledge.FolderChanges) string {
+	f := c.Folder
 	added, changed, passages := 0, 0, 0
 	var troubles []string
-	for i, o := range told {
-		_, seen := d.known[d.changed[i].Path]
+	for _, o := range c.Outcomes {
 		switch {
-		case o.err != nil:
-			troubles = append(troubles, o.trouble())
+		case o.Err != nil:
+			troubles = append(troubles, outcomeTrouble(o))
 			continue
-		case o.isLeftPrivate(f.Role), o.report.Unchanged:
+		case o.IsLeftPrivate(f.Role), o.Report.Unchanged:
 			continue
-		case seen:
-			changed++
-		default:
+		case c.IsNew(o.Origin):
 			added++
+		default:
+			changed++
 		}
-		passages += o.report.Chunks
-		if o.report.Role != f.Role {
-			troubles = append(troubles, o.keeps())
+		passages += o.Report.Chunks
+		if o.Report.Role != f.Role {
+			troubles = append(troubles, keepsRole(o))
 		}
-		if blank := blankPages(o.report.Blank); blank != "" {
-			troubles = append(troubles, "**"+esc(o.name)+"**:"+blank)
+		if blank := blankPages(o.Report.Blank); blank != "" {
+			troubles = append(troubles, "**"+esc(o.Name)+"**:"+blank)
 		}
 	}
 	if len(troubles) > pageSize {
 		troubles = append(troubles[:pageSize], "and "+count(len(troubles)-pageSize, "more line"))
 	}
-	if left := leftPrivate(f.Role, told); left != "" {
+	if left := leftPrivate(f.Role, c.Outcomes); left != "" {
 		troubles = append([]string{left}, troubles...)
 	}
 	var parts []string
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{added, "new"}, {changed, "changed"}, {len(gone), "removed"}} {
+	}{{added, "new"}, {changed, "changed"}, {len(c.Removed), "removed"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}

@@ -19,7 +19,7 @@ func (r *rig) settle(ago time.Duration, names ...string) {
 	r.t.Helper()
 	for _, name := range names {
 		at := r.now.Add(-ago)
-		require.NoError(r.t, os.Chtimes(filepath.Join(r.rules.Documents, name), at, at))
+		require.NoError(r.t, os.Chtimes(filepath.Join(r.documents, name), at, at))
 	}
 }
 
@@ -50,7 +50,7 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 
 	r.put("shop/prices.md", prices+"\n# More\n\nA gate costs 90 EUR.\n")
 	r.put("shop/new.md", "# New\n\nSomething new.\n")
-	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "shop/deep/terms.txt")))
+	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/deep/terms.txt")))
 	r.settle(30*time.Second, "shop/prices.md")
 	r.settle(time.Second, "shop/new.md")
 	require.Equal(t, "📂 `shop` — 1 changed, 1 removed: 3 passages, public.", r.watches(), "who writes is not disturbed")
@@ -65,7 +65,7 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.watches())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.owner("/docs unwatch shop"))
-	require.NoError(t, os.RemoveAll(filepath.Join(r.rules.Documents, "shop")))
+	require.NoError(t, os.RemoveAll(filepath.Join(r.documents, "shop")))
 	require.Empty(t, r.watches())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 }
@@ -96,7 +96,7 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	r.settle(time.Minute, "shop/prices.md")
 	r.owner("/docs watch shop public")
 	r.watches()
-	shop := filepath.Join(r.rules.Documents, "shop")
+	shop := filepath.Join(r.documents, "shop")
 	require.NoError(t, os.Rename(shop, shop+"-away"))
 	require.Equal(t, "⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.watches())
 	require.Empty(t, r.watches(), "it is told once")
@@ -149,7 +149,7 @@ func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
 	r.owner("/docs watch . public")
 	require.Contains(t, r.watches(), left)
 	r.put("salaries.csv", "Name,Salary\nEva,5000\n")
-	require.NoError(t, os.Rename(filepath.Join(r.rules.Documents, "shop/margins.md"), filepath.Join(r.rules.Documents, "shop/gains.md")))
+	require.NoError(t, os.Rename(filepath.Join(r.documents, "shop/margins.md"), filepath.Join(r.documents, "shop/gains.md")))
 	r.settle(10*time.Second, "salaries.csv", "shop/gains.md")
 	require.Contains(t, r.watches(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
 	require.Equal(t, 2, r.count(private))
@@ -200,7 +200,7 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, name := range []string{"shop/deep", "shop"} {
-		folder := filepath.Join(r.rules.Documents, name)
+		folder := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chmod(folder, 0))
 		nobody(t, func() { require.Empty(t, r.watches(), name) })
 		require.NoError(t, os.Chmod(folder, 0o700))

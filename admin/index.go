@@ -98,7 +98,7 @@ func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
 
 func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 	where = filepath.ToSlash(filepath.Clean(where))
-	files, size, err := a.findDocuments(where)
+	files, size, err := a.Library.Find(where)
 	if err != nil {
 		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + a.folderList()}
 	}

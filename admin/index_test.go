@@ -52,7 +52,7 @@ func TestATypeThatCannotBeReadIsSaidBeforeAnythingIsAsked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", said(r.sends("prices.xlsx", "PK", "")))
-	require.NoError(t, os.WriteFile(filepath.Join(r.rules.Documents, "photo.JPG"), []byte("x"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "photo.JPG"), []byte("x"), 0o600))
 	require.Contains(t, r.owner("/index photo.JPG"), "I cannot read **photo.JPG**")
 	require.Contains(t, said(r.sends("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
 }
@@ -121,14 +121,14 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	write := func(name, data string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(r.rules.Documents, name)), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(r.rules.Documents, name), []byte(data), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(r.documents, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(r.documents, name), []byte(data), 0o600))
 	}
 	write("my prices.md", prices)
 	write("sub/terms.txt", "Terms apply.")
-	outside := filepath.Join(filepath.Dir(r.rules.Documents), "passwords.txt")
+	outside := filepath.Join(filepath.Dir(r.documents), "passwords.txt")
 	require.NoError(t, os.WriteFile(outside, []byte("hunter2"), 0o600))
-	require.NoError(t, os.Symlink(outside, filepath.Join(r.rules.Documents, "link.txt")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(r.documents, "link.txt")))
 
 	require.Equal(t, "[👀]", r.owner("/index my prices.md public"))
 	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+back("my prices.md"), said(r.work()))
@@ -143,7 +143,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Equal(t, "Public, or only you? `/index public` or `/index admin`.", r.owner("/index public admin"))
 	write("nothing.txt", "")
 	require.Equal(t, "⚠️ **nothing.txt** is empty.", r.owner("/index nothing.txt"))
-	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "nothing.txt")))
+	require.NoError(t, os.Remove(filepath.Join(r.documents, "nothing.txt")))
 	for _, path := range []string{"../passwords.txt", outside, "link.txt", "sub/../../passwords.txt"} {
 		require.Contains(t, r.owner("/index "+path+" public"), "it lies outside the documents folder", path)
 	}
@@ -153,7 +153,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", said(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
-	r.rules.Documents = ""
+	r.documents = ""
 	r.restart()
 	require.Equal(t, "⚠️ `a.md`: there is no documents folder.", r.owner("/index a.md public"))
 }
@@ -161,7 +161,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 // put writes a file into the documents folder.
 func (r *rig) put(name, data string) {
 	r.t.Helper()
-	full := filepath.Join(r.rules.Documents, name)
+	full := filepath.Join(r.documents, name)
 	require.NoError(r.t, os.MkdirAll(filepath.Dir(full), 0o700))
 	require.NoError(r.t, os.WriteFile(full, []byte(data), 0o600))
 }
@@ -174,7 +174,7 @@ func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
 	r.put("shop/logo.png", "no text")
 	r.put("shop/.git/config.txt", "hidden")
 	r.put("other.md", "# Other\n\nThings.\n")
-	require.NoError(t, os.Symlink(".", filepath.Join(r.rules.Documents, "shop", "round")))
+	require.NoError(t, os.Symlink(".", filepath.Join(r.documents, "shop", "round")))
 
 	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/index shop"))
 	require.Equal(t, "[👀]", r.owner("1"))
@@ -237,12 +237,12 @@ func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
 	r.work()
 	r.exec("update documents set indexed_at = $1", r.now.Add(-time.Hour))
 	for _, name := range []string{"prices.md", "shop/prices.md", "shop/terms.txt"} {
-		full := filepath.Join(r.rules.Documents, name)
+		full := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chtimes(full, time.Time{}, r.now.Add(-2*time.Hour)))
 	}
 	require.NotContains(t, r.owner("/docs"), "Stale")
-	require.NoError(t, os.Chtimes(filepath.Join(r.rules.Documents, "prices.md"), time.Time{}, r.now.Add(-10*time.Minute)))
-	require.NoError(t, os.Remove(filepath.Join(r.rules.Documents, "shop/terms.txt")))
+	require.NoError(t, os.Chtimes(filepath.Join(r.documents, "prices.md"), time.Time{}, r.now.Add(-10*time.Minute)))
+	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/terms.txt")))
 	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
 	listed := r.owner("/docs")
 	require.Contains(t, listed, "**a.b/c** — public, 1 passage, 2.9 MB")

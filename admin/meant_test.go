@@ -22,7 +22,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	r.restart()
 	r.chat("Alice", "whatsapp")
 	r.learn("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
-	require.NoError(t, os.WriteFile(filepath.Join(r.rules.Documents, "handbook.md"), []byte("# Handbook\n\nBe kind."), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "handbook.md"), []byte("# Handbook\n\nBe kind."), 0o600))
 	for _, c := range []struct{ typed, want string }{
 		// Times.
 		{"/remind 2h Follow up with Alice about the proposal", "⏰ **Fri 20 Nov, 20:00** — Follow up with Alice about the proposal. Set."},

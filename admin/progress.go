@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
+	"multis/knowledge"
 	"multis/outbox"
 	"multis/store"
 )
@@ -75,6 +76,17 @@ func (p *indexing) show(text string) {
 	default:
 	}
 	p.next <- text
+}
+
+// follow shows how IndexAll works through sources. where is the path that means them, if there are several.
+func (p *indexing) follow(where string, sources []knowledge.Source) knowledge.Batch {
+	if len(sources) == 1 {
+		sources[0].Progress = p.pages("", sources[0].Name)
+		return knowledge.Batch{}
+	}
+	return knowledge.Batch{Started: func(i int) {
+		sources[i].Progress = p.file(where, sources[i].Name, i+1, len(sources))
+	}}
 }
 
 // pages is told how many pages of a document are read. before stands in front of its name.

@@ -164,21 +164,22 @@ func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (s
 
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
-	t      *testing.T
-	ctx    context.Context
-	st     *store.Store
-	box    *outbox.Box
-	hs     *homeserver
-	asker  *asker
-	rules  admin.Rules
-	now    time.Time
-	admin  *admin.Admin
-	room   store.Chat
-	events int
-	fetch  *fetch.Client
-	clock  *clock.Clock
-	upkeep []clock.Upkeep
-	beats  []clock.Heartbeat
+	t         *testing.T
+	ctx       context.Context
+	st        *store.Store
+	box       *outbox.Box
+	hs        *homeserver
+	asker     *asker
+	rules     admin.Rules
+	now       time.Time
+	admin     *admin.Admin
+	room      store.Chat
+	events    int
+	fetch     *fetch.Client
+	clock     *clock.Clock
+	upkeep    []clock.Upkeep
+	beats     []clock.Heartbeat
+	documents string // the documents folder
 	// operators are who may set schedules beside the owner.
 	operators []id.UserID
 	tools     []admin.Tool
@@ -199,10 +200,11 @@ func newRig(t *testing.T) *rig {
 	r.asker.st, r.asker.box = r.st, r.box
 	r.rules = admin.Rules{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
-		DayBudget: 2_000_000, Currency: "EUR", Documents: filepath.Join(t.TempDir(), "documents"),
+		DayBudget: 2_000_000, Currency: "EUR",
 	}
 	r.operators = []id.UserID{operator}
-	require.NoError(t, os.Mkdir(r.rules.Documents, 0o700))
+	r.documents = filepath.Join(t.TempDir(), "documents")
+	require.NoError(t, os.Mkdir(r.documents, 0o700))
 	r.restart()
 	r.room = r.chat("Admin", "", func(c *store.Chat) { c.Kind = policy.KindAdmin })
 	return r
@@ -217,7 +219,7 @@ func (r *rig) restart() {
 		Upkeep: r.upkeep, Heartbeats: r.beats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
 	})
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch}), Asker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
 		Clock: r.clock, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
 		Sources: func() []admin.ToolSource { return r.sources },
 		Saved:   func() []admin.Saved { return r.saved },

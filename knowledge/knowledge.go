@@ -104,6 +104,8 @@ type Options struct {
 	UnidocKey string
 	// Vectors says that passages get vectors, by a job that is asked for whenever there are new ones.
 	Vectors bool
+	// Folder is the documents folder, whose files are named by path. Empty: there is none.
+	Folder string
 	// Fetch gets pages. Defaults to a client of its own.
 	Fetch *fetch.Client
 }

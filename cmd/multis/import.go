@@ -184,7 +184,7 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 			return ctx.Err()
 		case err != nil:
 			done.failed++
-			fmt.Fprintln(to.say, outcome(doc.Path, report, unnamed(err)))
+			fmt.Fprintln(to.say, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // without the name, which the line begins with
 		case report.Unchanged:
 			done.known++
 		case doc.Public:

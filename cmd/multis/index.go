@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -41,7 +40,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 		return nil, fmt.Errorf("make a place for the PDF engine: %w", err)
 	}
 	return knowledge.Open(st, knowledge.Options{
-		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(),
+		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(), Folder: cfg.Documents.Folder,
 		Vectors: cfg.Embeddings.Model != config.NoModel,
 	}), nil
 }
@@ -63,7 +62,7 @@ func (c indexCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	return indexAll(ctx, library, cfg.Documents.Folder, c.role(), c.What, newProgress())
+	return indexAll(ctx, library, c.role(), c.What, newProgress())
 }
 
 // role is who may see them. The first multis said kb for public.
@@ -74,83 +73,62 @@ func (c indexCmd) role() policy.Role {
 	return policy.Role(c.Role)
 }
 
-// wanted is one document to be indexed.
-type wanted struct {
-	origin string
-	folder string // where the file is; empty for a page
-	file   string // below folder
-	swept  bool   // it was found in a folder or by a pattern, and not named by itself
-	absent error  // why nothing was found under a name, which then is the origin
-}
+// parallelDocuments is how many documents are indexed at the same time, as many as by the admin room.
+const parallelDocuments = 2
 
-// indexedAtOnce is how many documents are read and written side by side, as many as the admin room's.
-const indexedAtOnce = 2
-
-// indexed is what became of one document.
-type indexed struct {
-	report knowledge.Report
-	err    error
-}
-
-// indexAll indexes what is named, and goes on after one that is not there or cannot be read. It tells of each in the order in
-// which they were named.
-func indexAll(ctx context.Context, library *knowledge.Library, documents string, role policy.Role, what []string, p *progress) error {
-	list := findAll(what, documents)
-	done := make([]chan indexed, len(list))
-	for i := range done {
-		done[i] = make(chan indexed, 1)
+// indexAll indexes what is named and says what became of each, in the order of the names. It goes on after one that does not exist or
+// cannot be read.
+func indexAll(ctx context.Context, library *knowledge.Library, role policy.Role, names []string, p *progress) error {
+	sources, said := findAll(names, library.Folder()), time.Now()
+	for i := range sources {
+		sources[i].Role, sources[i].Said = role, said
+		sources[i].Progress = func(done, all int) { p.page(i, done, all) }
 	}
-	var taken atomic.Int64
-	var working sync.WaitGroup
-	defer working.Wait()
-	for range indexedAtOnce {
-		working.Go(func() {
-			for {
-				i := int(taken.Add(1)) - 1
-				if i >= len(list) || ctx.Err() != nil {
-					return
-				}
-				report, err := list[i].index(ctx, library, role, func(done, all int) { p.page(i, done, all) })
-				done[i] <- indexed{report, err}
-			}
-		})
-	}
-	return tellAll(ctx, list, done, role, p)
-}
-
-// tellAll tells what became of each document as soon as that is known.
-func tellAll(ctx context.Context, list []wanted, done []chan indexed, role policy.Role, p *progress) error {
-	failed, passages := 0, 0
-	var left []string // private
-	for i, w := range list {
-		p.begin(i, len(list), w.name())
-		var it indexed
-		select {
-		case it = <-done[i]:
-		case <-ctx.Done():
+	told := 0
+	begin := func() {
+		if told < len(sources) {
+			p.begin(told, len(sources), sourceName(sources[told]))
 		}
+	}
+	begin()
+	outcomes := library.IndexAll(ctx, sources, knowledge.Batch{Parallel: parallelDocuments, Finished: func(i int, o knowledge.Outcome) {
 		if ctx.Err() != nil {
-			p.end("")
-			return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", i, len(list), ctx.Err())
+			return
 		}
-		p.end(outcome(w.name(), it.report, it.err))
+		p.end(outcomeLine(sourceName(sources[i]), o))
+		told++
+		begin()
+	}})
+	if ctx.Err() != nil {
+		p.end("")
+		return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", told, len(sources), ctx.Err())
+	}
+	return summarize(sources, outcomes, role, p)
+}
+
+// summarize says how many documents are indexed and which stayed private. Its error says how many are not indexed.
+func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role policy.Role, p *progress) error {
+	failed, passages := 0, 0
+	var private []string
+	for i, o := range outcomes {
 		switch {
-		case it.err != nil:
+		case o.Err != nil:
 			failed++
-		case role == policy.Public && it.report.Role == policy.Admin:
-			left = append(left, w.name())
+		case o.IsLeftPrivate(role):
+			private = append(private, sourceName(sources[i]))
 		default:
-			passages += it.report.Chunks
+			passages += o.Report.Chunks
 		}
 	}
-	if done := len(list) - failed - len(left); done > 0 {
-		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", done, count(len(list), "document"), count(passages, "passage"), role))
+	all := count(len(sources), "document")
+	if indexed := len(sources) - failed - len(private); indexed > 0 {
+		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, all, count(passages, "passage"), role))
 	}
-	if len(left) > 0 {
-		p.end("Left private (admin): " + strings.Join(left, ", ") + ". To make one public, name the file itself.")
+	if len(private) > 0 {
+		p.end("Left private (admin): " + strings.Join(private, ", ") + ". To make one public, name the file itself.")
 	}
 	if failed > 0 {
-		return fmt.Errorf("not indexed: %d of %s", failed, count(len(list), "document"))
+		return fmt.Errorf("not indexed: %d of %s", failed, all)
 	}
 	return nil
 }
@@ -158,63 +136,73 @@ func tellAll(ctx context.Context, list []wanted, done []chan indexed, role polic
 var errNoName = errors.New("it has no name; write . for the folder you are in")
 
 // findAll lists what all names mean, each document once.
-func findAll(what []string, documents string) []wanted {
-	var list []wanted
-	place := map[string]int{}
-	for _, name := range what {
+func findAll(names []string, documents string) []knowledge.Source {
+	var sources []knowledge.Source
+	at := map[string]int{} // the index of each origin in sources
+	for _, name := range names {
 		found, err := find(name, documents)
 		if err != nil {
-			found = []wanted{{origin: name, absent: err}}
+			found = []knowledge.Source{{File: knowledge.File{Origin: name}, Err: err}}
 		}
-		for _, w := range found {
-			i, known := place[w.origin]
+		for _, s := range found {
+			i, known := at[s.Origin]
 			if !known {
-				place[w.origin] = len(list)
-				list = append(list, w)
+				at[s.Origin] = len(sources)
+				sources = append(sources, s)
 				continue
 			}
-			list[i].swept = list[i].swept && w.swept
+			sources[i].Swept = sources[i].Swept && s.Swept
 		}
 	}
-	return list
+	return sources
 }
 
 // find lists what a name on the command line means. A file of the documents folder keeps the origin it has in the admin
 // room, so that both index the same document; others go by their whole path.
-func find(name, documents string) ([]wanted, error) {
-	if name == "" { // of a script's variable that was not set, and the folder we are in for a computer
+func find(name, documents string) ([]knowledge.Source, error) {
+	if name == "" { // a script's variable that was not set; filepath.Abs would make it the working directory
 		return nil, errNoName
 	}
 	if knowledge.IsAddress(name) {
-		return []wanted{{origin: name}}, nil
+		return []knowledge.Source{{File: knowledge.File{Origin: name, Name: knowledge.AddressName(name)}}}, nil
 	}
 	full, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("find it: %w", err)
 	}
-	folder, where := filepath.Dir(full), filepath.Base(full)
-	if target, err := filepath.EvalSymlinks(full); err == nil {
-		folder, where = filepath.Dir(target), filepath.Base(target)
-		if info, err := os.Stat(target); err == nil && info.IsDir() {
-			folder, where = target, "."
-		}
-	} else if from, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); from != filepath.ToSlash(full) {
-		folder, where = from, pattern
-	}
+	folder, where := splitPath(full)
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, err
 	}
 	defer root.Close()
 	files, err := knowledge.Files(root.FS(), where)
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, err
 	}
-	var list []wanted
-	for _, file := range files {
-		list = append(list, wanted{origin: originOf(filepath.Join(folder, file), documents), folder: folder, file: file, swept: file != where})
+	sources := make([]knowledge.Source, len(files))
+	for i, file := range files {
+		sources[i] = knowledge.Source{
+			File:   knowledge.File{Name: path.Base(file), Origin: originOf(filepath.Join(folder, file), documents), Swept: file != where},
+			Folder: folder, Path: file,
+		}
 	}
-	return list, nil
+	return sources, nil
+}
+
+// splitPath splits a path into an existing folder, with links resolved, and what is meant below it: a file, a pattern, or "." for
+// the folder itself.
+func splitPath(full string) (folder, where string) {
+	if target, err := filepath.EvalSymlinks(full); err == nil {
+		if info, err := os.Stat(target); err == nil && info.IsDir() {
+			return target, "."
+		}
+		return filepath.Dir(target), filepath.Base(target)
+	}
+	if from, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); from != filepath.ToSlash(full) {
+		return from, pattern
+	}
+	return filepath.Dir(full), filepath.Base(full)
 }
 
 // originOf is what a file is known by: its place in the documents folder, or its whole path.
@@ -225,40 +213,8 @@ func originOf(path, documents string) string {
 	return path
 }
 
-func (w wanted) name() string {
-	switch {
-	case w.absent != nil:
-		return cmp.Or(w.origin, `""`)
-	case w.folder == "":
-		return knowledge.AddressName(w.origin)
-	default:
-		return w.file
-	}
-}
-
-func (w wanted) index(ctx context.Context, library *knowledge.Library, role policy.Role, page func(done, all int)) (knowledge.Report, error) {
-	if w.absent != nil {
-		return knowledge.Report{}, w.absent
-	}
-	if w.folder == "" {
-		report, err := library.IndexAddress(ctx, knowledge.File{Origin: w.origin, Role: role, Said: time.Now(), Progress: page})
-		return report, unnamed(err)
-	}
-	root, err := os.OpenRoot(w.folder)
-	if err != nil {
-		return knowledge.Report{}, plainPathError(err)
-	}
-	defer root.Close()
-	data, err := knowledge.ReadFile(root, w.file)
-	if err != nil {
-		return knowledge.Report{}, plainPathError(err)
-	}
-	report, err := library.Index(ctx, knowledge.File{Name: path.Base(w.file), Origin: w.origin, Data: data, Role: role, Said: time.Now(), Swept: w.swept, Progress: page})
-	return report, unnamed(err)
-}
-
-// unnamed is an error of the library without the file's name, which the line begins with.
-func unnamed(err error) error { return cmp.Or(errors.Unwrap(err), err) }
+// sourceName is how a document is called in the lines about it.
+func sourceName(s knowledge.Source) string { return cmp.Or(s.Path, s.Name, s.Origin, `""`) }
 
 // plainPathError leaves out the path, which the sentence begins with.
 func plainPathError(err error) error {
@@ -268,11 +224,12 @@ func plainPathError(err error) error {
 	return err
 }
 
-// outcome says in one line what became of one document.
-func outcome(name string, r knowledge.Report, err error) string {
-	if err != nil {
-		return name + ": not indexed: " + err.Error()
+// outcomeLine says in one line what became of one document.
+func outcomeLine(name string, o knowledge.Outcome) string {
+	if o.Err != nil {
+		return name + ": not indexed: " + plainPathError(o.Err).Error()
 	}
+	r := o.Report
 	line := name + ": " + count(r.Chunks, "passage")
 	if r.Pages > 0 {
 		line += " of " + count(r.Pages, "page")

@@ -1,0 +1,218 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+	"time"
+
+	"multis/store"
+)
+
+// ErrNoFolder is returned when no documents folder is configured, or it does not exist.
+var ErrNoFolder = errors.New("there is no documents folder")
+
+// minQuiet is how long a file of a watched folder must be unchanged before it is indexed: until then it may still be written.
+const minQuiet = 3 * time.Second
+
+// OpenFolder opens the documents folder. The caller closes it.
+func (l *Library) OpenFolder() (*os.Root, error) {
+	if l.options.Folder == "" {
+		return nil, ErrNoFolder
+	}
+	root, err := os.OpenRoot(l.options.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoFolder
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the documents folder: %w", err)
+	}
+	return root, nil
+}
+
+// Folder returns the path of the documents folder; empty when there is none.
+func (l *Library) Folder() string { return l.options.Folder }
+
+// Find lists the files of the documents folder that a path means, as Files does, and returns the size of the first one.
+func (l *Library) Find(where string) (files []string, size int64, err error) {
+	root, err := l.OpenFolder()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close()
+	if files, err = Files(root.FS(), where); err != nil {
+		return nil, 0, err
+	}
+	info, err := root.Stat(files[0])
+	if err != nil {
+		return nil, 0, fmt.Errorf("look at it: %w", err)
+	}
+	return files, info.Size(), nil
+}
+
+// FolderChanges is what SyncFolder found in a watched folder and did about it.
+type FolderChanges struct {
+	Folder   store.WatchedFolder
+	Err      error     // why the folder could not be read; then nothing was done
+	Outcomes []Outcome // of the files that are new or changed
+	Removed  []string  // the paths of files that no longer exist and whose documents were removed
+
+	indexed []store.WatchedFile // the files of Outcomes, as they were found
+	known   map[string]store.WatchedFile
+}
+
+// IsEmpty reports whether there is nothing to save and nothing to tell.
+func (c FolderChanges) IsEmpty() bool {
+	return len(c.indexed)+len(c.Removed) == 0 && c.Folder.Trouble == ""
+}
+
+// IsNew reports whether the file with an origin was not in the folder before.
+func (c FolderChanges) IsNew(origin string) bool {
+	_, found := c.known[origin]
+	return !found
+}
+
+// Save writes the state in which the files were found, so that the next SyncFolder finds only later changes.
+func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
+	if err := store.NoteTrouble(ctx, tx, c.Folder.Path, ""); err != nil {
+		return err
+	}
+	return store.NoteWatched(ctx, tx, c.Folder, c.indexed, c.Removed)
+}
+
+// SyncFolder indexes the new and changed files of a watched folder and removes the documents of those that no longer exist. A file
+// that cannot be indexed is tried again when it has changed. With an error, the changes are those made before it.
+func (l *Library) SyncFolder(ctx context.Context, f store.WatchedFolder, now time.Time) (FolderChanges, error) {
+	found, err := l.listFolder(f.Path)
+	if err != nil {
+		return FolderChanges{Folder: f, Err: err}, nil
+	}
+	known, err := store.WatchedFiles(ctx, l.st.DB(), f.Path)
+	if err != nil {
+		return FolderChanges{}, err
+	}
+	missing, err := l.confirmMissing(missingFiles(found, known))
+	if err != nil {
+		return FolderChanges{}, err
+	}
+	c := FolderChanges{Folder: f, known: known}
+	err = l.indexChanged(ctx, &c, changedFiles(found, known, now))
+	if err != nil && len(c.indexed) == 0 {
+		return FolderChanges{}, err
+	}
+	var errRemove error
+	c.Removed, errRemove = l.removeAll(ctx, missing)
+	return c, errors.Join(err, errRemove)
+}
+
+// listFolder lists the readable files of a folder as they are. A folder that does not exist is an error: otherwise all its files
+// would count as deleted.
+func (l *Library) listFolder(where string) ([]store.WatchedFile, error) {
+	root, err := l.OpenFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(where)
+	if err != nil {
+		return nil, fmt.Errorf("look at it: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, ErrNoFile
+	}
+	names, err := Files(root.FS(), where)
+	if err != nil && !errors.Is(err, ErrNoFiles) {
+		return nil, err
+	}
+	var files []store.WatchedFile
+	for _, name := range names {
+		if info, err := root.Stat(name); err == nil {
+			files = append(files, store.WatchedFile{Path: name, Size: info.Size(), Modified: info.ModTime().UTC().Truncate(time.Microsecond), Reader: ReaderVersion})
+		}
+	}
+	return files, nil
+}
+
+// changedFiles returns the files that are new or differ from how they are known, without those that may still be written.
+func changedFiles(found []store.WatchedFile, known map[string]store.WatchedFile, now time.Time) []store.WatchedFile {
+	var changed []store.WatchedFile
+	for _, f := range found {
+		old, seen := known[f.Path]
+		isSame := seen && old.Size == f.Size && old.Modified.Equal(f.Modified) && old.Reader == f.Reader
+		isWritten := !f.Modified.After(now) && now.Sub(f.Modified) < minQuiet
+		if !isSame && !isWritten {
+			changed = append(changed, f)
+		}
+	}
+	return changed
+}
+
+// missingFiles returns the paths of known files that were not found.
+func missingFiles(found []store.WatchedFile, known map[string]store.WatchedFile) []string {
+	var missing []string
+	for name := range known {
+		if !slices.ContainsFunc(found, func(f store.WatchedFile) bool { return f.Path == name }) {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// confirmMissing returns those of the paths where there is no file. A file that was not found because its folder may not be read,
+// or its disk is not mounted, is not among them.
+func (l *Library) confirmMissing(names []string) (missing []string, err error) {
+	root, err := l.OpenFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, name := range names {
+		info, err := root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.Mode().IsRegular() {
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
+}
+
+// indexChanged indexes files and adds them and their outcomes to c. It ends early when the folder is not watched for the same people
+// any more: indexing may take long, and a change of who may see the files must hold at once.
+func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []store.WatchedFile) error {
+	for _, file := range files {
+		if watched, err := l.isWatched(ctx, c.Folder); err != nil || !watched {
+			return err
+		}
+		o := l.indexSource(ctx, Source{
+			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, Said: c.Folder.Said, Swept: true},
+			Folder: l.options.Folder, Path: file.Path,
+		})
+		if ctx.Err() != nil || o.Err != nil && !o.IsFinal() {
+			return o.Err
+		}
+		c.Outcomes, c.indexed = append(c.Outcomes, o), append(c.indexed, file)
+	}
+	return nil
+}
+
+// isWatched reports whether a folder is still watched, for the same role.
+func (l *Library) isWatched(ctx context.Context, f store.WatchedFolder) (bool, error) {
+	folders, err := store.WatchedFolders(ctx, l.st.DB())
+	return slices.ContainsFunc(folders, func(now store.WatchedFolder) bool { return now.Path == f.Path && now.Role == f.Role }), err
+}
+
+// removeAll removes the documents with these origins and returns those that are removed, up to the first error.
+func (l *Library) removeAll(ctx context.Context, origins []string) (removed []string, err error) {
+	for _, origin := range origins {
+		if err := l.Remove(ctx, origin); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return removed, err
+		}
+		removed = append(removed, origin)
+	}
+	return removed, nil
+}
