@@ -106,7 +106,7 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	for _, c := range chats {
 		besides = append(besides, search.Words(c.Name)...)
 	}
-	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.Tells(besides) }), nil
+	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.IsTopical(besides) }), nil
 }
 
 // Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.

@@ -38,7 +38,7 @@ func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
 			require.NoError(t, err)
 			corrected := 0
 			for _, term := range r.Terms {
-				if term.Guess {
+				if term.Correction {
 					corrected++
 				}
 			}

@@ -43,7 +43,7 @@ type pair [2][]int
 
 // newCues finds out what to look for. A long question says the same in many words, and their pairs would drown it.
 func newCues(terms []Term, words []string) cues {
-	c := cues{terms: known(terms), when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
+	c := cues{terms: indexedTerms(terms), when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
 	if len(terms) > shortQuery {
 		return c
 	}
@@ -74,11 +74,11 @@ func (c cues) in(s *scored, p pair) (first, second *Term) {
 }
 
 // worth is what two words add that stand together.
-func worth(a, b *Term) float64 { return pairShare * (a.IDF + b.IDF) }
+func pairBonus(a, b *Term) float64 { return pairShare * (a.IDF + b.IDF) }
 
 // raise adds to the score of a passage what its text shows.
-func (c cues) raise(s *scored, text string) float64 {
-	if c.most(s) == s.score {
+func (c cues) boost(s *scored, text string) float64 {
+	if c.maxScore(s) == s.score {
 		return s.score
 	}
 	score := s.score
@@ -87,22 +87,22 @@ func (c cues) raise(s *scored, text string) float64 {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
-		if a, b := c.in(s, p); a != nil && a.before(*b, text) {
-			score += worth(a, b)
+		if a, b := c.in(s, p); a != nil && a.precedes(*b, text) {
+			score += pairBonus(a, b)
 		}
 	}
 	return score
 }
 
 // most is what raise can make of the score of a passage.
-func (c cues) most(s *scored) float64 {
+func (c cues) maxScore(s *scored) float64 {
 	score := s.score
 	if c.when {
 		score *= whenFactor
 	}
 	for _, p := range c.pairs {
 		if a, b := c.in(s, p); a != nil {
-			score += worth(a, b)
+			score += pairBonus(a, b)
 		}
 	}
 	return score
@@ -110,7 +110,7 @@ func (c cues) most(s *scored) float64 {
 
 // before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
 // this runs over the texts of all good passages.
-func (t Term) before(next Term, text string) bool {
+func (t Term) precedes(next Term, text string) bool {
 	for _, stem := range t.stems() {
 		for from := 0; ; {
 			i := strings.Index(text[from:], stem)
@@ -120,7 +120,7 @@ func (t Term) before(next Term, text string) bool {
 			i += from
 			from = i + len(stem)
 			last, _ := utf8.DecodeLastRuneInString(text[:i])
-			if !isWordRune(last) && next.starts(nextWord(text[from:])) {
+			if !isWordRune(last) && next.startsWord(nextWord(text[from:])) {
 				return true
 			}
 		}
@@ -136,7 +136,7 @@ func (t Term) stems() []string {
 	return append([]string{t.Lexeme}, t.words...)
 }
 
-func (t Term) starts(text string) bool {
+func (t Term) startsWord(text string) bool {
 	return slices.ContainsFunc(t.stems(), func(stem string) bool { return strings.HasPrefix(text, stem) })
 }
 

@@ -21,9 +21,9 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 
 // What answers "how much", "when", "how many" and "where".
 var (
-	money   = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
-	noMoney = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
-	moment  = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
+	money        = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
+	freeOfCharge = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
+	moment       = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
 	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
 	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
@@ -44,7 +44,7 @@ func fits(question []string, text string) fitness {
 	})
 	switch {
 	case price || strings.Contains(asked, "how much "):
-		return judge(text, money, noMoney)
+		return judge(text, money, freeOfCharge)
 	case strings.Contains(asked, "how long "):
 		return judge(text, duration, someNumber)
 	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):

@@ -86,7 +86,7 @@ func TestAGuessTellsNothingOfOtherChats(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found.Hits)
 	for _, term := range found.Terms {
-		require.False(t, term.Guess, "a word of another chat must not be offered")
+		require.False(t, term.Correction, "a word of another chat must not be offered")
 	}
 }
 
@@ -132,7 +132,7 @@ func TestAnExplanationAddsUpToTheScore(t *testing.T) {
 		for _, term := range h.Why.Terms {
 			sum += term.Score
 		}
-		require.InDelta(t, h.Score, sum*h.Why.Author+h.Why.Company+h.Why.Cues+h.Why.Activation, 1e-9)
+		require.InDelta(t, h.Score, sum*h.Why.Author+h.Why.Conversation+h.Why.Cues+h.Why.Activation, 1e-9)
 	}
 	require.Positive(t, found.Hits[0].Why.Cues, "rye bread stands together, and a day is named")
 }

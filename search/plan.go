@@ -16,19 +16,19 @@ const (
 	smallScope = 1500
 	// A long question says what it means with many middling words, a short one with its rarest.
 	shortQuery, shortPlan, longPlan = 8, 6, 12
-	// mostCells bounds how many cells a plan weighs.
-	mostCells = 4096
+	// maxCells bounds how many cells a plan weighs.
+	maxCells = 4096
 	// candidateBudget is about how many passages a planned query should match; below enoughCandidates so many times more may be
 	// taken in, and secondBudget times more where the first query found too few.
 	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
 	// A cell with fewer passages than negligible is not worth a set of its own.
 	negligible = 0.05
-	// mostSets of words are looked for, and no more once they find enoughWorth of what is wanted: a query of many takes long to evaluate.
-	mostSets, enoughWorth = 14, 0.9
-	// mostWork bounds the index entries that are read, and lookingUp is what looking for one takes, beside reading it.
-	mostWork, lookingUp = 3_000_000, 11
+	// maxSets of words are looked for, and no more once they find enoughGain of what is wanted: a query of many takes long to evaluate.
+	maxSets, enoughGain = 14, 0.9
+	// maxWork bounds the index entries that are read, and lookupCost is what looking for one takes, beside reading it.
+	maxWork, lookupCost = 3_000_000, 11
 	// From so many index entries on, two connections share the sets of a search that runs alone. The server works a tenth more for it.
-	worthSharing = 300_000
+	minSplitWork = 300_000
 )
 
 // anyOf is the tsquery that matches every passage with one of the terms. Terms must not be empty.
@@ -63,8 +63,8 @@ func (c cell) within(s cell) bool {
 	return true
 }
 
-// weighed is a cell with what a passage in it scores, about, and how many passages are expected in it.
-type weighed struct {
+// weightedCell is a cell with what a passage in it scores, about, and how many passages are expected in it.
+type weightedCell struct {
 	cell
 	score, expected float64
 	worth           float64 // of finding them: less, the more there are that score higher
@@ -89,9 +89,9 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 		limit = longPlan
 	}
 	terms = terms[:min(len(terms), limit)]
-	taken, total := loners(terms, scope, chunks, budget)
-	var wanted []weighed
-	for _, w := range cells(terms, scope, chunks) {
+	taken, total := rareTerms(terms, scope, chunks, budget)
+	var wanted []weightedCell
+	for _, w := range listCells(terms, scope, chunks) {
 		most := budget
 		if total < budget*enoughCandidates/candidateBudget {
 			most *= overBudget
@@ -100,11 +100,11 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 			break
 		}
 		if !slices.ContainsFunc(taken, w.within) {
-			w.worth = w.expected / (1 + total/seeds)
+			w.worth = w.expected / (1 + total/rerankDepth)
 			wanted, total = append(wanted, w), total+w.expected
 		}
 	}
-	taken = append(taken, choose(terms, wanted, mostSets-len(taken), mostWork*chunks/scope)...)
+	taken = append(taken, chooseSets(terms, wanted, maxSets-len(taken), maxWork*chunks/scope)...)
 	sets := make([]set, len(taken))
 	for i, c := range taken {
 		sets[i] = set{c.queries(terms), work(terms, c)}
@@ -113,12 +113,12 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 }
 
 // shared is sets in two parts that take about as long to find, the longer one first, if that is worth it; otherwise in one.
-func shared(sets []set) [][]set {
+func splitSets(sets []set) [][]set {
 	var whole int64
 	for _, s := range sets {
 		whole += s.work
 	}
-	if whole < worthSharing || len(sets) < 2 {
+	if whole < minSplitWork || len(sets) < 2 {
 		return [][]set{sets}
 	}
 	var parts [2][]set
@@ -136,8 +136,8 @@ func shared(sets []set) [][]set {
 	return parts[:]
 }
 
-// loners are the terms that are so rare that all passages with one of them can be looked at.
-func loners(terms []Term, scope, chunks int64, budget float64) (sets []cell, total float64) {
+// rareTerms are the terms that are so rare that all passages with one of them can be looked at.
+func rareTerms(terms []Term, scope, chunks int64, budget float64) (sets []cell, total float64) {
 	for i, t := range terms {
 		expected := float64(max(t.Chunks, 1)) * float64(scope) / float64(max(chunks, 1))
 		if total+expected > budget/2 {
@@ -153,8 +153,8 @@ func loners(terms []Term, scope, chunks int64, budget float64) (sets []cell, tot
 // cells lists the cells in which passages are expected, the best first. Words are taken to stand together by chance: where they
 // do so more often, more is found than is needed, while expecting that would leave good passages out where they do not. How often
 // a word stands in a passage is not told apart if it is rare, nor, of many words, for the commoner ones.
-func cells(terms []Term, scope, chunks int64) []weighed {
-	list := []weighed{{expected: float64(scope)}}
+func listCells(terms []Term, scope, chunks int64) []weightedCell {
+	list := []weightedCell{{expected: float64(scope)}}
 	for i, t := range terms {
 		n := float64(max(chunks, 1))
 		counts := []int64{max(t.Chunks, 1)}
@@ -165,10 +165,10 @@ func cells(terms []Term, scope, chunks int64) []weighed {
 				}
 			}
 		}
-		if rest := len(terms) - i - 1; len(list)*(len(counts)+1)<<rest > mostCells {
+		if rest := len(terms) - i - 1; len(list)*(len(counts)+1)<<rest > maxCells {
 			counts = counts[:1]
 		}
-		next := make([]weighed, 0, len(list)*(len(counts)+1))
+		next := make([]weightedCell, 0, len(list)*(len(counts)+1))
 		for _, w := range list {
 			without := w
 			without.expected *= 1 - min(float64(counts[0])/n, 1)
@@ -191,8 +191,8 @@ func cells(terms []Term, scope, chunks int64) []weighed {
 		}
 		list = next
 	}
-	list = slices.DeleteFunc(list, func(w weighed) bool { return w.cell == cell{} || w.expected < negligible })
-	slices.SortFunc(list, func(a, b weighed) int {
+	list = slices.DeleteFunc(list, func(w weightedCell) bool { return w.cell == cell{} || w.expected < negligible })
+	slices.SortFunc(list, func(a, b weightedCell) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), slices.Compare(a.cell[:], b.cell[:]))
 	})
 	return list
@@ -204,15 +204,15 @@ func work(terms []Term, set cell) (sum int64) {
 	rarest, words := int64(math.MaxInt64), int64(0)
 	for i, level := range set {
 		if level > 0 {
-			n := terms[i].standing(level)
+			n := terms[i].chunksAt(level)
 			rarest, words, sum = min(rarest, n), words+1, sum+n
 		}
 	}
-	return sum + rarest*words*lookingUp
+	return sum + rarest*words*lookupCost
 }
 
 // standing is in how many passages the term stands as often as level says.
-func (t Term) standing(level uint8) int64 {
+func (t Term) chunksAt(level uint8) int64 {
 	if level > 1 {
 		return t.Often[level-2]
 	}
@@ -221,12 +221,12 @@ func (t Term) standing(level uint8) int64 {
 
 // choose picks some of the smallest sets that match wanted, those first that match the most for the work they make, until they
 // match enough; one at least, if there is any.
-func choose(terms []Term, wanted []weighed, most int, allowed int64) (chosen []cell) {
-	smallest := slices.DeleteFunc(slices.Clone(wanted), func(w weighed) bool {
-		return slices.ContainsFunc(wanted, func(o weighed) bool { return o.cell != w.cell && w.within(o.cell) })
+func chooseSets(terms []Term, wanted []weightedCell, most int, allowed int64) (chosen []cell) {
+	smallest := slices.DeleteFunc(slices.Clone(wanted), func(w weightedCell) bool {
+		return slices.ContainsFunc(wanted, func(o weightedCell) bool { return o.cell != w.cell && w.within(o.cell) })
 	})
-	negligibleRest := (1 - enoughWorth) * worthOf(wanted)
-	for len(chosen) < most && (len(chosen) == 0 || worthOf(wanted) > negligibleRest) {
+	negligibleRest := (1 - enoughGain) * totalWorth(wanted)
+	for len(chosen) < most && (len(chosen) == 0 || totalWorth(wanted) > negligibleRest) {
 		var best cell
 		var bestWork int64
 		var bestGain float64
@@ -246,12 +246,12 @@ func choose(terms []Term, wanted []weighed, most int, allowed int64) (chosen []c
 			break
 		}
 		chosen, allowed = append(chosen, best), allowed-bestWork
-		wanted = slices.DeleteFunc(wanted, func(w weighed) bool { return w.within(best) })
+		wanted = slices.DeleteFunc(wanted, func(w weightedCell) bool { return w.within(best) })
 	}
 	return chosen
 }
 
-func worthOf(list []weighed) (sum float64) {
+func totalWorth(list []weightedCell) (sum float64) {
 	for _, w := range list {
 		sum += w.worth
 	}

@@ -16,7 +16,7 @@ const MinSupport = 0.6
 
 const (
 	quotedHits   = 10  // hits that are looked through for a quote
-	windowUnits  = 3   // sentences of one paragraph that are weighed together
+	windowUnits  = 3   // sentences of one paragraph that are weightedCell together
 	shortBlock   = 300 // a paragraph of so many characters is quoted whole
 	shortSection = 400 // so much of a section is quoted when its heading is what was asked for
 )
@@ -44,7 +44,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	if len(likely) == 0 {
 		return Quote{}, false, nil
 	}
-	found, err := s.candidates(ctx, r, likely)
+	found, err := s.quoteCandidates(ctx, r, likely)
 	if err != nil {
 		return Quote{}, false, err
 	}
@@ -59,7 +59,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 
 // BestSentences quotes what says most about the question in one hit, however little that is.
 func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, error) {
-	found, err := s.candidates(ctx, r, []Hit{h})
+	found, err := s.quoteCandidates(ctx, r, []Hit{h})
 	if err != nil {
 		return Quote{}, err
 	}
@@ -103,7 +103,7 @@ func (c candidate) quote() Quote {
 }
 
 // candidates lists what can be quoted from hits. One question to the database gives the stems of all of it.
-func (s *Searcher) candidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
+func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
 	var list store.TextsIn
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
@@ -324,7 +324,7 @@ func (p page) widen(c candidate, first, last int) (candidate, bool) {
 		first, last = start, end
 	}
 	said := last
-	for p.units[last].introduces || last > said && p.goesOn(said+1, last) {
+	for p.units[last].introduces || last > said && p.continuesAfter(said+1, last) {
 		if last+1 == len(p.units) {
 			break
 		}
@@ -333,8 +333,8 @@ func (p page) widen(c candidate, first, last int) (candidate, bool) {
 	return p.quoted(c, first, last), !p.units[last].introduces
 }
 
-// goesOn tells whether the answer that begins with the unit first should go on behind the unit last.
-func (p page) goesOn(first, last int) bool {
+// continuesAfter tells whether the answer that begins with the unit first should go on behind the unit last.
+func (p page) continuesAfter(first, last int) bool {
 	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces && p.length(first, last+1) <= shortBlock
 }
 

@@ -11,9 +11,9 @@ import (
 
 // BM25, over the words of a passage and, in a conversation, those of the passages around it, weaker.
 const (
-	k1          = 1.2
-	b           = 0.75
-	lengthFloor = 32 // shorter passages count as this long: a chat turn is not better for being short
+	k1              = 1.2
+	b               = 0.75
+	minPassageWords = 32 // shorter passages count as this long: a chat turn is not better for being short
 
 	before         = 0.4 // what a word counts that stands in the passage before
 	answers        = 0.6 // more, if that one is a question: then this one is the answer
@@ -24,9 +24,9 @@ const (
 	authorFactor   = 1.6 // for what somebody named in the query said
 	neighbourReach = 2
 
-	companyShare = 0.05 // what a conversation's other passages add to one of them: it is about the same
-	companyFade  = 0.6  // the second best of them counts less than the best, and so on
-	companySize  = 5
+	conversationShare     = 0.05 // what a conversation's other passages add to one of them: it is about the same
+	conversationDecay     = 0.6  // the second best of them counts less than the best, and so on
+	maxConversationBoosts = 5
 )
 
 // activationShare is what activation adds to a score at the most: it decides between passages that are as good, and never lifts one
@@ -74,14 +74,14 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		if score == 0 {
 			continue
 		}
-		s := &scored{id: p.ID, score: score * authorShare(words, p), language: p.Language, near: near}
+		s := &scored{id: p.ID, score: score * authorBoost(words, p), language: p.Language, near: near}
 		if p.Kind == store.KindConversation {
 			s.company = conversation{p.DocID, p.Part}
 		}
 		ranked = append(ranked, s)
 	}
 	slices.SortFunc(ranked, byScore)
-	addCompany(ranked)
+	boostConversations(ranked)
 	slices.SortFunc(ranked, byScore)
 	return ranked
 }
@@ -106,18 +106,18 @@ func around(passages []store.Passage, i int) (near neighbourhood) {
 }
 
 // cover finds out how much of the question stands in each of the ranked.
-func cover(ranked []*scored, terms []Term, corpus store.Corpus) {
+func setCoverage(ranked []*scored, terms []Term, corpus store.Corpus) {
 	for i := range ranked {
 		frequencies := ranked[i].near[neighbourReach].Frequencies
 		ranked[i].coverage = coverage(terms, corpus.StatsChunks, func(t int) bool { return t < len(frequencies) && frequencies[t] > 0 })
 	}
 }
 
-// addCompany raises what was said in a conversation by what else was said there. ranked is in order of score.
-func addCompany(ranked []*scored) {
+// boostConversations raises what was said in a conversation by what else was said there. ranked is in order of score.
+func boostConversations(ranked []*scored) {
 	said := map[conversation][]float64{}
 	for _, s := range ranked {
-		if s.company != (conversation{}) && len(said[s.company]) <= companySize {
+		if s.company != (conversation{}) && len(said[s.company]) <= maxConversationBoosts {
 			said[s.company] = append(said[s.company], s.score)
 		}
 	}
@@ -126,11 +126,11 @@ func addCompany(ranked []*scored) {
 		if s.company == (conversation{}) {
 			continue
 		}
-		weight := companyShare
+		weight := conversationShare
 		for j, other := range said[s.company] {
 			if j != place[s.company] {
 				ranked[i].score += weight * other
-				weight *= companyFade
+				weight *= conversationDecay
 			}
 		}
 		place[s.company]++
@@ -139,11 +139,11 @@ func addCompany(ranked []*scored) {
 
 // lengthNorm is the frequency at which a term of this passage counts half of what it can.
 func lengthNorm(p *store.Passage, average float64) float64 {
-	return k1 * (1 - b + b*max(float64(p.Words), lengthFloor)/average)
+	return k1 * (1 - b + b*max(float64(p.Words), minPassageWords)/average)
 }
 
 // authorShare is what a passage's score is multiplied with for who said it.
-func authorShare(words []string, p *store.Passage) float64 {
+func authorBoost(words []string, p *store.Passage) float64 {
 	if namesAuthor(words, p.Author) {
 		return authorFactor
 	}
@@ -156,13 +156,13 @@ func byScore(a, b *scored) int {
 
 // averageWords is the length of an average passage, as BM25 uses it.
 func averageWords(c store.Corpus) float64 {
-	return max(float64(c.StatsWords)/float64(max(c.StatsChunks, 1)), lengthFloor)
+	return max(float64(c.StatsWords)/float64(max(c.StatsChunks, 1)), minPassageWords)
 }
 
 // rankWeight is what a saturated match of the term adds to a score.
 func (t Term) rankWeight() float64 {
 	weight := float64(t.Count) * t.IDF * (k1 + 1)
-	if t.weight == filler && !t.Guess { // a guess counts less already
+	if t.weight == filler && !t.Correction { // a correction is already discounted
 		weight *= fillerShare
 	}
 	return weight
@@ -226,7 +226,7 @@ func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
 
 // sameWord tells whether o is the same word of the question, in another language.
 func (t Term) sameWord(o Term) bool {
-	return !t.Guess && !o.Guess && len(t.words) > 0 && len(o.words) > 0 && t.words[0] == o.words[0]
+	return !t.Correction && !o.Correction && len(t.words) > 0 && len(o.words) > 0 && t.words[0] == o.words[0]
 }
 
 // inAnyLanguage is has for words that may be there in another language.
@@ -244,8 +244,8 @@ func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
 	}
 }
 
-// mostActivation is what withActivation multiplies with at the most.
-const mostActivation = 1 + activationShare
+// maxActivation is what withActivation multiplies with at the most.
+const maxActivation = 1 + activationShare
 
 // withActivation raises the score of a passage that was used lately.
 func withActivation(score, activation float64) float64 {

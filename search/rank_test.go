@@ -78,7 +78,7 @@ func TestAWordThatOnlyAsksCountsLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), weight: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
 	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
-	terms[0].Guess = true // which says all about how much it counts
+	terms[0].Correction = true // which says all about how much it counts
 	require.Equal(t, []int64{1, 9}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
 }
 
@@ -161,7 +161,7 @@ func TestAPlanIsBounded(t *testing.T) {
 	} {
 		sets := plan(terms, million, million, candidateBudget)
 		require.NotEmpty(t, sets)
-		require.LessOrEqual(t, len(sets), mostSets)
+		require.LessOrEqual(t, len(sets), maxSets)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 	const million = 1_000_000
 	terms := often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
 	much := plan(terms, million, million, candidateBudget)
-	parts := shared(much)
+	parts := splitSets(much)
 	require.Len(t, parts, 2)
 	require.ElementsMatch(t, much, slices.Concat(parts...))
 	var work [2]int64
@@ -184,13 +184,13 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 	require.GreaterOrEqual(t, work[0], work[1])
 	require.LessOrEqual(t, work[0]-work[1], biggest)
 
-	for _, sets := range [][]set{{{work: 10 * worthSharing}}, {{work: worthSharing / 3}, {work: worthSharing / 3}}} {
-		require.Equal(t, [][]set{sets}, shared(sets), "one set, and little work, are left to one")
+	for _, sets := range [][]set{{{work: 10 * minSplitWork}}, {{work: minSplitWork / 3}, {work: minSplitWork / 3}}} {
+		require.Equal(t, [][]set{sets}, splitSets(sets), "one set, and little work, are left to one")
 	}
 
 	corpus := store.Corpus{PlannedChunks: million, StatsChunks: million, StatsWords: 50 * million}
-	require.Len(t, passageQueries(terms, corpus, Query{}, candidateBudget, false), 1, "who does not search alone has one connection")
-	halves := passageQueries(terms, corpus, Query{}, candidateBudget, true)
+	require.Len(t, planQueries(terms, corpus, Query{}, candidateBudget, false), 1, "who does not search alone has one connection")
+	halves := planQueries(terms, corpus, Query{}, candidateBudget, true)
 	require.Len(t, halves, 2)
 	require.Empty(t, halves[0].Any, "the caller's own passages are looked through once")
 	require.NotEmpty(t, halves[1].Any)

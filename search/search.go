@@ -1,5 +1,17 @@
-// Package search finds the passages that answer a question: which candidates to fetch, how to rank them, and whether one
-// supports an answer. Everything it reads is read in the caller's scope.
+// Package search finds and ranks the passages that answer a question, and quotes the sentences that do.
+//
+// A query is matched in one of two places, with the same result:
+//
+//   - In Postgres: [store.SearchTerms] gives the query's terms with their document frequencies, plan picks the sets of terms
+//     that find the candidates, and [store.SearchPassages] scores the candidates by BM25 and returns the best of them.
+//   - In memory: the index entries of a small scope (up to 8 roles and 3,000 passages) that is searched again before it
+//     changes are kept in the scope cache. Every passage is then matched there, without a plan. Versions of the roles,
+//     checked by Postgres in the same round trip that reads the texts, tell whether the cache is still current.
+//
+// In both cases Go ranks the candidates with their neighbours (rank.go) and re-ranks the best of them by their texts
+// (cues.go) and recent use. With an embedder, the nearest passages by embedding are fused into the result (vectors.go).
+//
+// Everything is read in the caller's scope; texts are never cached.
 package search
 
 import (
@@ -21,35 +33,36 @@ import (
 const (
 	defaultLimit = 10
 	maxLimit     = 50
-	// spare passages are read so that their texts and activation can still change the order.
-	spare = 15
-	// mostCandidates is how many matches are looked at, of public passages and of the caller's own.
-	mostCandidates = 8000
-	// seeds are the best matches that the database tells of, with those around them.
-	seeds = 40
-	// maxWords of a query are looked at.
-	maxWords = 400
+	// spareHits is how many passages beyond the limit are re-ranked by their texts.
+	spareHits = 15
+	// maxCandidates bounds the matches that Postgres scores, separately for public passages and for the caller's own.
+	maxCandidates = 8000
+	// rerankDepth is how many of the best matches Postgres returns, each with its neighbours.
+	rerankDepth = 40
+	// maxQueryWords is the length at which a query is cut.
+	maxQueryWords = 400
 )
 
-// SectionSeparator stands between the headings of Hit.Section.
+// SectionSeparator joins the headings of Hit.Section.
 const SectionSeparator = " › "
 
-// Query is what is looked for.
+// Query is a search request.
 type Query struct {
 	Text string
 	// Limit is the number of hits. Defaults to 10, at most 50.
 	Limit int
-	// Source to search in. Defaults to the documents; in the archive a hit is a message and its document is the chat.
+	// Source is the index to search. Defaults to the documents. In the message index a hit is a message, and its document is
+	// the chat.
 	Source store.Source
 	// Kinds of documents to search in. Defaults to all.
 	Kinds []store.Kind
-	// Exhaustive scores every match, however long it takes. It is for measuring what the plan of a search leaves out.
+	// Exhaustive scores every match, however long it takes. Used to measure what planned searches miss.
 	Exhaustive bool
 	// Explain fills Hit.Why.
 	Explain bool
 }
 
-// withDefaults is the query with what it leaves open.
+// withDefaults returns the query with its unset fields filled in.
 func (q Query) withDefaults() Query {
 	q.Limit = min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
 	if len(q.Kinds) == 0 {
@@ -58,90 +71,90 @@ func (q Query) withDefaults() Query {
 	return q
 }
 
-// Term is a word of the query as the index knows it.
+// Term is a lexeme of the query with its statistics in the index.
 type Term struct {
-	Lexeme string
-	Count  int     // how often it stands in the query
-	Chunks int64   // in how many passages it stands; 0 if in none
-	Often  []int64 // in how many it stands as often as each of store.Marks says; empty if the index does not tell
-	IDF    float64 // how much it tells
-	Guess  bool    // it only looks like the word that was asked for, which stands nowhere
-	words  []string
-	weight weight
+	Lexeme     string
+	Count      int     // occurrences in the query
+	Chunks     int64   // document frequency: the number of passages that contain it
+	Often      []int64 // the number of passages that contain it at least as often as each of store.Marks; empty if not indexed
+	IDF        float64 // inverse document frequency
+	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
+	words      []string
+	weight     weight
 }
 
-// Tells reports whether the term tells what a question is about, beside the given words.
-func (t Term) Tells(besides []string) bool {
-	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(besides, w) })
+// IsTopical reports whether the term says what the question is about and is none of the given words.
+func (t Term) IsTopical(except []string) bool {
+	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
 }
 
-// Hit is a passage that was found.
+// Hit is a passage that matches a query.
 type Hit struct {
-	ChunkID    int64 // of a message: its id
-	DocumentID int64 // of a message: its chat
+	ChunkID    int64 // the message's id in the message index
+	DocumentID int64 // the chat's id in the message index
 	Role       policy.Role
 	Kind       store.Kind
 	Language   language.Language
 	Title      string // the document's name; empty for a message
-	Section    string // its headings, the outermost first, joined by SectionSeparator; empty if none
+	Section    string // the headings above it, outermost first, joined by SectionSeparator; may be empty
 	LineFrom   int    // 0 if the source has no lines
 	LineTo     int
 	PageFrom   int // 0 if the source has no pages
 	PageTo     int
 	Text       string
-	// Source names it to people where Title and place do not, as for a message. Link is its address; empty for none.
+	// Source names the passage to people if Title and place do not, as for a message. Link is its URL; may be empty.
 	Source     string
 	Link       string
-	Messages   []int64 // that a note was learned from
-	Score      float64 // of its words, only for comparing hits of one result; 0 in a result by date
-	Similarity float64 // of its meaning to the question's, up to 1; 0 without embeddings, or if others are nearer
-	// Coverage is the share, from 0 to 1, of what the question is about that stands in this very passage.
+	Messages   []int64 // the messages that a note was extracted from
+	Score      float64 // BM25 with boosts, comparable within one result only; 0 if sorted by date
+	Similarity float64 // cosine similarity to the query, up to 1; 0 without embeddings or if not among the nearest
+	// Coverage is the share, from 0 to 1, of the question's topical terms that occur in this passage itself.
 	Coverage  float64
-	IndexedAt time.Time    // of a message: when it was said
-	Why       *Explanation // of Score; nil unless asked for
+	IndexedAt time.Time    // when the passage was indexed; when a message was sent
+	Why       *Explanation // explains Score; nil unless Query.Explain
 }
 
-// Result is what a query found, the best first. A query of nothing but stop words finds the newest passages, with no Terms.
+// Result lists the hits of a query, best first. A query of stop words only has no Terms and returns the newest passages.
 type Result struct {
 	Hits  []Hit
 	Terms []Term
 
-	chunks int64 // the size of the corpus that Terms refer to
-	words  []string
+	chunks int64    // the number of passages that the statistics of Terms refer to
+	words  []string // of the query
 }
 
-// Searcher searches. It is safe for concurrent use.
+// Searcher answers queries. It is safe for concurrent use.
 type Searcher struct {
 	st      *store.Store
-	shelf   *shelf
-	meaning *meaning
-	asking  atomic.Int32 // searches that the database works for just now
+	cache   *scopeCache
+	vectors *queryEmbedder
+	running atomic.Int32 // searches that Postgres is working on
 }
 
-// New returns a Searcher on st that goes by words alone.
+// New returns a Searcher without embeddings.
 func New(st *store.Store) *Searcher { return Open(st, Options{}) }
 
-// AsContact searches with a contact's rights: the database refuses what is not public or of scope's chats, whatever this
-// package asks for.
+// AsContact searches with a contact's rights: row-level security limits the transaction to public passages and to those of
+// scope's chats.
 func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
 	db, err := s.st.ContactReader(scope)
 	if err != nil {
 		return Result{}, err
 	}
-	return s.findNear(ctx, db, scope, q)
+	return s.searchHybrid(ctx, db, scope, q)
 }
 
-// AsOwner searches with the owner's rights in what scope names.
+// AsOwner searches the roles of scope with the owner's rights.
 func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
 	db, err := s.st.OwnerReader(scope)
 	if err != nil {
 		return Result{}, err
 	}
-	return s.findNear(ctx, db, scope, q)
+	return s.searchHybrid(ctx, db, scope, q)
 }
 
-// RecordAccess notes that hits were used for an answer, which makes them a little more present in later searches. It is
-// not part of a search, so that reading never waits for writing.
+// RecordAccess records that hits were used for an answer. Their activation grows, which ranks them slightly higher in later
+// searches. It is separate from searching, so that a read never waits for a write.
 func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []Hit) error {
 	if len(hits) == 0 {
 		return nil
@@ -157,89 +170,90 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	return store.RecordAccess(ctx, db.Lazy(), scope, ids)
 }
 
-// question is a query's text, taken apart.
+// question is the parsed text of a query.
 type question struct {
-	words []string
-	of    language.Language
+	words    []string
+	language language.Language
 }
 
-func newQuestion(text string) question {
-	of := language.Detect(text)
-	list := words(text, readsEnglish(of))
-	return question{words: list[:min(len(list), maxWords)], of: of}
+func parseQuestion(text string) question {
+	detected := language.Detect(text)
+	list := words(text, readsEnglish(detected))
+	return question{words: list[:min(len(list), maxQueryWords)], language: detected}
 }
 
-// matches are the passages that a query speaks for, and those around them. Their frequencies are of the first terms; the
-// others stand nowhere.
+// matches is the candidate set of a query: the passages that contain a term, and their neighbours. Passage.Frequencies
+// covers the leading terms only, because the remaining ones occur in no passage.
 type matches struct {
 	terms    []Term
 	passages []store.Passage
 	corpus   store.Corpus
 }
 
-// find finds by words. q is as withDefaults gives it.
-func (s *Searcher) find(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
-	asked := newQuestion(q.Text)
-	if r, ok, err := s.remember(ctx, db, scope, q, asked); ok || err != nil {
+// searchWords ranks passages by BM25. q must have its defaults.
+func (s *Searcher) searchWords(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+	asked := parseQuestion(q.Text)
+	if r, ok, err := s.searchCached(ctx, db, scope, q, asked); ok || err != nil {
 		return r, err
 	}
-	r, whole, err := s.lookUp(ctx, db, scope, q, asked)
-	if !whole && err == nil { // a document was written or removed just then
-		r, _, err = s.lookUp(ctx, db, scope, q, asked)
+	r, complete, err := s.searchOnce(ctx, db, scope, q, asked)
+	if !complete && err == nil { // a document was changed meanwhile
+		r, _, err = s.searchOnce(ctx, db, scope, q, asked)
 	}
 	return r, err
 }
 
-// lookUp answers from the database. It is not whole if some of what was found was gone when its text was read.
-func (s *Searcher) lookUp(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (r Result, whole bool, err error) {
-	m, held, err := s.shelf.match(ctx, db, scope, q, asked)
-	if err == nil && !held {
+// searchOnce matches in the scope cache, which it updates if needed, or else in Postgres. complete is false if a passage was
+// deleted between ranking and reading.
+func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (r Result, complete bool, err error) {
+	m, cached, err := s.cache.match(ctx, db, scope, q, asked)
+	if err == nil && !cached {
 		m, err = s.match(ctx, db, q, asked)
-		s.shelf.measured(scope, q, searched(scope, m.corpus))
+		s.cache.noteSize(scope, q, scopeSize(scope, m.corpus))
 	}
 	if err != nil {
 		return Result{}, false, err
 	}
-	whole = true
+	complete = true
 	if len(m.terms) == 0 {
 		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
-		texts, err := newest(ctx, db, scope, q)
+		texts, err := readNewest(ctx, db, scope, q)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, hit(t, &scored{}))
 		}
-		return r, whole, err
+		return r, complete, err
 	}
-	r, err = found(m, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
+	r, err = rankMatches(m, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
 		if q.Source == store.Archive {
 			texts, err = store.ArchivedTexts(ctx, db, scope, ids)
 		} else {
 			texts, err = store.ChunkTexts(ctx, db, scope, ids)
 		}
-		whole = len(texts) == len(ids)
+		complete = len(texts) == len(ids)
 		return texts, err
 	})
-	return r, whole, err
+	return r, complete, err
 }
 
-// remember answers from what is held, in one round trip, which reads the texts and checks what was presumed. False: the database
-// has to be asked for more.
-func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (Result, bool, error) {
-	for range 2 { // once more if a stem is not what it likely was
-		m, ok := s.shelf.recall(scope, q, asked)
+// searchCached answers from the scope cache with one round trip, which reads the texts and verifies the speculation. It
+// reports false if the cache cannot answer.
+func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (Result, bool, error) {
+	for range 2 { // a second time with the right stems if one was predicted wrongly
+		m, ok := s.cache.speculate(scope, q, asked)
 		if !ok {
 			break
 		}
 		var stems [][]string
-		r, err := found(m.matches, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
-			texts, stems, err = store.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.unsure)
+		r, err := rankMatches(m.matches, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
+			texts, stems, err = store.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
 			return texts, err
 		})
 		if err != nil {
 			return Result{}, false, err
 		}
-		s.shelf.learn(m.unsure, stems)
+		s.cache.cacheStems(m.predicted, stems)
 		if len(r.Hits) == 0 {
-			break // nothing matches, or what is held is no longer so
+			break // no match, or the cached versions are outdated
 		}
 		if slices.EqualFunc(m.stems, stems, slices.Equal) {
 			return r, true, nil
@@ -248,72 +262,72 @@ func (s *Searcher) remember(ctx context.Context, db store.Reader, scope policy.S
 	return Result{}, false, nil
 }
 
-// reader reads texts by the ids of passages, in the asker's scope.
-type reader func(ids []int64) ([]store.ChunkText, error)
+// textReader reads the texts of passages in the caller's scope.
+type textReader func(ids []int64) ([]store.ChunkText, error)
 
-// found ranks what matches and reads the best of it.
-func found(m matches, asked question, q Query, read reader) (Result, error) {
+// rankMatches ranks the candidates and re-ranks the best of them by their texts.
+func rankMatches(m matches, asked question, q Query, read textReader) (Result, error) {
 	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
 	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
 	c := newCues(r.Terms, asked.words)
-	ranked = withinReach(ranked[:min(len(ranked), q.Limit+spare)], q.Limit, c)
+	ranked = pruneRanked(ranked[:min(len(ranked), q.Limit+spareHits)], q.Limit, c)
 	if len(ranked) == 0 {
 		return r, nil
 	}
-	cover(ranked, r.Terms, m.corpus)
+	setCoverage(ranked, r.Terms, m.corpus)
 	var why map[int64]*Explanation
 	if q.Explain {
 		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
-	hits, err := readHits(read, ranked, c, why)
+	hits, err := rerank(read, ranked, c, why)
 	r.Hits = hits[:min(len(hits), q.Limit)]
 	return r, err
 }
 
-// withinReach leaves out what cannot come among the first, limit of them, whatever its text and use add.
-func withinReach(ranked []*scored, limit int, c cues) []*scored {
+// pruneRanked drops the passages that no re-ranking could lift among the first limit.
+func pruneRanked(ranked []*scored, limit int, c cues) []*scored {
 	n := len(ranked)
-	for n > limit && c.most(ranked[n-1])*mostActivation < ranked[limit-1].score {
+	for n > limit && c.maxScore(ranked[n-1])*maxActivation < ranked[limit-1].score {
 		n--
 	}
 	return ranked[:n]
 }
 
-// match asks the database for the passages that can rank high.
+// match retrieves the candidates from Postgres.
 func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked question) (matches, error) {
-	found, corpus, err := store.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.of)
+	found, corpus, err := store.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.language)
 	if err != nil {
 		return matches{}, err
 	}
-	m := matches{terms: queryTerms(found, asked.words, corpus), corpus: corpus}
-	searched := known(m.terms)
+	m := matches{terms: mergeTerms(found, asked.words, corpus), corpus: corpus}
+	searched := indexedTerms(m.terms)
 	if len(searched) == 0 {
 		return m, nil
 	}
-	alone := s.asking.Add(1) == 1
-	defer s.asking.Add(-1)
-	requests := passageQueries(searched, corpus, q, candidateBudget, alone)
-	m.passages, err = candidates(ctx, db, requests)
-	if err != nil || !fewMatch(m.passages) {
+	alone := s.running.Add(1) == 1
+	defer s.running.Add(-1)
+	requests := planQueries(searched, corpus, q, candidateBudget, alone)
+	m.passages, err = fetchPassages(ctx, db, requests)
+	if err != nil || !tooFewMatches(m.passages) {
 		return m, err
 	}
-	if wider := passageQueries(searched, corpus, q, secondBudget*candidateBudget, alone); !reflect.DeepEqual(wider, requests) {
-		m.passages, err = candidates(ctx, db, wider)
+	if wider := planQueries(searched, corpus, q, secondBudget*candidateBudget, alone); !reflect.DeepEqual(wider, requests) {
+		m.passages, err = fetchPassages(ctx, db, wider)
 	}
 	return m, err
 }
 
-// candidates asks all requests at the same time, and joins what they find.
-func candidates(ctx context.Context, db store.Reader, requests []store.PassageQuery) ([]store.Passage, error) {
+// fetchPassages runs the requests concurrently and merges their results.
+func fetchPassages(ctx context.Context, db store.Reader, requests []store.PassageQuery) ([]store.Passage, error) {
 	found := make([][]store.Passage, len(requests))
-	asking, ctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(ctx)
 	for i, r := range requests {
-		asking.Go(func() (err error) {
+		group.Go(func() (err error) {
 			found[i], err = store.SearchPassages(ctx, db, r)
 			return err
 		})
 	}
-	if err := asking.Wait(); err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	if len(found) == 1 {
@@ -323,32 +337,32 @@ func candidates(ctx context.Context, db store.Reader, requests []store.PassageQu
 	return slices.CompactFunc(all, func(a, b store.Passage) bool { return a.ID == b.ID }), nil
 }
 
-// fewMatch tells whether passages are so few that there may be better ones which a plan left out.
-func fewMatch(passages []store.Passage) bool {
+// tooFewMatches reports whether so few passages match that the plan may have missed better ones.
+func tooFewMatches(passages []store.Passage) bool {
 	matching := 0
 	for _, p := range passages {
 		if slices.ContainsFunc(p.Frequencies, func(n int16) bool { return n > 0 }) {
 			matching++
 		}
 	}
-	return matching < seeds
+	return matching < rerankDepth
 }
 
-// newest is what a query without words finds.
-func newest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]store.ChunkText, error) {
+// readNewest reads the newest passages, which a query without terms returns.
+func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]store.ChunkText, error) {
 	if q.Source == store.Archive {
 		return store.RecentArchived(ctx, db, scope, q.Limit)
 	}
 	return store.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
 }
 
-// guessShare is what a word that only looks like the one asked for counts.
-const guessShare = 0.7
+// correctionShare is the weight of a correction relative to the word itself.
+const correctionShare = 0.7
 
-// queryTerms joins the words that have the same lexeme. Those that stand in some passage come first, the rarest of them
-// at the head, and not more than can be searched for; those that stand nowhere follow. A guess that was asked for, too, is none. A guess
-// supports no answer, unless it surely is what was meant.
-func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
+// mergeTerms merges the words that share a lexeme. The terms that occur in a passage come first, in order of rarity and at
+// most maxTerms of them; those that occur in none follow. A correction that equals another word of the query is not counted
+// as a correction. A correction supports no answer, unless it is certain (see sureCorrection).
+func mergeTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
 	slices.SortStableFunc(found, func(a, b store.Term) int {
 		switch {
 		case a.Guess == b.Guess:
@@ -359,34 +373,34 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 			return 1
 		}
 	})
-	guessed := found
+	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t store.Term) bool {
-		return t.Guess && (weightIn(words, t.Word) > general || !isAlike(t, guessed)) // how people ask, or another word
+		return t.Guess && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
 	})
-	sure := correction(found)
+	sure := sureCorrection(found)
 	var terms []Term
 	for _, f := range found {
 		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
-			continue // it stands there in another language
+			continue // it occurs in another language
 		}
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Guess: f.Guess, weight: weightIn(words, f.Word)}
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Guess, weight: weightIn(words, f.Word)}
 			switch {
 			case f.Guess:
-				t.IDF *= guessShare
+				t.IDF *= correctionShare
 				if sure == nil {
 					t.weight = filler
 				}
 			case sure != nil && f.Word == sure.Word:
-				t.weight = filler // the correction stands for it
+				t.weight = filler // the correction replaces it
 			}
 			terms = append(terms, t)
 		}
 		if !slices.Contains(terms[i].words, f.Word) {
 			terms[i].words = append(terms[i].words, f.Word)
-			terms[i].Count += countOf(words, f.Word)
+			terms[i].Count += occurrences(words, f.Word)
 		}
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int {
@@ -395,11 +409,11 @@ func queryTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 		}
 		return cmp.Compare(a.Chunks, b.Chunks)
 	})
-	searched := len(known(terms))
+	searched := len(indexedTerms(terms))
 	return slices.Delete(terms, min(searched, maxTerms), searched)
 }
 
-func countOf(words []string, word string) int {
+func occurrences(words []string, word string) int {
 	n := 0
 	for _, w := range words {
 		if w == word {
@@ -409,8 +423,8 @@ func countOf(words []string, word string) int {
 	return n
 }
 
-// known is the head of terms, as queryTerms orders them, that stand in some passage.
-func known(terms []Term) []Term {
+// indexedTerms returns the leading terms, in the order of mergeTerms, that occur in a passage.
+func indexedTerms(terms []Term) []Term {
 	n := slices.IndexFunc(terms, func(t Term) bool { return t.Chunks == 0 })
 	if n < 0 {
 		n = len(terms)
@@ -418,9 +432,9 @@ func known(terms []Term) []Term {
 	return terms[:n]
 }
 
-// passageQueries are what to ask the database for, at the same time: in two parts, if that is worth it and the search runs alone.
-func passageQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alone bool) []store.PassageQuery {
-	whole := store.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: mostCandidates}
+// planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
+func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alone bool) []store.PassageQuery {
+	whole := store.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: maxCandidates}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
@@ -433,7 +447,7 @@ func passageQueries(terms []Term, corpus store.Corpus, q Query, budget float64, 
 	}
 	parts := [][]set{sets}
 	if alone {
-		parts = shared(sets)
+		parts = splitSets(sets)
 	}
 	requests := make([]store.PassageQuery, len(parts))
 	for i, part := range parts {
@@ -442,12 +456,12 @@ func passageQueries(terms []Term, corpus store.Corpus, q Query, budget float64, 
 			requests[i].Planned = append(requests[i].Planned, s.queries)
 		}
 	}
-	requests[len(requests)-1].Any = anyOf(terms) // the last one has the least to do
+	requests[len(requests)-1].Any = anyOf(terms) // the last one has the least work
 	return requests
 }
 
-// readHits reads the texts of ranked passages and orders them anew with what their words' places and their use add.
-func readHits(read reader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+// rerank reads the texts of ranked passages and sorts them again, with boosts for word order and recent use.
+func rerank(read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]*scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -460,10 +474,10 @@ func readHits(read reader, ranked []*scored, c cues, why map[int64]*Explanation)
 	hits := make([]Hit, 0, len(texts))
 	for _, t := range texts {
 		s := byID[t.ID]
-		raised := c.raise(s, t.Content)
-		final := withActivation(raised, t.Activation)
+		boosted := c.boost(s, t.Content)
+		final := withActivation(boosted, t.Activation)
 		if e := why[t.ID]; e != nil {
-			e.Cues, e.Activation = raised-s.score, final-raised
+			e.Cues, e.Activation = boosted-s.score, final-boosted
 		}
 		h := hit(t, s)
 		h.Score = final

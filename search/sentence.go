@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// wrappedLine is the length, in characters, from which a line is taken to go on in the next one.
-const wrappedLine = 60
+// minWrappedLen is the length, in characters, from which a line is taken to go on in the next one.
+const minWrappedLen = 60
 
 var (
 	itemStart = regexp.MustCompile(`^\s*(?:[-*+•–]|\d{1,3}[.)])\s+`)
@@ -47,7 +47,7 @@ func lineEnds(line, next string) bool {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(next))
-	return !unicode.IsLower(first) && utf8.RuneCountInString(line) < wrappedLine
+	return !unicode.IsLower(first) && utf8.RuneCountInString(line) < minWrappedLen
 }
 
 func startsBlock(line string) bool {
@@ -126,8 +126,8 @@ type unit struct {
 	introduces bool // it says what follows, and means little alone: a question, a title, a line that ends with a colon
 }
 
-// titleLength is the most characters a line that is a title has.
-const titleLength = 60
+// maxTitleLen is the most characters a line that is a title has.
+const maxTitleLen = 60
 
 // units cuts text into what can be quoted alone.
 func units(text string) []unit {
@@ -171,7 +171,7 @@ func units(text string) []unit {
 
 // isTitle tells whether a line with nothing above it is a heading of plain text.
 func isTitle(line string) bool {
-	return !endsSentence(line) && !strings.ContainsFunc(line, unicode.IsDigit) && utf8.RuneCountInString(line) <= titleLength
+	return !endsSentence(line) && !strings.ContainsFunc(line, unicode.IsDigit) && utf8.RuneCountInString(line) <= maxTitleLen
 }
 
 // trimUnit takes blanks and the marks of lists, tables and headings off both ends.

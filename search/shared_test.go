@@ -27,7 +27,7 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 			return err
 		}))
 	}
-	reader, err := st.ContactReader(policy.ContactScope(1))
+	db, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
 
 	whole := store.PassageQuery{
@@ -38,15 +38,15 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 	halves := []store.PassageQuery{whole, whole}
 	halves[0].Planned, halves[0].Any = whole.Planned[:1], ""
 	halves[1].Planned = whole.Planned[1:]
-	one, err := candidates(t.Context(), reader, []store.PassageQuery{whole})
+	one, err := fetchPassages(t.Context(), db, []store.PassageQuery{whole})
 	require.NoError(t, err)
-	two, err := candidates(t.Context(), reader, halves)
+	two, err := fetchPassages(t.Context(), db, halves)
 	require.NoError(t, err)
 	slices.SortFunc(one, func(a, b store.Passage) int { return cmp.Compare(a.ID, b.ID) })
 	require.Len(t, one, 4+4, "of what is public and of the caller's own")
 	require.Equal(t, one, two)
 
 	halves[0].Terms = nil
-	_, err = candidates(t.Context(), reader, halves)
+	_, err = fetchPassages(t.Context(), db, halves)
 	require.ErrorContains(t, err, "terms", "what goes wrong with one part is told")
 }

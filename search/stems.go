@@ -26,16 +26,16 @@ var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 	language.Portuguese: portuguese.Stem, language.Italian: italian.Stem, language.Dutch: dutch.Stem, language.Russian: russian.Stem, language.Arabic: arabic.Stem,
 }
 
-// likelyStems are what the database most likely makes of words. It takes Latin letters for English among Russian words, and leaves
+// predictStems are what the database most likely makes of words. It takes Latin letters for English among Russian words, and leaves
 // out stop words; those are soon known.
-func likelyStems(list store.TextsIn) [][]string {
+func predictStems(list store.TextsIn) [][]string {
 	stems := make([][]string, len(list.Texts))
 	for i, word := range list.Texts {
 		of := list.Languages[i]
 		if of == language.Russian && word[0] < utf8.RuneSelf {
 			of = language.English
 		}
-		if stem := stemmers[of]; stem != nil && len(word) <= longestHeld {
+		if stem := stemmers[of]; stem != nil && len(word) <= maxCachedWordBytes {
 			env := snowballstem.NewEnv(word)
 			stem(env)
 			word = env.Current()
@@ -45,8 +45,8 @@ func likelyStems(list store.TextsIn) [][]string {
 	return stems
 }
 
-// knownStems are the stems of words in languages, and what must be asked for.
-func (s *shelf) knownStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown store.TextsIn) {
+// cachedStems are the stems of words in languages, and what must be asked for.
+func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown store.TextsIn) {
 	known = make(map[stemKey][]string, len(languages)*len(words))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,10 +65,10 @@ func (s *shelf) knownStems(languages []language.Language, words []string) (known
 	return known, unknown
 }
 
-// stemsOf are the stems of the question's words in languages and its own. They are the question's to keep: the shelf may have to
+// readStems are the stems of the question's words in languages and its own. They are the question's to keep: the shelf may have to
 // let go of them while it is answered.
-func (s *shelf) stemsOf(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
-	stems, unknown := s.knownStems(append(slices.Clone(languages), orNone(asked.of)...), asked.words)
+func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
+	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(asked.language)...), asked.words)
 	if len(unknown.Texts) == 0 {
 		return stems, nil
 	}
@@ -76,7 +76,7 @@ func (s *shelf) stemsOf(ctx context.Context, db store.Reader, languages []langua
 	if err != nil {
 		return nil, err
 	}
-	s.learn(unknown, lexemes)
+	s.cacheStems(unknown, lexemes)
 	addStems(stems, unknown, lexemes)
 	return stems, nil
 }
@@ -88,14 +88,14 @@ func addStems(stems map[stemKey][]string, list store.TextsIn, lexemes [][]string
 }
 
 // learn notes the stems of words.
-func (s *shelf) learn(list store.TextsIn, lexemes [][]string) {
+func (s *scopeCache) cacheStems(list store.TextsIn, lexemes [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.stems)+len(lexemes) > mostStems {
+	if len(s.stems)+len(lexemes) > maxCachedStems {
 		clear(s.stems)
 	}
 	for i, l := range lexemes {
-		if len(list.Texts[i]) <= longestHeld {
+		if len(list.Texts[i]) <= maxCachedWordBytes {
 			s.stems[stemKey{list.Languages[i], list.Texts[i]}] = l
 		}
 	}

@@ -34,19 +34,19 @@ func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
 		list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
 		lexemes, err := store.Lexemes(t.Context(), st.DB(), list)
 		require.NoError(t, err)
-		require.Equal(t, lexemes, likelyStems(list), of)
+		require.Equal(t, lexemes, predictStems(list), of)
 	}
 }
 
 func FuzzLikelyStems(f *testing.F) {
-	for _, seed := range []string{"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss", strings.Repeat("ab", longestHeld), "日本語"} {
+	for _, seed := range []string{"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss", strings.Repeat("ab", maxCachedWordBytes), "日本語"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for of := range stemmers {
 			list := store.TextsIn{Texts: words(text, false)}
 			list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
-			for i, stems := range likelyStems(list) {
+			for i, stems := range predictStems(list) {
 				require.Len(t, stems, 1)
 				require.LessOrEqual(t, len(stems[0]), len(list.Texts[i])+utf8.UTFMax)
 			}
@@ -128,8 +128,8 @@ func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
 	s := New(st)
 	for n, metal := range metals {
 		if n > 2 { // what is there is held, and so is the stem of the parrot
-			for i := range mostStems - len(s.shelf.stems) {
-				s.shelf.stems[stemKey{"english", fmt.Sprint("filler", i)}] = nil
+			for i := range maxCachedStems - len(s.cache.stems) {
+				s.cache.stems[stemKey{"english", fmt.Sprint("filler", i)}] = nil
 			}
 		}
 		found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: "parrot " + metal})
@@ -137,9 +137,9 @@ func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
 		require.Len(t, found.Hits, 2, metal)
 	}
 
-	long := strings.Repeat("gold", longestHeld)
+	long := strings.Repeat("gold", maxCachedWordBytes)
 	found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: "parrot " + long})
 	require.NoError(t, err)
 	require.Len(t, found.Hits, 1)
-	require.NotContains(t, s.shelf.stems, stemKey{"english", long}, "words of any length would be a lot of memory")
+	require.NotContains(t, s.cache.stems, stemKey{"english", long}, "words of any length would be a lot of memory")
 }

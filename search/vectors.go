@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// meaningWait is how long a search waits for the vector of its query. Without one, it goes by words.
-	meaningWait = 1500 * time.Millisecond
-	// meaningRest is how long no vector is asked for after one could not be had.
-	meaningRest = 30 * time.Second
-	// longestMeaning of a query is looked at, in bytes.
-	longestMeaning = 4000
-	// leastSimilarity is how near a passage must be at least. Models differ; with any of them, less than this is chance.
-	leastSimilarity = 0.3
+	// embedTimeout is how long a search waits for the vector of its query. Without one, it goes by words.
+	embedTimeout = 1500 * time.Millisecond
+	// embedPause is how long no vector is asked for after one could not be had.
+	embedPause = 30 * time.Second
+	// maxEmbedBytes of a query is looked at, in bytes.
+	maxEmbedBytes = 4000
+	// minSimilarity is how near a passage must be at least. Models differ; with any of them, less than this is chance.
+	minSimilarity = 0.3
 )
 
-// Both orders are joined by rank. A place counts 1 / (rankSoftening + place); words are surer than meaning.
+// Both orders are joined by rank. A place counts 1 / (rrfK + place); words are surer than meaning.
 const (
-	rankSoftening = 60
-	meaningShare  = 0.7
-	// Of the first surePlaces passages by words, one that holds every word that was asked for moves down mostDown places at
+	rrfK         = 60
+	vectorWeight = 0.7
+	// Of the first protectedPlaces passages by words, one that holds every word that was asked for moves down maxDemotion places at
 	// the most, whatever means the same.
-	surePlaces = 3
-	mostDown   = 2
+	protectedPlaces = 3
+	maxDemotion     = 2
 )
 
 // Options say what a Searcher goes by besides words.
@@ -45,11 +45,11 @@ type Options struct {
 
 // Open returns a Searcher on st.
 func Open(st *store.Store, o Options) *Searcher {
-	return &Searcher{st: st, shelf: newShelf(), meaning: &meaning{embedder: o.Embedder, now: time.Now}}
+	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}}
 }
 
 // meaning gives queries their vectors.
-type meaning struct {
+type queryEmbedder struct {
 	embedder llm.Embedder
 	now      func() time.Time
 
@@ -58,7 +58,7 @@ type meaning struct {
 }
 
 // of gives a query's vector; nil when it cannot be had soon.
-func (m *meaning) of(ctx context.Context, q Query) []float32 {
+func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
 	if m == nil || m.embedder == nil || q.Exhaustive || q.Source != store.Documents || len(words(q.Text, false)) == 0 {
 		return nil
 	}
@@ -68,41 +68,41 @@ func (m *meaning) of(ctx context.Context, q Query) []float32 {
 	if rests {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, meaningWait)
+	wait, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
-	vectors, err := m.embedder.Embed(wait, []string{strings.ToValidUTF8(q.Text[:min(len(q.Text), longestMeaning)], "")})
+	vectors, err := m.embedder.Embed(wait, []string{strings.ToValidUTF8(q.Text[:min(len(q.Text), maxEmbedBytes)], "")})
 	if err == nil && len(vectors) == 1 {
 		return vectors[0]
 	}
 	if ctx.Err() == nil && !errors.Is(err, llm.ErrNoEmbedder) {
 		m.mu.Lock()
-		m.until = m.now().Add(meaningRest)
+		m.until = m.now().Add(embedPause)
 		m.mu.Unlock()
 		zerolog.Ctx(ctx).Warn().Err(err).Str("model", m.embedder.Name()).Msg("Searching by words only")
 	}
 	return nil
 }
 
-// findNear finds by words and, with a vector, by meaning.
-func (s *Searcher) findNear(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+// searchHybrid finds by words and, with a vector, by meaning.
+func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
 	q = q.withDefaults()
-	vector := s.meaning.of(ctx, q)
+	vector := s.vectors.embed(ctx, q)
 	if vector == nil {
-		return s.find(ctx, db, scope, q)
+		return s.searchWords(ctx, db, scope, q)
 	}
 	limit := q.Limit
 	q.Limit = min(3*limit, maxLimit)
-	r, err := s.find(ctx, db, scope, q)
+	r, err := s.searchWords(ctx, db, scope, q)
 	if err != nil || len(r.Terms) == 0 { // by date
 		r.Hits = r.Hits[:min(len(r.Hits), limit)]
 		return r, err
 	}
-	near, err := store.SearchVectors(ctx, db, s.meaning.embedder.Name(), vector, q.Kinds, q.Limit)
+	near, err := store.SearchVectors(ctx, db, s.vectors.embedder.Name(), vector, q.Kinds, q.Limit)
 	if err != nil {
 		return Result{}, err
 	}
-	near = slices.DeleteFunc(near, func(n store.Near) bool { return !(n.Similarity >= leastSimilarity) })
-	if r.Hits, err = withNear(ctx, db, scope, r.Hits, near); err != nil {
+	near = slices.DeleteFunc(near, func(n store.Near) bool { return !(n.Similarity >= minSimilarity) })
+	if r.Hits, err = addNearest(ctx, db, scope, r.Hits, near); err != nil {
 		return Result{}, err
 	}
 	r.Hits = fuse(r.Hits, near)
@@ -110,8 +110,8 @@ func (s *Searcher) findNear(ctx context.Context, db store.Reader, scope policy.S
 	return r, nil
 }
 
-// withNear adds the passages that were only found by meaning, behind the others, and says of all how near they are.
-func withNear(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
+// addNearest adds the passages that were only found by meaning, behind the others, and says of all how near they are.
+func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
 	var ids []int64
 	for _, n := range near {
 		i := slices.IndexFunc(hits, func(h Hit) bool { return h.ChunkID == n.ID })
@@ -141,17 +141,17 @@ func fuse(hits []Hit, near []store.Near) []Hit {
 	value := make(map[int64]float64, len(hits))
 	for i, h := range hits {
 		if h.Score > 0 {
-			value[h.ChunkID] = 1 / float64(rankSoftening+i+1)
+			value[h.ChunkID] = 1 / float64(rrfK+i+1)
 		}
 	}
 	for i, n := range near {
-		value[n.ID] += meaningShare / float64(rankSoftening+i+1)
+		value[n.ID] += vectorWeight / float64(rrfK+i+1)
 	}
 	fused := slices.Clone(hits)
 	slices.SortStableFunc(fused, func(a, b Hit) int { return cmp.Compare(value[b.ChunkID], value[a.ChunkID]) })
-	for i, h := range hits[:min(len(hits), surePlaces)] {
+	for i, h := range hits[:min(len(hits), protectedPlaces)] {
 		at := slices.IndexFunc(fused, func(f Hit) bool { return f.ChunkID == h.ChunkID })
-		if to := i + mostDown; h.Coverage > 0.999 && at > to {
+		if to := i + maxDemotion; h.Coverage > 0.999 && at > to {
 			fused = slices.Insert(slices.Delete(fused, at, at+1), to, h)
 		}
 	}

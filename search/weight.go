@@ -29,7 +29,7 @@ const (
 const unknownFactor = 2
 
 // smallCorpus is the least number of passages that a word's rarity is judged against when a question's support is
-// weighed. In a corpus of one or two passages every word would look common.
+// weightedCell. In a corpus of one or two passages every word would look common.
 const smallCorpus = 50
 
 // support is what the term counts when it is asked whether a passage answers the question. chunks is the size of the
@@ -68,22 +68,22 @@ func IsCommonWord(word string) bool { return weightOf(word) != specific || langu
 
 // weightOf sorts a word as Words gives it, in singular or plural.
 func weightOf(word string) weight {
-	if w := listed(word); w != specific {
+	if w := listedWeight(word); w != specific {
 		return w
 	}
-	if isSwapped(word) {
+	if isTransposed(word) {
 		return filler
 	}
 	if singular, ok := strings.CutSuffix(word, "ies"); ok {
-		return listed(singular + "y")
+		return listedWeight(singular + "y")
 	}
-	return listed(strings.TrimSuffix(word, "s"))
+	return listedWeight(strings.TrimSuffix(word, "s"))
 }
 
-// isSwapped tells whether a word is one that questions are made of, with two letters that changed places: "hwo far".
-func isSwapped(word string) bool {
+// isTransposed tells whether a word is one that questions are made of, with two letters that changed places: "hwo far".
+func isTransposed(word string) bool {
 	for _, w := range []string{"how", "what", "when", "where", "which", "does", "much", "many", "with", "have", "your", "the"} {
-		if len(w) == len(word) && w != word && isOneSlip(word, w) && sameLetters(word, w) {
+		if len(w) == len(word) && w != word && isOneEdit(word, w) && sameLetters(word, w) {
 			return true
 		}
 	}
@@ -98,7 +98,7 @@ func sameLetters(a, b string) bool {
 }
 
 // listed is the list of words that are not specific.
-func listed(word string) weight {
+func listedWeight(word string) weight {
 	switch word {
 	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal
 		"isn", "aren", "wasn", "weren", "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "hadn", "ain",

@@ -76,7 +76,7 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
 		for _, t := range found.Terms {
-			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Guess])
+			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Correction])
 		}
 		b.WriteString("\n")
 	}
@@ -99,7 +99,7 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 
 func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, t := range e.Terms {
-		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, count(t.Stands, "time"), t.Frequency)
+		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, count(t.Occurrences, "time"), t.Frequency)
 	}
 	if e.Author != 1 {
 		fmt.Fprintf(b, "   x%5.2f  said by somebody who is named in the question\n", e.Author)
@@ -107,7 +107,7 @@ func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, s := range []struct {
 		score float64
 		what  string
-	}{{e.Company, "the rest of the conversation"}, {e.Cues, "words together, or a date that was asked for"}, {e.Activation, "used lately"}} {
+	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "words together, or a date that was asked for"}, {e.Activation, "used lately"}} {
 		if s.score > 0.005 {
 			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.what)
 		}

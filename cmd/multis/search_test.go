@@ -12,10 +12,10 @@ import (
 func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
 	t.Parallel()
 	found := search.Result{
-		Terms: []search.Term{{Lexeme: "bread", Chunks: 3, IDF: 1.5}, {Lexeme: "rie", Chunks: 1, IDF: 2, Guess: true}},
+		Terms: []search.Term{{Lexeme: "bread", Chunks: 3, IDF: 1.5}, {Lexeme: "rie", Chunks: 1, IDF: 2, Correction: true}},
 		Hits: []search.Hit{{
 			Title: "menu.pdf", Section: "Bre\x1bads", PageFrom: 2, PageTo: 3, Role: "public", Language: "english", Score: 3.25, Text: "Menu\nRye\nbread " + strings.Repeat("x", 300),
-			Why: &search.Explanation{Terms: []search.TermShare{{Lexeme: "bread", Stands: 2, Frequency: 2.5, Score: 1.25}}, Author: 1.6, Cues: 1.25},
+			Why: &search.Explanation{Terms: []search.TermShare{{Lexeme: "bread", Occurrences: 2, Frequency: 2.5, Score: 1.25}}, Author: 1.6, Cues: 1.25},
 		}},
 	}
 	var b strings.Builder

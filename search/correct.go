@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// A word of guessedFrom letters or more that stands nowhere may be mistyped. Up to mostGuesses words are taken for it whose
-	// length is no further off than guessedWithin, if two fifths of the trigrams of both are common to both: all as in the database.
-	guessedFrom, guessedWithin, mostGuesses = 5, 2, 2
-	leastCommon, ofTrigrams                 = 2, 5
+	// A word of minCorrectedLen letters or more that stands nowhere may be mistyped. Up to maxSuggestions words are taken for it whose
+	// length is no further off than maxLengthDiff, if two fifths of the trigrams of both are common to both: all as in the database.
+	minCorrectedLen, maxLengthDiff, maxSuggestions = 5, 2, 2
+	leastCommon, ofTrigrams                        = 2, 5
 	// maxCorrections is how many words of a query are compared with all others: those that tell the most. Whoever writes
 	// hundreds of words that nobody knows must not keep the database busy for seconds.
 	maxCorrections = 8
@@ -37,7 +37,7 @@ func trigrams(word string) []trigram {
 	return slices.Compact(list)
 }
 
-// vocabulary finds words that look alike.
+// vocabulary finds words that look similarWord.
 type vocabulary struct {
 	words []string
 	sizes []int               // how many trigrams each has
@@ -56,14 +56,14 @@ func newVocabulary(words []string) *vocabulary {
 	return v
 }
 
-// alike is a word, and how much it looks like another: by the share of the trigrams of both that are common to both.
-type alike struct {
+// similarWord is a word, and how much it looks like another: by the share of the trigrams of both that are common to both.
+type similarWord struct {
 	word  string
 	share float64
 }
 
 // like are the words that word may have been meant to be, in no order.
-func (v *vocabulary) like(word string) (list []alike) {
+func (v *vocabulary) similar(word string) (list []similarWord) {
 	asked, length := trigrams(word), utf8.RuneCountInString(word)
 	common := make([]int, len(v.words)) // a map takes many times as long, and whoever writes a long question chooses the words
 	for _, t := range asked {
@@ -76,14 +76,14 @@ func (v *vocabulary) like(word string) (list []alike) {
 		if n == 0 || n*ofTrigrams < all*leastCommon {
 			continue
 		}
-		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= guessedWithin {
-			list = append(list, alike{v.words[i], float64(n) / float64(all)})
+		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff {
+			list = append(list, similarWord{v.words[i], float64(n) / float64(all)})
 		}
 	}
 	return list
 }
 
-// byWeight are the different words of a question, what it is about first. Words that are alike keep their order.
+// byWeight are the different words of a question, what it is about first. Words that are similarWord keep their order.
 func byWeight(words []string) []string {
 	var list []string
 	for _, w := range words {
@@ -96,10 +96,10 @@ func byWeight(words []string) []string {
 }
 
 // nowhere are the words that may be mistyped, because they stand in no passage, each with one of its stems: as many as are corrected.
-func nowhere(found []store.Term) []store.Term {
+func unindexedTerms(found []store.Term) []store.Term {
 	var list []store.Term
 	for _, t := range found {
-		if utf8.RuneCountInString(t.Word) < guessedFrom || slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
+		if utf8.RuneCountInString(t.Word) < minCorrectedLen || slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(o store.Term) bool { return o.Word == t.Word })
@@ -113,41 +113,41 @@ func nowhere(found []store.Term) []store.Term {
 }
 
 // guesses are the words of roles that look the most like those of found which stand nowhere.
-func guesses(roles []*heldRole, found []store.Term) (terms []store.Term) {
-	for _, t := range nowhere(found) {
-		list := alikes(roles, t.Word)
+func suggestCorrections(roles []*cachedRole, found []store.Term) (terms []store.Term) {
+	for _, t := range unindexedTerms(found) {
+		list := mostSimilar(roles, t.Word)
 		if len(list) == 0 {
-			list = alikes(roles, t.Lexeme)
+			list = mostSimilar(roles, t.Lexeme)
 		}
 		for _, a := range list {
-			terms = append(terms, store.Term{Word: t.Word, Lexeme: a.word, Chunks: standing(roles, a.word), Guess: true})
+			terms = append(terms, store.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Guess: true})
 		}
 	}
 	return terms
 }
 
 // alikes are the words of roles that look the most like a word.
-func alikes(roles []*heldRole, word string) []alike {
-	var list []alike
+func mostSimilar(roles []*cachedRole, word string) []similarWord {
+	var list []similarWord
 	for _, r := range roles {
-		list = append(list, r.vocabulary().like(word)...)
+		list = append(list, r.vocabulary().similar(word)...)
 	}
-	slices.SortFunc(list, func(a, b alike) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(list, func(a, b similarWord) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
 	list = slices.Compact(list)
-	return list[:min(len(list), mostGuesses)]
+	return list[:min(len(list), maxSuggestions)]
 }
 
-// isAlike reports whether a guess looks enough like the word that was asked for, or is one slip away from its stem.
-func isAlike(guess store.Term, found []store.Term) bool {
-	if len(newVocabulary([]string{guess.Lexeme}).like(guess.Word)) > 0 {
+// isPlausible reports whether a guess looks enough like the word that was asked for, or is one slip away from its stem.
+func isPlausible(guess store.Term, found []store.Term) bool {
+	if len(newVocabulary([]string{guess.Lexeme}).similar(guess.Word)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(found, func(t store.Term) bool { return !t.Guess && t.Word == guess.Word && isOneSlip(t.Lexeme, guess.Lexeme) })
+	return slices.ContainsFunc(found, func(t store.Term) bool { return !t.Guess && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme) })
 }
 
 // correction is the guess among found that surely is what was meant: the only one for the only mistyped word of a short question, one
 // slip away. Nil if there is none.
-func correction(found []store.Term) *store.Term {
+func sureCorrection(found []store.Term) *store.Term {
 	var guess *store.Term
 	words := map[string]bool{}
 	for i, t := range found {
@@ -164,19 +164,19 @@ func correction(found []store.Term) *store.Term {
 		return nil
 	}
 	for _, t := range found {
-		if t.Guess || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < guessedFrom {
+		if t.Guess || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < minCorrectedLen {
 			continue
 		}
-		if isOneSlip(t.Lexeme, guess.Lexeme) || isOneSlip(t.Word, guess.Lexeme) {
+		if isOneEdit(t.Lexeme, guess.Lexeme) || isOneEdit(t.Word, guess.Lexeme) {
 			return guess
 		}
 	}
 	return nil
 }
 
-// isOneSlip reports whether one letter too many or too few, or two that changed places, make a of b. Another letter in the same place
+// isOneEdit reports whether one letter too many or too few, or two that changed places, make a of b. Another letter in the same place
 // often makes another word: "massages" are no "messages".
-func isOneSlip(a, b string) bool {
+func isOneEdit(a, b string) bool {
 	long, short := []rune(a), []rune(b)
 	if len(long) < len(short) {
 		long, short = short, long

@@ -30,15 +30,15 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 	for _, asked := range words {
 		rows, err := st.DB().Query(t.Context(), "select w, similarity(w, $1)::float8 from unnest($2::text[]) w where similarity(w, $1) >= 0.4 and abs(length(w) - length($1)) <= 2 order by w", asked, words)
 		require.NoError(t, err)
-		var want []alike
+		var want []similarWord
 		for rows.Next() {
-			var a alike
+			var a similarWord
 			require.NoError(t, rows.Scan(&a.word, &a.share))
 			want = append(want, a)
 		}
 		require.NoError(t, rows.Err())
-		got := v.like(asked)
-		slices.SortFunc(got, func(a, b alike) int { return cmp.Compare(a.word, b.word) })
+		got := v.similar(asked)
+		slices.SortFunc(got, func(a, b similarWord) int { return cmp.Compare(a.word, b.word) })
 		require.Len(t, got, len(want), asked)
 		for i := range got {
 			require.Equal(t, want[i].word, got[i].word, asked)
@@ -49,7 +49,7 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 	require.Greater(t, near, 20)
 
 	// A database may know no letters but those of English.
-	require.Equal(t, []alike{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).like("завтрак"))
+	require.Equal(t, []similarWord{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).similar("завтрак"))
 }
 
 func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
@@ -57,10 +57,10 @@ func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
 	corpus := store.Corpus{StatsChunks: 50}
 	asked := store.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
 	guess := store.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
-	alone := queryTerms([]store.Term{asked}, []string{"conservatory"}, corpus)[0]
+	alone := mergeTerms([]store.Term{asked}, []string{"conservatory"}, corpus)[0]
 	for _, found := range [][]store.Term{{asked, guess}, {guess, asked}} {
-		term := queryTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
-		require.False(t, term.Guess)
+		term := mergeTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
+		require.False(t, term.Correction)
 		require.InDelta(t, alone.IDF, term.IDF, 0)
 		require.Equal(t, alone.weight, term.weight)
 		require.Equal(t, 2, term.Count)
@@ -74,11 +74,11 @@ func TestATextIsReadIfWhatItSaysCanBringItAmongTheFirst(t *testing.T) {
 		ranked = append(ranked, &scored{score: score, near: neighbourhood{neighbourReach: {Frequencies: []int16{1, 1, 0}}}})
 	}
 	words := cues{terms: []Term{{IDF: 5}, {IDF: 5}, {IDF: 5}}, pairs: []pair{{{0}, {2, 1}}}}
-	require.Len(t, withinReach(ranked, 2, cues{}), 4, "its use may raise it by a hundredth")
-	require.Len(t, withinReach(ranked, 2, words), 5, "two words that stand together, too")
+	require.Len(t, pruneRanked(ranked, 2, cues{}), 4, "its use may raise it by a hundredth")
+	require.Len(t, pruneRanked(ranked, 2, words), 5, "two words that stand together, too")
 	words.pairs[0][1] = []int{2}
-	require.Len(t, withinReach(ranked, 2, words), 4, "but not where one of them does not stand")
-	require.Len(t, withinReach(ranked, 2, cues{when: true}), 5)
-	require.Len(t, withinReach(ranked, 6, cues{}), 6)
-	require.Empty(t, withinReach(nil, 2, cues{}))
+	require.Len(t, pruneRanked(ranked, 2, words), 4, "but not where one of them does not stand")
+	require.Len(t, pruneRanked(ranked, 2, cues{when: true}), 5)
+	require.Len(t, pruneRanked(ranked, 6, cues{}), 6)
+	require.Empty(t, pruneRanked(nil, 2, cues{}))
 }
