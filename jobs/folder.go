@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -21,12 +20,4 @@ func (FoldersArgs) InsertOpts() river.InsertOpts {
 // FolderWatcher looks at the watched folders.
 type FolderWatcher interface {
 	LookAtFolders(ctx context.Context) error
-}
-
-// foldersEvery is how often watched folders are looked at: listing some hundred files takes milliseconds.
-const foldersEvery = 30 * time.Second
-
-func lookAtFolders() *river.PeriodicJob {
-	look := func() (river.JobArgs, *river.InsertOpts) { return FoldersArgs{}, nil }
-	return river.NewPeriodicJob(river.PeriodicInterval(foldersEvery), look, &river.PeriodicJobOpts{RunOnStart: true})
 }

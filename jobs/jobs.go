@@ -134,7 +134,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 			queueTick:     {MaxWorkers: 8, FetchPollInterval: duePoll},
 			queueRun:      queue(2),
 		},
-		PeriodicJobs:  append(lookForBare(), lookForTalk(), lookForPromises(), lookAtFolders()),
+		PeriodicJobs:  periodicJobs(),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: time.Second,
 		JobTimeout: modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

@@ -2,18 +2,14 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 
 	"multis/store"
 )
 
-// RememberArgs asks to look for chats of which notes are to be taken. It comes by itself every minute, from one process.
+// RememberArgs asks to look for chats of which notes are to be taken. It is a periodic job.
 type RememberArgs struct{}
-
-// rememberEvery is the time between two looks: also the longest that a capture waits.
-const rememberEvery = time.Minute
 
 // Kind names the job.
 func (RememberArgs) Kind() string { return "remember" }
@@ -21,11 +17,6 @@ func (RememberArgs) Kind() string { return "remember" }
 // InsertOpts puts it on its queue, once.
 func (RememberArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
-}
-
-// lookForTalk is what makes it come.
-func lookForTalk() *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(rememberEvery), func() (river.JobArgs, *river.InsertOpts) { return RememberArgs{}, nil }, nil)
 }
 
 // enqueueCaptures enqueues a CaptureArgs for each chat that is due.

@@ -1,0 +1,29 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// periodicJobs returns the jobs that are inserted at fixed intervals. Work that comes again by the clock has one of two homes:
+//
+//   - A row of schedules, carried out by package clock: whatever people set, heartbeats, and upkeep. It keeps to the wall clock and a
+//     zone, has a history, is caught up on, and is listed by /jobs.
+//   - A periodic job, listed here: a short search for new work that needs none of that. The next one finds what one missed. One process
+//     inserts them for all.
+//
+// What each process does for its own queue is in slot.watch.
+func periodicJobs() []*river.PeriodicJob {
+	every := func(interval time.Duration, args Args, atStart bool) *river.PeriodicJob {
+		return river.NewPeriodicJob(river.PeriodicInterval(interval),
+			func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: atStart})
+	}
+	return []*river.PeriodicJob{
+		every(30*time.Second, FoldersArgs{}, true), // listing some hundred files takes milliseconds
+		every(time.Minute, NudgeArgs{}, false),
+		every(time.Minute, RememberArgs{}, false), // also the longest time that a capture waits
+		every(10*time.Minute, EmbedArgs{}, false),
+		every(24*time.Hour, EmbedArgs{Again: true}, true),
+	}
+}
