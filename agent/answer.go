@@ -91,7 +91,7 @@ func (a *Agent) quote(ctx context.Context, found search.Result) (answer, error) 
 	return answer{
 		text:  spoken(q.Text) + from([]search.Hit{q.Hit}),
 		used:  []search.Hit{q.Hit},
-		spans: []store.Span{{ChunkID: q.Hit.ChunkID, Source: source, Quote: q.Text}},
+		spans: []store.Span{{Ref: q.Hit.Ref, Source: source, Quote: q.Text}},
 		why:   coverageText(q.Coverage),
 	}, nil
 }
@@ -290,7 +290,7 @@ func (r *run) check(s sentence) (store.Span, bool) {
 	if !r.citable(hit) || !knowledge.CheckSpan(hit.Text, s.Quote) || !bears(hit, said) {
 		return store.Span{}, false
 	}
-	return store.Span{ChunkID: hit.ChunkID, Source: knowledge.Cite(hit), Quote: s.Quote}, true
+	return store.Span{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
 }
 
 // citable tells whether a passage may be the source of an answer: to the owner any that he may read, to a contact public documents. A
@@ -313,7 +313,7 @@ func sources(spans []store.Span) []string {
 func spanned(hits []search.Hit, spans []store.Span) []search.Hit {
 	var used []search.Hit
 	for _, h := range hits {
-		if slices.ContainsFunc(spans, func(s store.Span) bool { return s.ChunkID == h.ChunkID }) {
+		if slices.ContainsFunc(spans, func(s store.Span) bool { return s.Ref == h.Ref }) {
 			used = append(used, h)
 		}
 	}

@@ -438,7 +438,7 @@ func (r *run) cited(answer string) sourced {
 		}
 		if !slices.Contains(spans, span) {
 			spans = append(spans, span)
-			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), linked(span.Source, r.passages, span.ChunkID), outbox.Escape(clip(span.Quote, 300)))
+			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), linked(span.Source, r.passages, span.Ref), outbox.Escape(clip(span.Quote, 300)))
 		}
 		fmt.Fprintf(&text, " [%d]", slices.Index(spans, span)+1)
 	}

@@ -60,7 +60,7 @@ func TestAContactsOwnWordsAreNoSource(t *testing.T) {
 
 func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
 	t.Parallel()
-	note := search.Hit{ChunkID: 7, Role: policy.UserRole(1), Kind: store.KindConversation, Text: "Grand piano tuning costs 1 euro."}
+	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: store.KindConversation, Text: "Grand piano tuning costs 1 euro."}
 	s := sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
 	r := &run{passages: []search.Hit{note}}
 	_, ok := r.check(s)

@@ -43,15 +43,15 @@ func (a *Agent) listPassages(ctx context.Context, opening, question string, foun
 	for i, hit := range listed.used {
 		q := search.Quote{Hit: hit, Text: hit.Text}
 		switch {
-		case answers != nil && hit.ChunkID == answers.Hit.ChunkID:
+		case answers != nil && hit.Ref == answers.Hit.Ref:
 			q = *answers
 		case hit.Source == "":
 			if q, err = a.Search.BestSentences(ctx, near, hit); err != nil {
 				return sourced{}, err
 			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.ChunkID), outbox.Escape(clip(spoken(q.Text), 400)))
-		listed.spans = append(listed.spans, store.Span{ChunkID: hit.ChunkID, Source: knowledge.CiteQuote(q), Quote: q.Text})
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.Ref), outbox.Escape(clip(spoken(q.Text), 400)))
+		listed.spans = append(listed.spans, store.Span{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
 	}
 	listed.markdown = b.String() + where.lookedIfNamed()
 	return listed, nil
@@ -67,7 +67,7 @@ func (a *Agent) answerFirst(ctx context.Context, found *search.Result) (*search.
 		return nil, err
 	}
 	first := slices.IndexFunc(found.Hits, isDocument)
-	at := slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.ChunkID == q.Hit.ChunkID })
+	at := slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Ref == q.Hit.Ref })
 	found.Hits = slices.Insert(slices.Delete(found.Hits, at, at+1), first, q.Hit)
 	return &q, nil
 }

@@ -108,7 +108,7 @@ func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
 	var hits []search.Hit
 	var window []store.Message
 	for i := range 10 {
-		hits = append(hits, search.Hit{ChunkID: int64(i), Text: long})
+		hits = append(hits, search.Hit{Ref: store.ChunkRef(int64(i)), Text: long})
 		author := policy.AuthorContact
 		if i%2 == 1 {
 			author = policy.AuthorMultisOwner
@@ -118,7 +118,7 @@ func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
 	l := Limits{Context: 4000, Reserve: 1000}
 	kept, turns := l.choose(500, hits, window)
 	require.Len(t, kept, 4, "two thirds of 2500")
-	require.Equal(t, int64(0), kept[0].ChunkID, "the best ones")
+	require.Equal(t, store.ChunkRef(0), kept[0].Ref, "the best ones")
 	require.NotEmpty(t, turns)
 	require.Equal(t, policy.AuthorContact, turns[0].Author, "it begins with a question, not in the middle of an answer")
 	require.Equal(t, int64(9), turns[len(turns)-1].ID, "the newest stay")

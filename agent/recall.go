@@ -48,7 +48,7 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 	var heard []search.Hit
 	if len(where.heard.Said) > 0 {
 		heard = a.Memory.Hits(where.heard)
-		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.ChunkID < 0 }) // they are among what was heard
+		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // they are among what was heard
 	}
 	found.Hits = append(found.Hits, recalled.Hits...)
 	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(place(a, named), place(b, named)) })
@@ -78,21 +78,21 @@ func place(h search.Hit, named bool) int {
 }
 
 // quoted are the messages among hits, and those that notes among them were learned from.
-func quoted(hits []search.Hit) []int64 {
-	var ids []int64
+func quoted(hits []search.Hit) []store.MessageID {
+	var ids []store.MessageID
 	for _, h := range hits {
 		ids = append(ids, h.Messages...)
-		if h.ChunkID < 0 {
-			ids = append(ids, -h.ChunkID)
+		if message, ok := h.Ref.Message(); ok {
+			ids = append(ids, message)
 		}
 	}
 	return ids
 }
 
 // linked makes a source lead to the message that it names.
-func linked(source string, hits []search.Hit, chunk int64) string {
+func linked(source string, hits []search.Hit, ref store.Ref) string {
 	for _, h := range hits {
-		if h.ChunkID == chunk && h.Link != "" {
+		if h.Ref == ref && h.Link != "" {
 			return fmt.Sprintf("%s ([message](%s))", outbox.Escape(strings.Trim(source, "[]")), h.Link)
 		}
 	}

@@ -81,7 +81,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 		}
 		took = append(took, time.Since(asked))
 		for _, h := range found.Passages {
-			fmt.Fprintln(out, q.ID+"\t"+names[-h.ChunkID])
+			fmt.Fprintln(out, q.ID+"\t"+names[h.Ref.ID])
 		}
 	}
 	progress("recall_memory %s", summary(took))

@@ -206,7 +206,7 @@ func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries [
 		}
 		ours = append(ours, time.Since(began))
 		for _, h := range found.Hits {
-			fmt.Fprintln(out, q.ID+"\t"+c.names[h.ChunkID])
+			fmt.Fprintln(out, q.ID+"\t"+c.names[h.Ref.ID])
 		}
 		words, err := contentWords(ctx, db, q.Text)
 		if err != nil {

@@ -87,7 +87,7 @@ func (m *Memory) Transcript(h Heard, fence string) string {
 func (m *Memory) Hits(h Heard) []search.Hit {
 	hits := make([]search.Hit, len(h.Said))
 	for i, s := range h.Said {
-		hits[i] = search.Hit{DocumentID: s.ChatID, Kind: store.KindConversation, Role: policy.UserRole(s.ChatID), Text: s.Body, IndexedAt: s.At}
+		hits[i] = search.Hit{Ref: store.MessageRef(s.ID), ChatID: s.ChatID, Kind: store.KindConversation, Role: policy.UserRole(s.ChatID), Text: s.Body, IndexedAt: s.At}
 		m.citeAs(&hits[i], h.In[s.ChatID], s)
 	}
 	slices.SortStableFunc(hits, func(x, y search.Hit) int { return y.IndexedAt.Compare(x.IndexedAt) })
@@ -96,7 +96,6 @@ func (m *Memory) Hits(h Heard) []search.Hit {
 
 // citeAs tells of a hit that is a message where it stands: who, when, and a link.
 func (m *Memory) citeAs(hit *search.Hit, chat store.Chat, s store.Message) {
-	hit.ChunkID = -s.ID
 	hit.Title = labelOf(chat)
 	hit.Source = SourceOf(chat, s, m.Zone, m.Now())
 	hit.Link = Link(chat, s.EventID)

@@ -23,7 +23,7 @@ type Question struct {
 
 // Recalled is what was found: notes first, then what was said, each the best first.
 type Recalled struct {
-	// Hits have a Source to cite them by, and messages a Link. A message's ChunkID is its id below zero.
+	// Hits have a Source to cite them by, and messages a Link.
 	Hits []search.Hit
 	// Terms are the words that were looked for; none for a question of nothing but stop words, which finds the newest.
 	Terms []search.Term
@@ -111,16 +111,16 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 
 // Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
 func (m *Memory) Source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
-	var docs []int64
+	var docs []store.DocumentID
 	for _, h := range hits {
-		if h.Kind == store.KindConversation {
+		if h.Kind == store.KindConversation && h.DocumentID != 0 {
 			docs = append(docs, h.DocumentID)
 		}
 	}
 	if len(docs) == 0 {
 		return nil
 	}
-	var behind map[int64][]int64
+	var behind map[store.DocumentID][]store.MessageID
 	err := m.Store.AsOwner(ctx, scope, func(tx store.Tx) (err error) {
 		behind, err = store.MessagesBehind(ctx, tx, docs)
 		return err
@@ -163,7 +163,7 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 			newest = slices.DeleteFunc(newest, func(msg store.Message) bool { return msg.Author != policy.AuthorContact })
 		}
 		for _, msg := range newest {
-			found.Hits = append(found.Hits, search.Hit{ChunkID: msg.ID, DocumentID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
+			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
 		}
 	}
 	return found, m.cite(ctx, by, scope, found.Hits)
@@ -171,11 +171,13 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 
 // cite tells of each message where it stands: who, when, and a link.
 func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits []search.Hit) error {
-	ids := make([]int64, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ChunkID
+	var ids []store.MessageID
+	for _, h := range hits {
+		if message, ok := h.Ref.Message(); ok {
+			ids = append(ids, message)
+		}
 	}
-	var messages map[int64]store.Message
+	var messages map[store.MessageID]store.Message
 	err := by.as(ctx, scope, func(tx store.Tx) (err error) {
 		messages, err = store.MessagesByID(ctx, tx, ids)
 		return err
@@ -192,7 +194,7 @@ func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits [
 		return err
 	}
 	for i := range hits {
-		msg, there := messages[hits[i].ChunkID]
+		msg, there := messages[hits[i].Ref.ID]
 		if !there {
 			continue
 		}

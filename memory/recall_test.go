@@ -49,7 +49,7 @@ func TestAChatThatTheOwnerNamesIsLookedIntoAndNoOther(t *testing.T) {
 	require.Equal(t, "Ana · WhatsApp, "+weeksAgo.UTC().Format("Mon 2 Jan 15:04"), strings.Replace(hit.Source, weeksAgo.UTC().Format(" 2006"), "", 1))
 	require.Contains(t, hit.Link, "https://matrix.to/#/")
 	require.Contains(t, hit.Link, said.EventID.String())
-	require.Equal(t, -said.ID, hit.ChunkID, "a message is no passage")
+	require.Equal(t, store.MessageRef(said.ID), hit.Ref)
 
 	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", Owner: true, Scope: policy.OwnerScope()})), "no chat was named")
 }

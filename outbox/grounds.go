@@ -20,15 +20,20 @@ func (b *Box) groundsOf(ctx context.Context, tx store.Tx, l Letter, name string)
 	if l.Purpose != policy.PurposeReply || len(l.Spans) == 0 {
 		return grounds{}, nil
 	}
-	ids := make([]int64, len(l.Spans))
-	for i, s := range l.Spans {
-		ids[i] = s.ChunkID
+	g := grounds{reply: true, public: true, sources: []string{b.mark(l, name), longName}}
+	var ids []store.ChunkID
+	for _, s := range l.Spans {
+		chunk, ok := s.Ref.Chunk()
+		if !ok {
+			g.public = false
+			continue
+		}
+		ids = append(ids, chunk)
 	}
 	passages, err := store.PublicChunks(ctx, tx, ids)
 	if err != nil {
 		return grounds{}, err
 	}
-	g := grounds{reply: true, public: true, sources: []string{b.mark(l, name), longName}}
 	for _, p := range passages {
 		g.sources = append(g.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
 	}

@@ -41,7 +41,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 		})
 	}
 	b := setup(t)
-	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{ChunkID: 99, Quote: text}}})
+	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Ref: store.ChunkRef(99), Quote: text}}})
 	require.Equal(t, policy.CodeNoSource, d.Code)
 }
 

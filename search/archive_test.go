@@ -120,7 +120,7 @@ func TestWhatWasSaidIsFoundAndNeverAmongDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found.Hits, 2)
 	require.Equal(t, "I bought 480 euros worth of wood", found.Hits[0].Text, "a query of stop words finds the newest")
-	require.Equal(t, ana.ID, found.Hits[0].DocumentID)
+	require.Equal(t, ana.ID, found.Hits[0].ChatID)
 	require.Equal(t, a.start.Add(10*time.Minute), found.Hits[0].IndexedAt.UTC())
 }
 
@@ -198,7 +198,7 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	var ids []int64
 	for _, h := range found.Hits {
-		ids = append(ids, h.ChunkID)
+		ids = append(ids, h.Ref.ID)
 	}
 	require.Len(t, ids, 3)
 	a.inTx(func(tx store.Tx) error {
@@ -264,7 +264,7 @@ func TestNobodyFindsWhatWasSaidInAnotherChat(t *testing.T) {
 		found, err := a.s.AsContact(t.Context(), scope, search.Query{Text: text, Source: store.Archive, Limit: 50})
 		require.NoError(t, err)
 		for _, h := range found.Hits {
-			require.Equal(t, chats[i].ID, h.DocumentID)
+			require.Equal(t, chats[i].ID, h.ChatID)
 			require.True(t, strings.HasPrefix(h.Text, fmt.Sprintf("of %d:", i)), h.Text)
 		}
 		if text == invented(uint64(1000+i)) {

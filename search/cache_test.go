@@ -19,7 +19,7 @@ import (
 func hits(r search.Result) []string {
 	list := make([]string, len(r.Hits))
 	for i, h := range r.Hits {
-		list[i] = fmt.Sprintf("%d %s %.6f %.6f", h.ChunkID, h.Language, h.Score, h.Coverage)
+		list[i] = fmt.Sprintf("%d %s %.6f %.6f", h.Ref.ID, h.Language, h.Score, h.Coverage)
 	}
 	return list
 }

@@ -90,8 +90,9 @@ func (t Term) IsTopical(except []string) bool {
 
 // Hit is a passage that matches a query.
 type Hit struct {
-	ChunkID    int64 // the message's id in the message index
-	DocumentID int64 // the chat's id in the message index
+	Ref        store.Ref        // a chunk, or a message of the archive
+	DocumentID store.DocumentID // 0 for a message
+	ChatID     store.ChatID     // of a message; 0 for a chunk
 	Role       policy.Role
 	Kind       store.Kind
 	Language   language.Language
@@ -159,15 +160,17 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	if len(hits) == 0 {
 		return nil
 	}
-	ids := make([]int64, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ChunkID
+	var chunks []store.ChunkID
+	for _, h := range hits {
+		if chunk, ok := h.Ref.Chunk(); ok {
+			chunks = append(chunks, chunk)
+		}
 	}
 	db, err := s.st.OwnerReader(scope)
 	if err != nil {
 		return err
 	}
-	return store.RecordAccess(ctx, db.Lazy(), scope, ids)
+	return store.RecordAccess(ctx, db.Lazy(), scope, chunks)
 }
 
 // question is the parsed text of a query.
@@ -219,7 +222,7 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
 		texts, err := readNewest(ctx, db, scope, q)
 		for _, t := range texts {
-			r.Hits = append(r.Hits, hit(t, &scored{}))
+			r.Hits = append(r.Hits, hit(q.Source, t, &scored{}))
 		}
 		return r, complete, err
 	}
@@ -279,7 +282,7 @@ func rankMatches(m matches, asked question, q Query, read textReader) (Result, e
 	if q.Explain {
 		why = explain(ranked, r.Terms, asked.words, m.corpus)
 	}
-	hits, err := rerank(read, ranked, c, why)
+	hits, err := rerank(q.Source, read, ranked, c, why)
 	r.Hits = hits[:min(len(hits), q.Limit)]
 	return r, err
 }
@@ -461,7 +464,7 @@ func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alo
 }
 
 // rerank reads the texts of ranked passages and sorts them again, with boosts for word order and recent use.
-func rerank(read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+func rerank(in store.Source, read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]*scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -479,21 +482,27 @@ func rerank(read textReader, ranked []*scored, c cues, why map[int64]*Explanatio
 		if e := why[t.ID]; e != nil {
 			e.Cues, e.Activation = boosted-s.score, final-boosted
 		}
-		h := hit(t, s)
+		h := hit(in, t, s)
 		h.Score = final
 		h.Why = why[t.ID]
 		hits = append(hits, h)
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ChunkID, b.ChunkID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ref.ID, b.Ref.ID))
 	})
 	return hits, nil
 }
 
-func hit(t store.ChunkText, s *scored) Hit {
-	return Hit{
-		ChunkID: t.ID, DocumentID: t.DocID, Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
+func hit(in store.Source, t store.ChunkText, s *scored) Hit {
+	h := Hit{
+		Ref: in.Ref(t.ID), Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
 		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
 		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
 	}
+	if in == store.Archive {
+		h.ChatID = t.DocID
+	} else {
+		h.DocumentID = t.DocID
+	}
+	return h
 }

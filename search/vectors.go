@@ -112,9 +112,9 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 
 // addNearest adds the passages that were only found by meaning, behind the others, and says of all how near they are.
 func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
-	var ids []int64
+	var ids []store.ChunkID
 	for _, n := range near {
-		i := slices.IndexFunc(hits, func(h Hit) bool { return h.ChunkID == n.ID })
+		i := slices.IndexFunc(hits, func(h Hit) bool { return h.Ref == store.ChunkRef(n.ID) })
 		if i < 0 {
 			ids = append(ids, n.ID)
 		} else {
@@ -129,7 +129,7 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 		return nil, err
 	}
 	for _, t := range texts {
-		h := hit(t, &scored{})
+		h := hit(store.Documents, t, &scored{})
 		h.Similarity = near[slices.IndexFunc(near, func(n store.Near) bool { return n.ID == t.ID })].Similarity
 		hits = append(hits, h)
 	}
@@ -138,19 +138,19 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 
 // fuse orders hits, which come in order of words, by both words and meaning.
 func fuse(hits []Hit, near []store.Near) []Hit {
-	value := make(map[int64]float64, len(hits))
+	value := make(map[store.Ref]float64, len(hits))
 	for i, h := range hits {
 		if h.Score > 0 {
-			value[h.ChunkID] = 1 / float64(rrfK+i+1)
+			value[h.Ref] = 1 / float64(rrfK+i+1)
 		}
 	}
 	for i, n := range near {
-		value[n.ID] += vectorWeight / float64(rrfK+i+1)
+		value[store.ChunkRef(n.ID)] += vectorWeight / float64(rrfK+i+1)
 	}
 	fused := slices.Clone(hits)
-	slices.SortStableFunc(fused, func(a, b Hit) int { return cmp.Compare(value[b.ChunkID], value[a.ChunkID]) })
+	slices.SortStableFunc(fused, func(a, b Hit) int { return cmp.Compare(value[b.Ref], value[a.Ref]) })
 	for i, h := range hits[:min(len(hits), protectedPlaces)] {
-		at := slices.IndexFunc(fused, func(f Hit) bool { return f.ChunkID == h.ChunkID })
+		at := slices.IndexFunc(fused, func(f Hit) bool { return f.Ref == h.Ref })
 		if to := i + maxDemotion; h.Coverage > 0.999 && at > to {
 			fused = slices.Insert(slices.Delete(fused, at, at+1), to, h)
 		}

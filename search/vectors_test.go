@@ -13,7 +13,7 @@ import (
 func byWords(sure []int64, ids ...int64) []Hit {
 	hits := make([]Hit, len(ids))
 	for i, id := range ids {
-		hits[i] = Hit{ChunkID: id, Score: float64(100 - i)}
+		hits[i] = Hit{Ref: store.ChunkRef(id), Score: float64(100 - i)}
 		if slices.Contains(sure, id) {
 			hits[i].Coverage = 1
 		}
@@ -32,14 +32,14 @@ func nearby(ids ...int64) []store.Near {
 func orderOf(hits []Hit) []int64 {
 	ids := make([]int64, len(hits))
 	for i, h := range hits {
-		ids[i] = h.ChunkID
+		ids[i] = h.Ref.ID
 	}
 	return ids
 }
 
 func TestFusionJoinsBothOrders(t *testing.T) {
 	t.Parallel()
-	meant := Hit{ChunkID: 9} // found by meaning alone
+	meant := Hit{Ref: store.ChunkRef(9)} // found by meaning alone
 	many := make([]int64, 40)
 	for i := range many {
 		many[i] = int64(100 + i)
@@ -50,7 +50,7 @@ func TestFusionJoinsBothOrders(t *testing.T) {
 		want []int64
 	}{
 		"words alone":                      {byWords(nil, 1, 2, 3), nil, []int64{1, 2, 3}},
-		"meaning alone":                    {[]Hit{{ChunkID: 5}, {ChunkID: 4}}, nearby(4, 5), []int64{4, 5}},
+		"meaning alone":                    {[]Hit{{Ref: store.ChunkRef(5)}, {Ref: store.ChunkRef(4)}}, nearby(4, 5), []int64{4, 5}},
 		"what both find comes first":       {byWords(nil, 1, 2, 3), nearby(3), []int64{3, 1, 2}},
 		"words are surer":                  {append(byWords(nil, 1), meant), nearby(9), []int64{1, 9}},
 		"but meaning beats a distant word": {append(byWords(nil, many...), meant), nearby(9), append(slices.Clone(many[:27]), 9)},

@@ -26,11 +26,11 @@ const (
 	OutDropped   OutState = "dropped"
 )
 
-// Span is a quote that a reply rests on: Quote stands word for word in the chunk.
+// Span is a quote that a reply rests on: Quote stands word for word in what Ref refers to.
 type Span struct {
-	ChunkID int64  `json:"chunk"`
-	Source  string `json:"source"` // as shown to people: file, section, lines
-	Quote   string `json:"quote"`
+	Ref    Ref    `json:"ref"`
+	Source string `json:"source"` // as shown to people: file, section, lines
+	Quote  string `json:"quote"`
 }
 
 // Out is one outgoing event.

@@ -19,6 +19,14 @@ const (
 	Archive   Source = "archive" // what was said in the chats
 )
 
+// Ref refers to what has an id in the source: a chunk or a message.
+func (s Source) Ref(id int64) Ref {
+	if s == Archive {
+		return MessageRef(id)
+	}
+	return ChunkRef(id)
+}
+
 // Term is a word of a query as the index knows it.
 type Term struct {
 	Word   string  // as asked

@@ -283,7 +283,7 @@ func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
 			if h.Coverage < 0.999 {
 				continue
 			}
-			at := slices.IndexFunc(got.Hits, func(g search.Hit) bool { return g.ChunkID == h.ChunkID })
+			at := slices.IndexFunc(got.Hits, func(g search.Hit) bool { return g.Ref == h.Ref })
 			require.GreaterOrEqual(t, at, 0, q.Text)
 			require.LessOrEqual(t, at, place+2, q.Text)
 		}

@@ -28,7 +28,10 @@ func Cite(t testing.TB, st *store.Store, role policy.Role, kind store.Kind, text
 			return err
 		}
 		span = store.Span{Source: "[faq.md]", Quote: text}
-		return tx.QueryRow(ctx, "select c.id from chunks c join documents d on d.id = c.doc_id where d.origin = $1", origin).Scan(&span.ChunkID)
+		var chunk store.ChunkID
+		err := tx.QueryRow(ctx, "select c.id from chunks c join documents d on d.id = c.doc_id where d.origin = $1", origin).Scan(&chunk)
+		span.Ref = store.ChunkRef(chunk)
+		return err
 	}))
 	return span
 }

@@ -1,0 +1,31 @@
+package store
+
+// RefKind is what a Ref refers to.
+type RefKind string
+
+// The kinds of references.
+const (
+	RefChunk   RefKind = "chunk"   // a passage of a document or note
+	RefMessage RefKind = "message" // a message of a chat
+)
+
+// Valid reports whether k is one of the kinds.
+func (k RefKind) Valid() bool { return k == RefChunk || k == RefMessage }
+
+// Ref refers to what was found and can be quoted: a chunk or a message. The zero Ref refers to nothing.
+type Ref struct {
+	Kind RefKind `json:"kind"`
+	ID   int64   `json:"id"`
+}
+
+// ChunkRef refers to a chunk.
+func ChunkRef(chunk ChunkID) Ref { return Ref{RefChunk, int64(chunk)} } //nolint:unconvert // ids become types of their own
+
+// MessageRef refers to a message.
+func MessageRef(message MessageID) Ref { return Ref{RefMessage, int64(message)} } //nolint:unconvert // ids become types of their own
+
+// Chunk returns the chunk that r refers to; false if it refers to something else.
+func (r Ref) Chunk() (ChunkID, bool) { return ChunkID(r.ID), r.Kind == RefChunk } //nolint:unconvert // ids become types of their own
+
+// Message returns the message that r refers to; false if it refers to something else.
+func (r Ref) Message() (MessageID, bool) { return MessageID(r.ID), r.Kind == RefMessage } //nolint:unconvert // ids become types of their own
