@@ -66,3 +66,29 @@ func (b *batch) bridgeUp(ctx context.Context, s store.BridgeState) error {
 	}
 	return err
 }
+
+// CheckBridges notes bridges that do not confirm what was sent minutes ago, although they confirmed messages before, and logins whose
+// contacts write again, and has the owner told of both.
+func (in *Inbox) CheckBridges(ctx context.Context) error {
+	return in.store.InTx(ctx, func(tx store.Tx) error {
+		silent, err := store.SilentBridges(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var args []jobs.Args
+		for _, state := range silent {
+			args = append(args, jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: state})
+			if err := jobs.Emit(ctx, tx, store.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
+				return err
+			}
+		}
+		working, err := store.HeardAgain(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, state := range working {
+			args = append(args, jobs.TellArgs{Topic: jobs.TopicBridgeUp, About: state})
+		}
+		return jobs.Enqueue(ctx, tx, args...)
+	})
+}

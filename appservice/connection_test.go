@@ -9,7 +9,6 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -83,19 +82,19 @@ func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	_, err := b.store.DB().Exec(t.Context(), "update chats set receiver = 'me' where id = $1", chat.ID)
 	require.NoError(t, err)
-	sweep := func() { require.NoError(t, jobs.Sweep(t.Context(), b.store)) }
+	check := func() { require.NoError(t, b.inbox.CheckBridges(t.Context())) }
 	down := b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS") // an hour ago
 	before := b.text("!a:x", ana, "hi")
 	before.Timestamp = down.Timestamp + 1000
 	b.receive(before, down)
-	sweep()
+	check()
 	require.Zero(t, b.told("bridge_up"), "it was on its way when the login broke")
 	b.receive(b.text("!a:x", owner, "are you there?"))
-	sweep()
+	check()
 	require.Zero(t, b.told("bridge_up"), "what the owner writes says nothing of the network")
 	b.receive(b.text("!a:x", ana, "yes"))
-	sweep()
-	sweep()
+	check()
+	check()
 	require.Equal(t, 1, b.told("bridge_up"))
 	require.Zero(t, b.count("bridge_states where down_since is not null"))
 }

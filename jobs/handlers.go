@@ -9,7 +9,8 @@ import (
 	"multis/store"
 )
 
-// Handlers are the parts of the program that do the jobs. The jobs of a nil Embed or Folders do nothing; of any other nil they fail.
+// Handlers are the parts of the program that do the jobs. The jobs of a nil Bridges, Embed or Folders do
+// nothing; of any other nil they fail.
 type Handlers struct {
 	Turn     Turner
 	Command  Commander
@@ -21,6 +22,7 @@ type Handlers struct {
 	Embed    Embedder
 	Folders  FolderWatcher
 	Alarm    Alarmer
+	Bridges  BridgeChecker
 	Decrypt  Decrypter
 	Tell     Teller
 	Budget   BudgetTeller
@@ -62,6 +64,12 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.Room) })
 	handle(w, 2*time.Minute, func(ctx context.Context, a HistoryArgs, _ Attempt) error {
 		return readHistory(ctx, h.History, h.Told, a)
+	})
+	handle(w, time.Minute, func(ctx context.Context, _ BridgesArgs, _ Attempt) error {
+		if h.Bridges == nil {
+			return nil
+		}
+		return h.Bridges.CheckBridges(ctx)
 	})
 	handle(w, time.Minute, func(ctx context.Context, a DecryptArgs, _ Attempt) error { return h.Decrypt.Decrypt(ctx, a) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a TranscribeArgs, try Attempt) error {

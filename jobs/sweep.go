@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -17,31 +18,10 @@ func Sweep(ctx context.Context, st *store.Store) error {
 		if err != nil {
 			return err
 		}
-		silent, err := store.SilentBridges(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, state := range silent {
-			if err := Enqueue(ctx, tx, TellArgs{Topic: TopicBridgeDown, About: state}); err != nil {
-				return err
-			}
-			if err := Emit(ctx, tx, store.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
-				return err
-			}
-		}
-		again, err := store.HeardAgain(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, state := range again {
-			if err := Enqueue(ctx, tx, TellArgs{Topic: TopicBridgeUp, About: state}); err != nil {
-				return err
-			}
-		}
 		for _, w := range found {
 			args, err := argsFor(w.Kind, w.ID)
 			if err != nil {
-				return err
+				return fmt.Errorf("find the job for %s %s: %w", w.Kind, w.ID, err)
 			}
 			if err := Enqueue(ctx, tx, args); err != nil {
 				return err
@@ -51,44 +31,36 @@ func Sweep(ctx context.Context, st *store.Store) error {
 	})
 }
 
+// argsFor returns the arguments of the job that a piece of work needs. id is an integer, for what goes out a UUID.
 func argsFor(kind store.WorkKind, id string) (Args, error) {
+	n, notInt := strconv.ParseInt(id, 10, 64)
+	out, notUUID := uuid.Parse(id)
 	switch kind {
 	case store.WorkDigest:
 		return DigestArgs{}, nil
-	case store.WorkSend, store.WorkDraft:
-		out, err := uuid.Parse(id)
-		if err != nil {
-			return nil, fmt.Errorf("read the id of waiting work: %w", err)
-		}
-		if kind == store.WorkDraft {
-			return DraftArgs{Out: out}, nil
-		}
-		return SendArgs{Out: out}, nil
-	}
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("read the id of waiting work: %w", err)
-	}
-	switch kind {
+	case store.WorkSend:
+		return SendArgs{Out: out}, notUUID
+	case store.WorkDraft:
+		return DraftArgs{Out: out}, notUUID
 	case store.WorkTurn:
-		return TurnArgs{Chat: n}, nil
+		return TurnArgs{Chat: n}, notInt
 	case store.WorkCommand:
-		return CommandArgs{Message: n}, nil
+		return CommandArgs{Message: n}, notInt
 	case store.WorkWatch:
-		return WatchArgs{Watch: n}, nil
+		return WatchArgs{Watch: n}, notInt
 	case store.WorkTranscribe:
-		return TranscribeArgs{Message: n}, nil
+		return TranscribeArgs{Message: n}, notInt
 	case store.WorkForget:
-		return ForgetArgs{Forgetting: n}, nil
+		return ForgetArgs{Forgetting: n}, notInt
 	case store.WorkRun:
-		return RunArgs{Run: n}, nil
+		return RunArgs{Run: n}, notInt
 	case store.WorkTask:
-		return TaskArgs{Task: n}, nil
+		return TaskArgs{Task: n}, notInt
 	case store.WorkLostTask:
-		return TaskArgs{Task: n, Lost: true}, nil
+		return TaskArgs{Task: n, Lost: true}, notInt
 	case store.WorkChild:
-		return ChildArgs{Task: n}, nil
+		return ChildArgs{Task: n}, notInt
 	default:
-		return nil, fmt.Errorf("no job is known for work of kind %q", kind)
+		return nil, errors.New("no kind of job is known for it")
 	}
 }

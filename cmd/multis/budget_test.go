@@ -70,3 +70,13 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 	require.NotEmpty(t, server.Requests())
 	require.Less(t, len(server.Requests()), 120, "past the cap no call is made")
 }
+
+func TestADayBeginsAtTheOwnersMidnight(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Pacific/Kiritimati") // 14 hours ahead
+	require.NoError(t, err)
+	before := time.Now().In(zone).Format(time.DateOnly)
+	today := newBudget(&config.Config{TimeZone: zone}, nil).Today()
+	after := time.Now().In(zone).Format(time.DateOnly)
+	require.Contains(t, []string{before, after}, today)
+}

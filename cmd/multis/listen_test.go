@@ -16,6 +16,7 @@ import (
 
 	"multis/agent"
 	"multis/appservice"
+	"multis/budget"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -41,7 +42,7 @@ const (
 	listenAna   = id.UserID("@demo_ana:example.com")
 )
 
-func newListening(t *testing.T, budget int64) *listening {
+func newListening(t *testing.T, dayCap int64) *listening {
 	t.Helper()
 	l := &listening{t: t, store: storetest.New(t), answer: llmtest.Transcript{Text: "What does delivery cost?", Seconds: 3}}
 	l.speech = llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return l.answer })
@@ -61,7 +62,7 @@ func newListening(t *testing.T, budget int64) *listening {
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
-		llm.Budget{Ledger: ledger{l.store, budget}, DayCap: budget, ChatCap: budget, Today: func() string { return "2026-11-21" }})
+		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: dayCap, Today: func() string { return "2026-11-21" }})
 	require.NoError(t, err)
 	l.listener = agent.NewListener(agent.ListenerOptions{
 		Store: l.store, Files: hs, Ears: ears, Inbox: l.inbox, Defaults: defaults,

@@ -189,7 +189,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Digest: adm, Index: adm, Alarm: adm,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Bridges: inbox, Digest: adm, Index: adm, Alarm: adm,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
 		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box,
 		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm,

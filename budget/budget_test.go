@@ -1,14 +1,12 @@
-package main
+package budget
 
 import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"multis/config"
 	"multis/llm"
 	"multis/store"
 	"multis/store/storetest"
@@ -36,7 +34,7 @@ func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookBudget)}}})
 	}))
-	l := ledger{st, 1000}
+	l := New(st, 1000)
 	spend := func(amount, cost int64) {
 		res, err := l.Reserve(context.Background(), llm.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
 		if err == nil && res.Refused == "" {
@@ -72,7 +70,7 @@ func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	l := ledger{st, 1000}
+	l := New(st, 1000)
 	res, err := l.Reserve(t.Context(), llm.Spend{Day: "2026-11-20", Amount: 900, DayCap: 1000})
 	require.NoError(t, err)
 	require.NoError(t, l.Settle(t.Context(), res.ID, llm.Settlement{Amount: 900}))
@@ -82,7 +80,7 @@ func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
 func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	l := ledger{st, 1000}
+	l := New(st, 1000)
 	ask := func(sp llm.Spend) {
 		sp.Day, sp.Amount, sp.DayCap = "2026-11-20", 100, 1000
 		var wg sync.WaitGroup
@@ -105,14 +103,4 @@ func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.CapDay, res.Refused)
 	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")
-}
-
-func TestADayBeginsAtTheOwnersMidnight(t *testing.T) {
-	t.Parallel()
-	zone, err := time.LoadLocation("Pacific/Kiritimati") // 14 hours ahead
-	require.NoError(t, err)
-	before := time.Now().In(zone).Format(time.DateOnly)
-	today := newBudget(&config.Config{TimeZone: zone}, nil).Today()
-	after := time.Now().In(zone).Format(time.DateOnly)
-	require.Contains(t, []string{before, after}, today)
 }

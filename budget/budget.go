@@ -1,0 +1,90 @@
+// Package budget keeps the ledger of what calls to models cost, and tells the owner and the webhooks when a cap is nearly or fully used up.
+package budget
+
+import (
+	"context"
+	"fmt"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/store"
+)
+
+// Ledger is an llm.Ledger in the database. All processes that share the database share the ledger.
+type Ledger struct {
+	store  *store.Store
+	dayCap int64
+}
+
+// New returns the ledger. dayCap is the configured cap of all calls of a day, in millionths of the currency; 0 means that there is none.
+func New(st *store.Store, dayCap int64) *Ledger { return &Ledger{store: st, dayCap: dayCap} }
+
+// refused is the percentage that a notice carries when a cap refused a call.
+const refused = 100
+
+// Reserve sets aside what a call may cost at most, unless a cap refuses it. The first refusal by each cap is a notice to the owner.
+func (l *Ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
+	var res store.Reservation
+	err := l.store.InTx(ctx, func(tx store.Tx) (err error) {
+		res, err = store.ReserveCost(ctx, tx, store.Spend(s))
+		if err != nil || res.Refused == "" {
+			return err
+		}
+		first := res.First
+		if res.Refused == store.CapDay {
+			if s.DayCap < l.dayCap {
+				return nil // the call asked for a lower cap than the configured one, as embedding a library does
+			}
+			if first, err = store.MarkTold(ctx, tx, s.Day, 0, refused); err != nil {
+				return err
+			}
+		}
+		if !first {
+			return nil
+		}
+		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refused, Cap: res.Refused, Chat: s.Chat, Agent: s.Agent})
+	})
+	return llm.Reservation(res), err
+}
+
+// Settle books what a call really cost. When the process dies before, the reserved amount stays booked. The owner gets one notice when half
+// of the day's cap is spent, and one at 80 %; a call that passes both gives only the second.
+func (l *Ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
+	day, spent, err := store.SettleCost(ctx, l.store.Lazy(), reservation, store.Settlement(s))
+	if err != nil || s.Amount == 0 || l.dayCap == 0 {
+		return err
+	}
+	for _, percent := range []int64{80, 50} {
+		if threshold := l.dayCap * percent / 100; spent >= threshold {
+			return l.notifyOnce(ctx, day, threshold, int(percent))
+		}
+	}
+	return nil
+}
+
+// notifyOnce notifies the owner that a percentage of the day's cap is spent, unless he was notified of it or of more.
+func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, percent int) error {
+	return l.store.InTx(ctx, func(tx store.Tx) error {
+		first, err := store.MarkTold(ctx, tx, day, threshold, percent)
+		if err != nil || !first {
+			return err
+		}
+		return notify(ctx, tx, jobs.BudgetArgs{Day: day, Percent: percent, Cap: store.CapDay})
+	})
+}
+
+// notify enqueues the notice to the owner and emits the event to the webhooks, whose reference is "day/cap/percent" with the chat or agent
+// behind it.
+func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
+	if err := jobs.Enqueue(ctx, tx, args); err != nil {
+		return err
+	}
+	ref := fmt.Sprintf("%s/%s/%d", args.Day, args.Cap, args.Percent)
+	switch args.Cap {
+	case store.CapChat:
+		ref += fmt.Sprintf("/%d", args.Chat)
+	case store.CapAgent:
+		ref += "/" + args.Agent
+	}
+	return jobs.Emit(ctx, tx, store.HookBudget, ref)
+}
