@@ -61,6 +61,7 @@ type Rules struct {
 	Shortcuts []policy.Shortcut
 	// Terminal says that the room is a terminal: documents are named there, not sent.
 	Terminal bool
+	folder   string // the documents folder
 }
 
 // Planner begins what takes its time. A plan is shown to the owner before any of it is done.
@@ -111,6 +112,9 @@ type Admin struct {
 func New(o Options) *Admin {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Library != nil {
+		o.Rules.folder = o.Library.Folder()
 	}
 	a := &Admin{Options: o}
 	a.commands = a.table()

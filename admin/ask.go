@@ -39,7 +39,7 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 		}
 		chats, err := store.ListChats(ctx, a.Store.DB(), "", 1, 0)
 		if err != nil || len(held)+len(chats) == 0 {
-			return answer{text: a.noDocuments()}, err
+			return answer{text: a.Rules.noDocuments()}, err
 		}
 	}
 	return answer{said: true}, a.Asker.Ask(ctx, r.room, r.message, question)
@@ -49,21 +49,21 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 const noModel = "none"
 
 // noDocuments answers everything that needs some, without any.
-func (a *Admin) noDocuments() string {
-	return "I know no documents yet. " + a.giveOne() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+func (r Rules) noDocuments() string {
+	return "I know no documents yet. " + r.giveOne() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
 }
 
 // giveOne says how a document comes here.
-func (a *Admin) giveOne() string {
-	if a.Rules.Terminal {
-		return "Name one that is in " + code(a.Library.Folder()) + ", as in `/index prices.pdf`"
+func (r Rules) giveOne() string {
+	if r.Terminal {
+		return "Name one that is in " + code(r.folder) + ", as in `/index prices.pdf`"
 	}
 	return "Send me one here"
 }
 
 // nameOne says how /index is told what to read.
-func (a *Admin) nameOne() string {
-	if a.Rules.Terminal {
+func (r Rules) nameOne() string {
+	if r.Terminal {
 		return "Name"
 	}
 	return "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name"
@@ -136,9 +136,9 @@ func whose(role policy.Role) string {
 	}
 }
 
-// documents counts the documents that a scope may see: public ones, and others.
-func (a *Admin) documents(ctx context.Context, scope policy.Scope) (public, private int, err error) {
-	groups, err := store.DocumentGroups(ctx, a.Store.DB(), scope)
+// countDocuments counts the documents that a scope may see: public ones, and others.
+func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {
+	groups, err := store.DocumentGroups(ctx, db, scope)
 	for _, g := range groups {
 		switch {
 		case g.Kind != store.KindKnowledge:

@@ -72,7 +72,7 @@ func (a *Admin) decideBridge(changes []store.BridgeChange, unconfirmed []store.B
 	case len(changes) > 1:
 		return answer{text: "Which one? `/bridges " + word + "` and the bot's whole name."}
 	default:
-		return a.bridgeDecided(changes[0], word == "accept")
+		return bridgeDecided(changes[0], word == "accept")
 	}
 }
 
@@ -119,16 +119,16 @@ func (p pickBridge) answer(ctx context.Context, a *Admin, r request, c choice) (
 	case err != nil:
 		return answer{}, false, err
 	case c.word == wordYes, c.number == 1:
-		return a.bridgeDecided(change, true), true, nil
+		return bridgeDecided(change, true), true, nil
 	case c.word == wordNo, c.number == 2:
-		return a.bridgeDecided(change, false), true, nil
+		return bridgeDecided(change, false), true, nil
 	default:
 		return answer{text: "1 or 2, please: yes or no."}, false, nil
 	}
 }
 
 // bridgeDecided stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
-func (a *Admin) bridgeDecided(c store.BridgeChange, accepted bool) answer {
+func bridgeDecided(c store.BridgeChange, accepted bool) answer {
 	bot := "**" + esc(c.NewBot.String()) + "**"
 	if !accepted {
 		return answer{

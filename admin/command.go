@@ -72,7 +72,7 @@ func (a *Admin) askCommands() []command {
 		{
 			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: a.index,
 			summary: "learn a document",
-			help: a.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+			help: a.Rules.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},

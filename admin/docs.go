@@ -63,7 +63,7 @@ func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	if len(held.Groups) == 0 {
-		return answer{text: strings.Join(append([]string{a.noDocuments()}, watched...), "\n")}, nil
+		return answer{text: strings.Join(append([]string{a.Rules.noDocuments()}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + amounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })

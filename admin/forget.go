@@ -83,9 +83,9 @@ func (a *Admin) askForgetTopic(ctx context.Context, r request, topic string) (an
 	switch {
 	case isEmpty(d) && stays == "":
 		// What was asked holds the words itself.
-		return answer{text: "I hold nothing about that.", do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", do: forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, do: a.forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I remember nothing about that. " + stays, do: forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
@@ -258,14 +258,14 @@ func (q letGo) answer(_ context.Context, a *Admin, r request, c choice) (answer,
 			if f.Doomed.Messages, err = store.SaidElsewhere(ctx, tx, f.Doomed.Chats); err != nil { // also what was said since he was asked
 				return err
 			}
-			return a.forgetting(f)(ctx, tx)
+			return forgetting(f)(ctx, tx)
 		}}, true, nil
 	}
-	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: a.forgetting(f)}, true, nil
+	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: forgetting(f)}, true, nil
 }
 
 // forgetting notes what is to be forgotten, with the job that does it.
-func (a *Admin) forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
+func forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		n, err := store.InsertForgetting(ctx, tx, f)
 		if err != nil {

@@ -61,7 +61,7 @@ func (a *Admin) showMemory(ctx context.Context, chat store.Chat) (answer, error)
 	if chat.Kind == policy.KindAdmin {
 		name = "Your own notes"
 	}
-	others, err := a.mergedWith(ctx, chat)
+	others, err := mergedWith(ctx, a.Store.DB(), chat)
 	if err != nil {
 		return answer{}, err
 	}

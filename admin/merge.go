@@ -125,7 +125,7 @@ func (a *Admin) unmerge(ctx context.Context, _ request, args string) (answer, er
 }
 
 func (a *Admin) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
-	others, err := a.mergedWith(ctx, chat)
+	others, err := mergedWith(ctx, a.Store.DB(), chat)
 	if err != nil {
 		return answer{}, err
 	}
@@ -138,12 +138,12 @@ func (a *Admin) unmergeChat(ctx context.Context, chat store.Chat) (answer, error
 }
 
 // mergedWith are the other chats of the person that a chat is with.
-func (a *Admin) mergedWith(ctx context.Context, chat store.Chat) ([]store.Chat, error) {
-	ids, err := store.LinkedChats(ctx, a.Store.DB(), chat.ID)
+func mergedWith(ctx context.Context, db store.DB, chat store.Chat) ([]store.Chat, error) {
+	ids, err := store.LinkedChats(ctx, db, chat.ID)
 	if err != nil {
 		return nil, err
 	}
-	byID, err := store.ChatsByID(ctx, a.Store.DB(), ids)
+	byID, err := store.ChatsByID(ctx, db, ids)
 	var others []store.Chat
 	for _, id := range ids {
 		if c, there := byID[id]; there && id != chat.ID {

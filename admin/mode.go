@@ -144,7 +144,7 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 	if err != nil {
 		return "", err
 	}
-	public, _, err := a.documents(ctx, policy.OwnerScope())
+	public, _, err := countDocuments(ctx, a.Store.DB(), policy.OwnerScope())
 	if err != nil {
 		return "", err
 	}
@@ -185,7 +185,7 @@ func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public i
 		text += " I stop for " + schedule.Short(a.Rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		text += "\nThere is no public document yet, so I hand every question to you. " + a.giveOne() + ": `/help index`."
+		text += "\nThere is no public document yet, so I hand every question to you. " + a.Rules.giveOne() + ": `/help index`."
 	}
 	return text
 }

@@ -110,12 +110,12 @@ func (a *Admin) census(ctx context.Context) (networks, modes string, locked int,
 }
 
 func (a *Admin) documentStatus(ctx context.Context, r request) (string, error) {
-	public, private, err := a.documents(ctx, r.scope())
+	public, private, err := countDocuments(ctx, a.Store.DB(), r.scope())
 	if err != nil {
 		return "", err
 	}
 	if public+private == 0 {
-		return "Documents: none yet. " + a.giveOne() + ".", nil
+		return "Documents: none yet. " + a.Rules.giveOne() + ".", nil
 	}
 	text := fmt.Sprintf("Documents: %d public", public)
 	if private > 0 {
