@@ -5,9 +5,9 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +29,8 @@ type Asker interface {
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
 	// Thinks tells whether whoever answers a question there has a model.
 	Thinks(room store.Chat, question string) bool
+	// Answers says which agent answers in a chat, and what decided that; empty: multis itself does.
+	Answers(chat store.Chat) (agent, by string)
 }
 
 // Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
@@ -71,41 +73,72 @@ type Planner interface {
 	ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, task store.Task, model string) error
 }
 
-// Options are what an admin room works with.
+// Replayer goes through a task again and shows what came of it.
+type Replayer interface {
+	Replay(ctx context.Context, task store.TaskID) (string, error)
+}
+
+// Toolbox lists what a model may call for the owner who asks in a room, and how the servers are that bring tools.
+type Toolbox interface {
+	Tools(ctx context.Context, room store.Chat) ([]Tool, error)
+	Sources() []ToolSource
+}
+
+// SavedTasks lists the tasks that are begun by name, as their files are now, and begins one.
+type SavedTasks interface {
+	Saved() []Saved
+	// Begin begins a task. What comes of it is said in the room; problem says why it cannot be begun after all.
+	Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
+}
+
+// Skills lists the files that say how agents work.
+type Skills interface {
+	Skills() []Skill
+}
+
+// Options are what an admin room works with. Of the interfaces only Asker, Planner, Replayer and Files must be set.
 type Options struct {
-	Store   *store.Store
-	Box     *outbox.Box
-	Search  *search.Searcher
-	Library *knowledge.Library
-	Asker   Asker
-	Planner Planner
-	Files   Files
-	Memory  *memory.Memory
-	Rules   Rules
+	Store    *store.Store
+	Box      *outbox.Box
+	Search   *search.Searcher
+	Library  *knowledge.Library
+	Asker    Asker
+	Planner  Planner
+	Replayer Replayer
+	Files    Files
+	Tools    Toolbox
+	Saved    SavedTasks
+	Skills   Skills
+	Memory   *memory.Memory
+	Rules    Rules
+	// MaxTools is how many tools Tools gives at most: the others are left out.
+	MaxTools int
 	// Clock carries out schedules.
 	Clock *clock.Clock
-	// Tools lists what a model may call for the owner who asks in a room; nil: nothing.
-	Tools func(ctx context.Context, room store.Chat) ([]Tool, error)
-	// Replay goes through a task again and shows what came of it.
-	Replay func(ctx context.Context, task int64) (string, error)
-	// MaxTools is how many Tools gives at the most: what is above that is left out.
-	MaxTools int
-	// Sources tells how the servers are that bring tools; nil: there are none.
-	Sources func() []ToolSource
-	// Saved lists the tasks that are begun by name, as their files are now; nil: there are none.
-	Saved func() []Saved
-	// Answers says which agent answers in a chat, and what decided that; empty, or nil: multis itself does.
-	Answers func(chat store.Chat) (agent, by string)
-	// Skills lists what says how agents work; nil: nothing does.
-	Skills func() []Skill
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 }
 
-// Admin runs the admin room. It keeps nothing in memory: another one on the same store goes on where it stopped.
+// Admin passes each message of the admin room to the topic that it is about. It keeps nothing in memory: another one on the same
+// store goes on where it stopped. The exported topics do what their commands ask for in the background.
 type Admin struct {
 	Options
-	commands []command
+	*room
+	Tasks       *Tasks
+	Commitments *Commitments
+	Exports     *Exports
+	Forgetting  *Forgetting
+	Drafts      *Drafts
+	Imports     *Imports
+	Budget      *Budget
+	Notices     *Notices
+
+	questions *questions
+	agents    *agents
+	help      *help
+	dialogs   *dialogs
+	chats     *chatPicker
+	table     *commandTable
 }
 
 // New makes an Admin.
@@ -116,59 +149,60 @@ func New(o Options) *Admin {
 	if o.Library != nil {
 		o.Rules.folder = o.Library.Folder()
 	}
-	a := &Admin{Options: o}
-	a.commands = a.table()
+	room := &room{store: o.Store, box: o.Box, rules: o.Rules, now: o.Now}
+	table := &commandTable{}
+	states := &chatStates{store: o.Store, room: room, rules: o.Rules}
+	chats := &chatPicker{store: o.Store, states: states, table: table, rules: o.Rules}
+	dialogs := &dialogs{store: o.Store, room: room, table: table, kinds: map[string]func() question{}}
+	agents := &agents{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, rules: o.Rules}
+	questions := &questions{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, rules: o.Rules}
+	tasks := &Tasks{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved}
+	notes := &notes{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	commitments := &Commitments{store: o.Store, room: room, chats: chats, rules: o.Rules}
+	briefs := &briefs{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, rules: o.Rules}
+	exports := &Exports{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	forgetting := &Forgetting{store: o.Store, memory: o.Memory, room: room, chats: chats, rules: o.Rules}
+	merges := &merges{store: o.Store, chats: chats}
+	modes := &modes{store: o.Store, room: room, chats: chats, states: states, rules: o.Rules}
+	drafts := &Drafts{store: o.Store, room: room, chats: chats, dialogs: dialogs, rules: o.Rules}
+	explanations := &explanations{store: o.Store, room: room, chats: chats, asker: o.Asker, rules: o.Rules}
+	imports := &Imports{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	pauses := &pauses{room: room, chats: chats, states: states, rules: o.Rules}
+	stalls := &stalls{store: o.Store, room: room}
+	bridges := &bridges{store: o.Store, room: room}
+	status := &status{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules}
+	watches := &watches{store: o.Store, room: room, rules: o.Rules}
+	hooks := &hooks{store: o.Store, room: room}
+	budget := &Budget{store: o.Store, room: room, rules: o.Rules}
+	help := &help{table: table, asker: o.Asker, room: room, rules: o.Rules}
+	a := &Admin{
+		Options: o, room: room, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Imports: imports, Budget: budget,
+		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules},
+		questions: questions, agents: agents, help: help, dialogs: dialogs, chats: chats, table: table,
+	}
+	table.commands = slices.Concat(
+		questions.commands(), a.documentCommands(), tasks.commands(), agents.commands(),
+		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
+		modes.commands(), drafts.commands(), explanations.commands(), imports.commands(),
+		a.scheduleCommands(),
+		pauses.commands(), status.commands(), watches.commands(), hooks.commands(), bridges.commands(), budget.commands(), help.commands(),
+	)
+	for _, empty := range []func() question{
+		func() question { return &pickChat{picker: chats} },
+		func() question { return &pickMode{modes: modes} },
+		func() question { return &pickRole{} },
+		func() question { return &confirmBridge{bridges: bridges} },
+		func() question { return &pickBridge{bridges: bridges} },
+		func() question { return &allowCall{} },
+		func() question { return &sendDraft{drafts: drafts} },
+		func() question { return &confirmDraft{drafts: drafts} },
+		func() question { return &samePerson{} },
+		func() question { return &letGo{} },
+	} {
+		dialogs.kinds[empty().kind()] = empty
+	}
+	dialogs.unpointed = drafts.confirm
 	return a
-}
-
-// request is one message, or one reaction, from the admin room.
-type request struct {
-	message store.Message
-	room    store.Chat
-	now     time.Time
-}
-
-// byOwner tells the owner from an operator.
-func (r request) byOwner() bool { return r.message.Author.IsOwner() }
-
-// scope is what the one who asks may read: the owner what is his and what is public, an operator what is public.
-func (r request) scope() policy.Scope {
-	if r.byOwner() {
-		return policy.OwnerScope()
-	}
-	return policy.ContactScope(r.room.ID)
-}
-
-// answer is what a request leads to. Its zero value is silence.
-type answer struct {
-	text  string   // Markdown; empty says nothing
-	asks  question // what the text asks; nil for nothing
-	react string   // an emoji on the message that was answered
-	about []int64  // the messages that the text quotes: when one is deleted, so is the text
-	shows int64    // the promise that the text shows by itself; 0 for none
-	// do is what changes, in the transaction that says so; nil for nothing.
-	do func(ctx context.Context, tx store.Tx) error
-	// tells is do where what there is to say depends on what came of it; nil for nothing.
-	tells func(ctx context.Context, tx store.Tx) (text string, err error)
-	kind  outbox.NoticeKind
-	why   string // for the record, where it is not plain
-	// unsent is the notice that could not be sent and that this one tells; zero for none.
-	unsent uuid.UUID
-	// said: it was answered and settled already.
-	said bool
-}
-
-// change does what an answer leads to, and returns what there is to say.
-func (ans answer) change(ctx context.Context, tx store.Tx) (string, error) {
-	if ans.do != nil {
-		if err := ans.do(ctx, tx); err != nil {
-			return "", err
-		}
-	}
-	if ans.tells != nil {
-		return ans.tells(ctx, tx)
-	}
-	return ans.text, nil
 }
 
 // errSettled rolls back what another attempt at the same message has already done.
@@ -263,13 +297,13 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 			return err
 		}
 		if ans.react != "" {
-			if err := a.react(ctx, tx, r.room, r.message, ans.react); err != nil {
+			if err := a.room.react(ctx, tx, r.room, r.message, ans.react); err != nil {
 				return err
 			}
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			said, err := a.write(ctx, tx, r.room, ans, []int64{r.message.ID})
+			said, err := a.room.write(ctx, tx, r.room, ans, []int64{r.message.ID})
 			if err != nil {
 				return err
 			}
@@ -304,37 +338,4 @@ func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
 		text: "⚠️ **That did not work**, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
 		why:  "It failed.",
 	})
-}
-
-// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
-func (a *Admin) say(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
-	return a.write(ctx, tx, room, answer{text: markdown, kind: kind, asks: asks, about: about}, nil)
-}
-
-// write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
-func (a *Admin) write(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
-	markdown, asks, expires := ans.text, ans.asks, a.Now().Add(dialogTime)
-	if q, ok := asks.(patient); ok {
-		expires = a.Now().Add(q.lasts())
-	}
-	if asks != nil {
-		markdown += " Open until " + a.moment(expires) + "."
-	}
-	letter := notice(room, markdown, ans.kind, asks != nil)
-	letter.About, letter.RestsOn, letter.Unsent = ans.about, restsOn, ans.unsent
-	out, _, err := a.Box.Queue(ctx, tx, letter)
-	if err != nil || asks == nil {
-		return out, err
-	}
-	payload, err := json.Marshal(asks)
-	if err != nil {
-		return out, fmt.Errorf("write question: %w", err)
-	}
-	_, err = store.OpenDialog(ctx, tx, store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires})
-	return out, err
-}
-
-func (a *Admin) react(ctx context.Context, tx store.Tx, room store.Chat, to store.Message, emoji string) error {
-	_, _, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, React: to.EventID})
-	return err
 }

@@ -10,6 +10,42 @@ import (
 	"multis/store"
 )
 
+// agents shows the agents, their skills and tools, and sets which agent answers in a chat.
+type agents struct {
+	chats    *chatPicker
+	tools    Toolbox
+	skills   Skills
+	maxTools int
+	rules    Rules
+}
+
+// commands are those about agents, their skills and tools.
+func (ag *agents) commands() []command {
+	return []command{
+		{
+			name: "agents", group: groupAsk, run: ag.list,
+			summary: "who answers you",
+		},
+		{
+			name: "agent", args: "[name] [chat]", group: groupAsk, run: ag.choose,
+			onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
+				return ag.set(chat, p.Agent), nil
+			},
+			chatHint: func(pickChat) string { return " to have it answered there" },
+			summary:  "who answers here, or in a chat",
+			help:     "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
+		},
+		{
+			name: "skills", group: groupAsk, run: ag.listSkills,
+			summary: "list my skills and their files",
+		},
+		{
+			name: "tools", group: groupAsk, run: ag.listTools,
+			summary: "what I can do beside reading documents",
+		},
+	}
+}
+
 // Agent is somebody who answers, as the room shows them.
 type Agent struct {
 	ID      string
@@ -31,11 +67,11 @@ type Tool struct {
 }
 
 // toolNames are the tools that a model has for the owner now. What it is asked to do later may use these, and no others.
-func (a *Admin) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
-	if a.Tools == nil {
+func (ag *agents) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
+	if ag.tools == nil {
 		return nil, nil
 	}
-	all, err := a.Tools(ctx, room)
+	all, err := ag.tools.Tools(ctx, room)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +90,13 @@ type ToolSource struct {
 	Problem string   // why it is not there; empty: it is
 }
 
-// agents lists who answers.
-func (a *Admin) agents(_ context.Context, r request, _ string) (answer, error) {
-	if len(a.Rules.Agents) == 0 {
+// list lists who answers.
+func (ag *agents) list(_ context.Context, r request, _ string) (answer, error) {
+	if len(ag.rules.Agents) == 0 {
 		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
 	}
-	lines := []string{"**" + count(len(a.Rules.Agents), "agent") + "**"}
-	for _, g := range a.Rules.Agents {
+	lines := []string{"**" + count(len(ag.rules.Agents), "agent") + "**"}
+	for _, g := range ag.rules.Agents {
 		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + here(g, r.room.Agent)
 		if g.Theme != "" {
 			entry += " — " + esc(g.Theme)
@@ -88,28 +124,28 @@ func here(g Agent, chosen string) string {
 	}
 }
 
-// agent says or sets who answers in a chat.
-func (a *Admin) agent(ctx context.Context, r request, args string) (answer, error) {
+// choose says or sets who answers in a chat.
+func (ag *agents) choose(ctx context.Context, r request, args string) (answer, error) {
 	name, chatName, _ := strings.Cut(strings.TrimSpace(args), " ")
 	if name == "" {
-		return a.agents(ctx, r, "")
+		return ag.list(ctx, r, "")
 	}
-	i := slices.IndexFunc(a.Rules.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
+	i := slices.IndexFunc(ag.rules.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
 	if i < 0 && !strings.EqualFold(name, "none") {
 		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
 	}
 	chosen := ""
 	if i >= 0 {
-		chosen = a.Rules.Agents[i].ID
+		chosen = ag.rules.Agents[i].ID
 	}
 	if chatName = strings.TrimSpace(chatName); chatName != "" {
-		return a.withChat(ctx, chatName, pickChat{Then: "agent", Agent: chosen})
+		return ag.chats.withChat(ctx, chatName, pickChat{Then: "agent", Agent: chosen})
 	}
-	return a.setAgent(r.room, chosen), nil
+	return ag.set(r.room, chosen), nil
 }
 
-// setAgent has an agent answer in a chat; empty leaves it to the configuration.
-func (a *Admin) setAgent(chat store.Chat, agent string) answer {
+// set has an agent answer in a chat; empty leaves it to the configuration.
+func (ag *agents) set(chat store.Chat, agent string) answer {
 	where := "here"
 	if chat.Kind != policy.KindAdmin {
 		where = "in " + esc(label(chat))
@@ -133,10 +169,10 @@ type Skill struct {
 }
 
 // listSkills lists them, by whom they are for.
-func (a *Admin) listSkills(_ context.Context, _ request, _ string) (answer, error) {
+func (ag *agents) listSkills(_ context.Context, _ request, _ string) (answer, error) {
 	var all []Skill
-	if a.Skills != nil {
-		all = a.Skills()
+	if ag.skills != nil {
+		all = ag.skills.Skills()
 	}
 	if len(all) == 0 {
 		return answer{text: "There are no skills."}, nil
@@ -177,11 +213,11 @@ func forWhom(s Skill) string {
 }
 
 // listTools lists what a model may call.
-func (a *Admin) listTools(ctx context.Context, r request, _ string) (answer, error) {
-	if a.Tools == nil || a.Rules.Model == noModel {
+func (ag *agents) listTools(ctx context.Context, r request, _ string) (answer, error) {
+	if ag.tools == nil || ag.rules.Model == noModel {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
-	all, err := a.Tools(ctx, r.room)
+	all, err := ag.tools.Tools(ctx, r.room)
 	if err != nil {
 		return answer{}, err
 	}
@@ -194,11 +230,11 @@ func (a *Admin) listTools(ctx context.Context, r request, _ string) (answer, err
 		}
 		lines = append(lines, entry)
 	}
-	if len(all) == a.MaxTools {
-		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", a.MaxTools))
+	if len(all) == ag.maxTools {
+		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", ag.maxTools))
 	}
-	if a.Sources != nil {
-		for _, s := range a.Sources() {
+	{
+		for _, s := range ag.tools.Sources() {
 			switch {
 			case s.Problem != "":
 				lines = append(lines, "⚠️ "+code(s.Name)+" is not there: "+esc(s.Problem)+". I try again.")

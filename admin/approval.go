@@ -28,7 +28,7 @@ func (allowCall) command() string { return "ask" }
 func (allowCall) takes(word string) bool { return word == wordYes || word == wordNo }
 
 // answer decides, and has the task go on either way.
-func (q allowCall) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
+func (q allowCall) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	if c.word != wordYes && c.word != wordNo {
 		return answer{}, false, nil
 	}
@@ -53,24 +53,24 @@ func (q allowCall) answer(_ context.Context, _ *Admin, r request, c choice) (ans
 }
 
 // AskApproval asks the owner whether a tool may be called.
-func (a *Admin) AskApproval(ctx context.Context, approval int64) error {
-	call, err := store.ApprovalByID(ctx, a.Store.DB(), approval)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(a.Now()))) {
+func (ts *Tasks) AskApproval(ctx context.Context, approval int64) error {
+	call, err := store.ApprovalByID(ctx, ts.store.DB(), approval)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(ts.room.now()))) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+	return ts.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		task, err := store.TaskByID(ctx, tx, call.TaskID)
 		if err != nil {
 			return err
 		}
 		if call.Tool == store.PlanCall {
-			return a.showPlan(ctx, tx, room, call, task)
+			return ts.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = a.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		_, err = ts.room.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }

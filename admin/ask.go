@@ -13,15 +13,40 @@ import (
 	"multis/store"
 )
 
+// questions answers what the owner asks, and searches documents.
+type questions struct {
+	store  *store.Store
+	search *search.Searcher
+	asker  Asker
+	agents *agents
+	rules  Rules
+}
+
+// commands are those about questions.
+func (qs *questions) commands() []command {
+	return []command{
+		{
+			name: "ask", args: "question", group: groupAsk, run: qs.ask,
+			summary: "an answer from your documents, with its sources",
+			help:    "Plain text without a command asks as well. What I say rests on your own documents and the public ones.",
+		},
+		{
+			name: "search", args: "words", group: groupAsk, run: qs.searchDocuments, operators: true,
+			summary: "the passages themselves, best first",
+			help:    "You search your own documents and the public ones; operators search the public ones.",
+		},
+	}
+}
+
 // searchHits is how many passages are shown.
 const searchHits = 5
 
 // ask answers a question of the owner.
-func (a *Admin) ask(ctx context.Context, r request, question string) (answer, error) {
+func (qs *questions) ask(ctx context.Context, r request, question string) (answer, error) {
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
-	if ans := a.meantAgent(question); ans.text != "" {
+	if ans := qs.agents.unknownAgent(question); ans.text != "" {
 		return ans, nil
 	}
 	switch {
@@ -29,20 +54,20 @@ func (a *Admin) ask(ctx context.Context, r request, question string) (answer, er
 		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
 	case isReply(question):
 		return answer{text: "Which question do you mean? Reply to it, or see `/help`."}, nil
-	case policy.IsAcknowledgement(question, a.Rules.Name) && (!strings.Contains(question, "?") || !a.Asker.Thinks(r.room, question)):
+	case policy.IsAcknowledgement(question, qs.rules.Name) && (!strings.Contains(question, "?") || !qs.asker.Thinks(r.room, question)):
 		return answer{react: "👍", why: "It only says thanks, goodbye or that all is well."}, nil
 	}
-	if !a.Asker.Thinks(r.room, question) {
-		held, err := store.DocumentGroups(ctx, a.Store.DB(), r.scope())
+	if !qs.asker.Thinks(r.room, question) {
+		held, err := store.DocumentGroups(ctx, qs.store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err
 		}
-		chats, err := store.ListChats(ctx, a.Store.DB(), "", 1, 0)
+		chats, err := store.ListChats(ctx, qs.store.DB(), "", 1, 0)
 		if err != nil || len(held)+len(chats) == 0 {
-			return answer{text: a.Rules.noDocuments()}, err
+			return answer{text: qs.rules.noDocuments()}, err
 		}
 	}
-	return answer{said: true}, a.Asker.Ask(ctx, r.room, r.message, question)
+	return answer{said: true}, qs.asker.Ask(ctx, r.room, r.message, question)
 }
 
 // noModel is what the configuration says for no language model at all.
@@ -89,14 +114,14 @@ func bare(text string) string {
 	return strings.TrimFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// search shows passages as they are.
-func (a *Admin) search(ctx context.Context, r request, args string) (answer, error) {
+// searchDocuments shows passages as they are.
+func (qs *questions) searchDocuments(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
 	}
-	find := a.Search.AsContact
+	find := qs.search.AsContact
 	if r.byOwner() {
-		find = a.Search.AsOwner
+		find = qs.search.AsOwner
 	}
 	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: searchHits, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
@@ -107,7 +132,7 @@ func (a *Admin) search(ctx context.Context, r request, args string) (answer, err
 	}
 	lines := []string{"**" + count(len(found.Hits), "passage") + "** for " + quote(args, 60)}
 	for i, hit := range found.Hits {
-		q, err := a.Search.BestSentences(ctx, found, hit)
+		q, err := qs.search.BestSentences(ctx, found, hit)
 		if err != nil {
 			return answer{}, err
 		}

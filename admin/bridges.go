@@ -13,20 +13,38 @@ import (
 	"multis/store"
 )
 
-// bridges lists the bridges, and asks about a bot that claims the chats of another one.
-func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, error) {
-	changes, err := store.OpenBridgeChanges(ctx, a.Store.DB())
+// bridges shows the bridges, and has the owner decide about bots that claim chats.
+type bridges struct {
+	store *store.Store
+	room  *room
+}
+
+// commands are those about bridges.
+func (br *bridges) commands() []command {
+	return []command{
+		{
+			name: "bridges", args: "[accept or refuse] [bot]", group: groupControl, run: br.list,
+			summary: "the bridges, and bots that claim the chats of another",
+			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up anew or because somebody pretends, I ask you first. " +
+				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",
+		},
+	}
+}
+
+// list lists the bridges, and asks about a bot that claims the chats of another one.
+func (br *bridges) list(ctx context.Context, _ request, args string) (answer, error) {
+	changes, err := store.OpenBridgeChanges(ctx, br.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
-	unconfirmed, err := store.UnconfirmedBots(ctx, a.Store.DB())
+	unconfirmed, err := store.UnconfirmedBots(ctx, br.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
 	if fields := strings.Fields(args); len(fields) > 0 {
-		return a.decideBridge(changes, unconfirmed, strings.ToLower(fields[0]), strings.Join(fields[1:], " ")), nil
+		return br.decide(changes, unconfirmed, strings.ToLower(fields[0]), strings.Join(fields[1:], " ")), nil
 	}
-	bridges, err := store.Bridges(ctx, a.Store.DB())
+	bridges, err := store.Bridges(ctx, br.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -43,17 +61,17 @@ func (a *Admin) bridges(ctx context.Context, _ request, args string) (answer, er
 	}
 	if len(unconfirmed) > 0 && unconfirmed[0].RefusedAt == nil {
 		lines = append(lines, "", askNewBridge(unconfirmed[0]))
-		return answer{text: strings.Join(lines, "\n"), asks: confirmBridge{Bot: unconfirmed[0].ID}}, nil
+		return answer{text: strings.Join(lines, "\n"), asks: confirmBridge{bridges: br, Bot: unconfirmed[0].ID}}, nil
 	}
 	if len(changes) == 0 {
 		return answer{text: strings.Join(lines, "\n")}, nil
 	}
 	lines = append(lines, "", askBridge(changes[0]))
-	return answer{text: strings.Join(lines, "\n"), asks: pickBridge{Change: changes[0].ID}}, nil
+	return answer{text: strings.Join(lines, "\n"), asks: pickBridge{bridges: br, Change: changes[0].ID}}, nil
 }
 
-// decideBridge carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
-func (a *Admin) decideBridge(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
+// decide carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
+func (br *bridges) decide(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
 	if word == "confirm" {
 		word = "accept"
 	}
@@ -76,9 +94,9 @@ func (a *Admin) decideBridge(changes []store.BridgeChange, unconfirmed []store.B
 	}
 }
 
-// tellBridgeChange asks the owner about a bot that claims the chats of another one.
-func (a *Admin) tellBridgeChange(ctx context.Context, change int64) error {
-	c, err := store.BridgeChangeByID(ctx, a.Store.DB(), change)
+// notifyClaim asks the owner about a bot that claims the chats of another one.
+func (br *bridges) notifyClaim(ctx context.Context, change int64) error {
+	c, err := store.BridgeChangeByID(ctx, br.store.DB(), change)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
@@ -86,7 +104,7 @@ func (a *Admin) tellBridgeChange(ctx context.Context, change int64) error {
 		return err
 	}
 	// No question that a number answers: it would catch the answer to another one.
-	return a.tellSentence(ctx, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
+	return br.room.tellSentence(ctx, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
 // claimText says what was claimed, and what to look at before believing it.
@@ -102,6 +120,8 @@ func askBridge(c store.BridgeChange) string {
 
 // pickBridge asks whether a bot may take over the chats of another one.
 type pickBridge struct {
+	bridges *bridges
+
 	Change int64
 }
 
@@ -110,11 +130,11 @@ func (pickBridge) command() string { return "bridges" }
 
 func (pickBridge) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (p pickBridge) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+func (p pickBridge) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{text: "Please type the number: who keeps your chats is not decided by a reaction, which travels in plain text."}, false, nil
 	}
-	change, err := store.BridgeChangeByID(ctx, a.Store.DB(), p.Change)
+	change, err := store.BridgeChangeByID(ctx, p.bridges.store.DB(), p.Change)
 	switch {
 	case err != nil:
 		return answer{}, false, err

@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// tellBridgeState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
-func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) error {
-	s, err := store.BridgeStateByID(ctx, a.Store.DB(), state)
+// notifyState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
+func (br *bridges) notifyState(ctx context.Context, state int64, down bool) error {
+	s, err := store.BridgeStateByID(ctx, br.store.DB(), state)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
@@ -23,22 +23,22 @@ func (a *Admin) tellBridgeState(ctx context.Context, state int64, down bool) err
 		return err
 	}
 	if down {
-		return a.tellSentence(ctx, outbox.Ring, "⚠️ "+a.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
+		return br.room.tellSentence(ctx, outbox.Ring, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
 	}
 	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 	if s.WasDown != nil {
-		text += ", since " + a.moment(s.ChangedAt) + " (down from " + a.moment(*s.WasDown) + ")"
+		text += ", since " + br.room.moment(s.ChangedAt) + " (down from " + br.room.moment(*s.WasDown) + ")"
 	}
-	return a.tellSentence(ctx, outbox.Quiet, text+".")
+	return br.room.tellSentence(ctx, outbox.Quiet, text+".")
 }
 
 // downText says what is wrong with a bridge and since when.
-func (a *Admin) downText(s store.BridgeState) string {
+func (br *bridges) downText(s store.BridgeState) string {
 	network := esc(bridgebridge.NetworkName(s.Protocol))
 	if s.Why == store.SilentBridge {
-		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, a.moment(*s.DownSince))
+		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, br.room.moment(*s.DownSince))
 	}
-	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), a.moment(*s.DownSince))
+	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.moment(*s.DownSince))
 }
 
 // mend says what to do about it.
@@ -52,25 +52,25 @@ func mend(s store.BridgeState) string {
 	return "Log in again with the bridge: write `login` to " + esc(s.Bot.String()) + "."
 }
 
-// downStatus names the bridges that do not reach their network.
-func (a *Admin) downStatus(ctx context.Context, _ request) (string, error) {
-	states, err := store.BridgesDown(ctx, a.Store.DB())
+// downLines names the bridges that do not reach their network.
+func (br *bridges) downLines(ctx context.Context, _ request) (string, error) {
+	states, err := store.BridgesDown(ctx, br.store.DB())
 	if err != nil {
 		return "", err
 	}
 	var lines []string
 	for _, s := range states[:min(len(states), pageSize)] {
-		lines = append(lines, "⚠️ "+a.downText(s)+" "+mend(s))
+		lines = append(lines, "⚠️ "+br.downText(s)+" "+mend(s))
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
 // notSent is the word about a message that did not arrive in a chat.
-func (a *Admin) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+func (br *bridges) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
 	if o.Purpose == policy.PurposeNotice {
 		return noticeNotSent(o), nil
 	}
-	states, err := store.BridgesDown(ctx, a.Store.DB())
+	states, err := store.BridgesDown(ctx, br.store.DB())
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func (a *Admin) notSent(ctx context.Context, chat store.Chat, o store.Out) (stri
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s I don't send it again: write there yourself then. It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), a.moment(*s.DownSince), mend(s), quote(bodyOf(o), 200), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.moment(*s.DownSince), mend(s), quote(bodyOf(o), 200), ref), nil
 		}
 	}
 	cause := o.Error

@@ -15,6 +15,28 @@ import (
 	"multis/store"
 )
 
+// briefs tells what happened while the owner was away.
+type briefs struct {
+	store       *store.Store
+	room        *room
+	chats       *chatPicker
+	memory      *memory.Memory
+	commitments *Commitments
+	rules       Rules
+}
+
+// commands are those about briefs.
+func (bs *briefs) commands() []command {
+	return []command{
+		{
+			name: "brief", args: "[chat or network] [since when]", group: groupMemory, run: bs.show,
+			summary: "what happened while you were away",
+			help: "The last 24 hours unless you say otherwise: `/brief since monday`, `/brief yesterday`, `/brief whatsapp since 3d`, `/brief Ana since 2026-11-01`. What happened, what waits for an answer, what was promised, " +
+				"each with the message it rests on. Without a model you see who wrote last, and who waits for you.",
+		},
+	}
+}
+
 const (
 	// briefTime is what a brief is about when nobody says otherwise.
 	briefTime = 24 * time.Hour
@@ -22,36 +44,36 @@ const (
 	briefAhead = 7 * 24 * time.Hour
 )
 
-// brief tells what happened.
-func (a *Admin) brief(ctx context.Context, r request, args string) (answer, error) {
-	span, where, refused := briefSpan(args, r.now.In(a.Rules.Zone))
+// show tells what happened.
+func (bs *briefs) show(ctx context.Context, r request, args string) (answer, error) {
+	span, where, refused := briefSpan(args, r.now.In(bs.rules.Zone))
 	if refused != "" {
 		return answer{text: refused}, nil
 	}
 	q := memory.Missed{Span: span, Room: r.room.ID}
-	title, refused, err := a.briefWhere(ctx, &q, where)
+	title, refused, err := bs.scope(ctx, &q, where)
 	if err != nil || refused != "" {
 		return answer{text: refused}, err
 	}
-	b, err := a.Memory.Brief(ctx, q)
+	b, err := bs.memory.Brief(ctx, q)
 	if err != nil {
 		return answer{}, err
 	}
-	due, err := a.briefDue(ctx, q, b)
+	due, err := bs.due(ctx, q, b)
 	if err != nil {
 		return answer{}, err
 	}
-	said, err := a.places(ctx, due)
+	said, err := bs.commitments.places(ctx, due)
 	if err != nil {
 		return answer{}, err
 	}
 	about := b.About
 	var promised []string
 	for _, c := range due {
-		promised = append(promised, a.promiseLine(c, said))
+		promised = append(promised, bs.commitments.line(c, said))
 		about = append(about, c.MessageID)
 	}
-	return answer{text: a.briefText(title, q, b, promised), about: about, do: func(ctx context.Context, tx store.Tx) error { return stillSaid(ctx, tx, b.About) }}, nil
+	return answer{text: bs.text(title, q, b, promised), about: about, do: func(ctx context.Context, tx store.Tx) error { return stillSaid(ctx, tx, b.About) }}, nil
 }
 
 // stillSaid has a brief made anew when a message was deleted while a model read it.
@@ -88,12 +110,12 @@ func briefSpan(args string, now time.Time) (span memory.Span, where, refused str
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// briefWhere finds the network or the chat that is meant. What it refuses, it says.
-func (a *Admin) briefWhere(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
+// scope finds the network or the chat that is meant. What it refuses, it says.
+func (bs *briefs) scope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
 	}
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	chats, err := store.ListChats(ctx, bs.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return "", "", err
 	}
@@ -103,7 +125,7 @@ func (a *Admin) briefWhere(ctx context.Context, q *memory.Missed, where string) 
 			return network, "", nil
 		}
 	}
-	chat, problem, err := a.oneChat(ctx, where, "/brief %s")
+	chat, problem, err := bs.chats.oneChat(ctx, where, "/brief %s")
 	if err != nil || problem != "" {
 		return "", problem, err
 	}
@@ -111,17 +133,17 @@ func (a *Admin) briefWhere(ctx context.Context, q *memory.Missed, where string) 
 	return label(chat), "", nil
 }
 
-// briefDue are the promises that are due soon and that the brief does not name yet.
-func (a *Admin) briefDue(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
+// due are the promises that are due soon and that the brief does not name yet.
+func (bs *briefs) due(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
 	var chats []int64
 	if q.Chat != 0 {
 		chats = []int64{q.Chat}
 	}
-	open, err := store.OpenCommitments(ctx, a.Store.DB(), chats, shownPromises)
+	open, err := store.OpenCommitments(ctx, bs.store.DB(), chats, shownPromises)
 	if err != nil {
 		return nil, err
 	}
-	in, err := store.ChatsByID(ctx, a.Store.DB(), chatsOf(open))
+	in, err := store.ChatsByID(ctx, bs.store.DB(), chatsOf(open))
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +154,7 @@ func (a *Admin) briefDue(ctx context.Context, q memory.Missed, b memory.Brief) (
 		}
 	}
 	return slices.DeleteFunc(open, func(c store.Commitment) bool {
-		later := c.DueAt == nil || c.DueAt.After(a.Now().Add(briefAhead))
+		later := c.DueAt == nil || c.DueAt.After(bs.room.now().Add(briefAhead))
 		return later || named[c.MessageID] || (q.Protocol != "" && in[c.ChatID].Protocol != q.Protocol)
 	}), nil
 }
@@ -145,11 +167,11 @@ func chatsOf(promises []store.Commitment) []int64 {
 	return chats
 }
 
-// briefText is a brief as it is read.
-func (a *Admin) briefText(title string, q memory.Missed, b memory.Brief, promised []string) string {
-	head := "**Since " + a.clock(q.From) + "**"
-	if !q.Until.IsZero() && q.Until.Before(a.Now()) {
-		head = "**" + a.clock(q.From) + " to " + a.clock(q.Until) + "**"
+// text is a brief as it is read.
+func (bs *briefs) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
+	head := "**Since " + bs.room.clock(q.From) + "**"
+	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
+		head = "**" + bs.room.clock(q.From) + " to " + bs.room.clock(q.Until) + "**"
 	}
 	if title != "" {
 		head += " · " + esc(title)
@@ -169,7 +191,7 @@ func (a *Admin) briefText(title string, q memory.Missed, b memory.Brief, promise
 	lines := map[memory.BriefKind][]string{memory.BriefPromise: promised}
 	for i := range slices.Backward(b.Bullets) {
 		l := b.Bullets[i]
-		lines[l.Kind] = append([]string{a.bulletLine(l, b)}, lines[l.Kind]...)
+		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)
 	}
 	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefPromise: "Promised"}
 	if b.Why != "" {
@@ -190,13 +212,13 @@ func (a *Admin) briefText(title string, q memory.Missed, b memory.Brief, promise
 }
 
 // bulletLine is one line with links to the messages it rests on.
-func (a *Admin) bulletLine(l memory.Bullet, b memory.Brief) string {
+func (bs *briefs) bulletLine(l memory.Bullet, b memory.Brief) string {
 	text := esc(l.Text)
 	if b.Why != "" { // the words themselves
 		text = quote(l.Text, len(l.Text))
 	}
 	first := l.From[0]
-	text += " · " + esc(memory.SourceOf(b.In[first.ChatID], first, a.Rules.Zone, a.Now()))
+	text += " · " + esc(memory.SourceOf(b.In[first.ChatID], first, bs.rules.Zone, bs.room.now()))
 	var links []string
 	for _, m := range l.From[:min(len(l.From), 3)] {
 		if link := memory.Link(b.In[m.ChatID], m.EventID); link != "" {

@@ -12,6 +12,24 @@ import (
 	"multis/store"
 )
 
+// Budget shows what was spent, and tells the owner when a budget is used up.
+type Budget struct {
+	store *store.Store
+	room  *room
+	rules Rules
+}
+
+// commands are those about the budget.
+func (bg *Budget) commands() []command {
+	return []command{
+		{
+			name: "budget", group: groupControl, run: bg.show, operators: true,
+			summary: "what I spent, on what",
+			help:    "Today against its cap, by purpose and by chat, and the last 7 days. Calls that are under way count at their worst.",
+		},
+	}
+}
+
 // How much /budget shows.
 const (
 	budgetDays  = 7
@@ -19,18 +37,18 @@ const (
 	barLength   = 10
 )
 
-// budget shows what is spent: today against the cap, for what, in which chats, and the days before.
-func (a *Admin) budget(ctx context.Context, r request, args string) (answer, error) {
+// show shows what is spent: today against the cap, for what, in which chats, and the days before.
+func (bg *Budget) show(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" {
 		return answer{text: "I only show the budget: the caps are in config.yaml, such as `budget.per_day: 5`. `/budget` alone shows what is spent."}, nil
 	}
-	day := a.Now().In(a.Rules.Zone).Format(time.DateOnly)
-	spent, err := store.Spent(ctx, a.Store.DB(), day, 0)
+	day := bg.room.now().In(bg.rules.Zone).Format(time.DateOnly)
+	spent, err := store.Spent(ctx, bg.store.DB(), day, 0)
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", money(spent, a.Rules.Currency), money(a.Rules.DayBudget, a.Rules.Currency), bar(spent, a.Rules.DayBudget))}
-	for _, part := range []func(context.Context, string) (string, error){a.purposeSpend, a.chatSpend, a.daySpend} {
+	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", money(spent, bg.rules.Currency), money(bg.rules.DayBudget, bg.rules.Currency), bar(spent, bg.rules.DayBudget))}
+	for _, part := range []func(context.Context, string) (string, error){bg.purposeSpend, bg.chatSpend, bg.daySpend} {
 		text, err := part(ctx, day)
 		if err != nil {
 			return answer{}, err
@@ -46,14 +64,14 @@ func (a *Admin) budget(ctx context.Context, r request, args string) (answer, err
 }
 
 // purposeSpend is what the day's calls were for.
-func (a *Admin) purposeSpend(ctx context.Context, day string) (string, error) {
-	used, err := store.UsageOn(ctx, a.Store.DB(), day)
+func (bg *Budget) purposeSpend(ctx context.Context, day string) (string, error) {
+	used, err := store.UsageOn(ctx, bg.store.DB(), day)
 	if err != nil || len(used) == 0 {
 		return "", err
 	}
 	lines := []string{"**For what**"}
 	for _, u := range used {
-		text := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), money(u.Amount, a.Rules.Currency), count(u.Calls, "call"))
+		text := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), money(u.Amount, bg.rules.Currency), count(u.Calls, "call"))
 		if u.Open > 0 {
 			text += fmt.Sprintf(" (%d not settled, counted at their worst)", u.Open)
 		}
@@ -63,8 +81,8 @@ func (a *Admin) purposeSpend(ctx context.Context, day string) (string, error) {
 }
 
 // chatSpend is what the day's dearest chats cost.
-func (a *Admin) chatSpend(ctx context.Context, day string) (string, error) {
-	used, err := store.ChatUsageOn(ctx, a.Store.DB(), day, budgetChats)
+func (bg *Budget) chatSpend(ctx context.Context, day string) (string, error) {
+	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, budgetChats)
 	if err != nil || len(used) == 0 {
 		return "", err
 	}
@@ -74,14 +92,14 @@ func (a *Admin) chatSpend(ctx context.Context, day string) (string, error) {
 		if name == "" {
 			name = "a chat without a name"
 		}
-		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), money(u.Amount, a.Rules.Currency), count(u.Calls, "call")))
+		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), money(u.Amount, bg.rules.Currency), count(u.Calls, "call")))
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
 // daySpend draws the last days.
-func (a *Admin) daySpend(ctx context.Context, day string) (string, error) {
-	days, err := store.DaysUsage(ctx, a.Store.DB(), day, budgetDays)
+func (bg *Budget) daySpend(ctx context.Context, day string) (string, error) {
+	days, err := store.DaysUsage(ctx, bg.store.DB(), day, budgetDays)
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +116,7 @@ func (a *Admin) daySpend(ctx context.Context, day string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the day of a budget: %w", err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, a.Rules.DayBudget)), money(d.Amount, a.Rules.Currency)))
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, bg.rules.DayBudget)), money(d.Amount, bg.rules.Currency)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -113,9 +131,9 @@ func bar(part, whole int64) string {
 }
 
 // TellBudget tells the owner how far a budget is used up.
-func (a *Admin) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
-	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		text, err := a.budgetNews(ctx, tx, news)
+func (bg *Budget) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
+	return bg.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		text, err := bg.text(ctx, tx, news)
 		if err != nil {
 			return err
 		}
@@ -123,24 +141,24 @@ func (a *Admin) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
 		if news.Percent >= 100 {
 			kind = outbox.Ring
 		}
-		_, err = a.say(ctx, tx, room, kind, text, nil)
+		_, err = bg.room.say(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }
 
-func (a *Admin) budgetNews(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (string, error) {
+func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (string, error) {
 	switch {
 	case news.Percent < 100:
 		spent, err := store.Spent(ctx, tx, news.Day, 0)
 		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
-			news.Percent, money(spent, a.Rules.Currency), money(a.Rules.DayBudget, a.Rules.Currency)), err
+			news.Percent, money(spent, bg.rules.Currency), money(bg.rules.DayBudget, bg.rules.Currency)), err
 	case news.Cap == store.CapChat:
 		chat, err := store.ChatByID(ctx, tx, news.Chat)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", nil
 		}
 		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
-			esc(labelOf(chat.Name, chat.Protocol, false)), a.atCap()), err
+			esc(labelOf(chat.Name, chat.Protocol, false)), bg.atCap()), err
 	case news.Cap == store.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
 		return "💶 **Today's budget of the heartbeat is used up.** Until midnight you read what it finds as it is, unjudged. The cap is `heartbeat.per_day`.", nil
 	case news.Cap == store.CapAgent:
@@ -153,17 +171,17 @@ func (a *Admin) budgetNews(ctx context.Context, tx store.Tx, news jobs.BudgetArg
 			return "", err
 		}
 		used, err := store.UsageOn(ctx, tx, news.Day)
-		text := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", money(a.Rules.DayBudget, a.Rules.Currency), money(spent, a.Rules.Currency))
+		text := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", money(bg.rules.DayBudget, bg.rules.Currency), money(spent, bg.rules.Currency))
 		if len(used) > 0 {
 			text += ", most of it for " + esc(used[0].Purpose)
 		}
-		return text + ". " + a.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
+		return text + ". " + bg.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
 	}
 }
 
 // atCap says what becomes of contacts' questions now.
-func (a *Admin) atCap() string {
-	if a.Rules.HandOverAtCap {
+func (bg *Budget) atCap() string {
+	if bg.rules.HandOverAtCap {
 		return "Contacts who ask are handed over to you until midnight."
 	}
 	return "I answer from documents only until midnight."

@@ -67,7 +67,7 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapRun}, "budget of one task"},
 	} {
 		c.news.Day = "2026-11-20"
-		require.NoError(t, r.admin.TellBudget(r.ctx, c.news))
+		require.NoError(t, r.admin.Budget.TellBudget(r.ctx, c.news))
 		require.Contains(t, said(r.flush()), c.says)
 	}
 }

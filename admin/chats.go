@@ -6,12 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 )
+
+// chatPicker finds the chat that is meant: by its name, or by asking.
+type chatPicker struct {
+	store  *store.Store
+	states *chatStates
+	table  *commandTable
+	rules  Rules
+}
 
 const (
 	// maxChats is how many chats are looked through; the newest come first.
@@ -23,6 +30,9 @@ const (
 
 // pickChat asks which chat is meant, ten a page. The numbers keep their meaning from page to page.
 type pickChat struct {
+	picker *chatPicker
+	stale  bool // the picked chat's mode is no longer the one that was shown
+
 	// Then is the command that goes on with the chat.
 	Then     string
 	Mode     policy.Mode     `json:",omitempty"` // for /mode, when it is known already
@@ -40,13 +50,13 @@ func (p pickChat) command() string { return p.Then }
 
 func (pickChat) takes(word string) bool { return word == wordMore || word == "next" }
 
-func (p pickChat) answer(ctx context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
+func (p pickChat) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
 	if c.word != "" {
 		if p.From+pageSize >= len(p.Chats) {
 			return answer{text: "That was all of them."}, false, nil
 		}
 		p.From += pageSize
-		ans, err := a.page(ctx, p, "")
+		ans, err := p.picker.page(ctx, p, "")
 		return ans, true, err
 	}
 	n := c.number
@@ -57,58 +67,27 @@ func (p pickChat) answer(ctx context.Context, a *Admin, _ request, c choice) (an
 	if n < 1 || n > shown {
 		return answer{text: fmt.Sprintf("I showed 1 to %d. Which one?", shown)}, false, nil
 	}
-	chat, err := store.ChatByID(ctx, a.Store.DB(), p.Chats[n-1])
+	chat, err := store.ChatByID(ctx, p.picker.store.DB(), p.Chats[n-1])
 	if err != nil {
 		return answer{}, false, err
 	}
-	if p.Mode != "" && (len(p.Shown) < n || p.Shown[n-1] != chat.ModeIn(a.Rules.Defaults)) {
-		ans, err := a.askMode(ctx, chat, modeChanged)
-		return ans, true, err
-	}
-	ans, err := a.picked(ctx, p, chat)
+	p.stale = len(p.Shown) < n || p.Shown[n-1] != chat.ModeIn(p.picker.rules.Defaults)
+	ans, err := p.picker.picked(ctx, p, chat)
 	return ans, true, err
 }
 
 // picked goes on with the chat that was meant.
-func (a *Admin) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
-	switch p.Then {
-	case "mode":
-		if p.Mode == "" {
-			return a.askMode(ctx, chat, "")
-		}
-		return a.setMode(ctx, chat, p.Mode)
-	case "pause":
-		return a.pauseChat(chat), nil
-	case "resume":
-		return a.resumeChat(ctx, chat)
-	case "delivery":
-		return a.setDelivery(chat, p.Delivery), nil
-	case "why":
-		return a.whyChat(ctx, chat)
-	case "memory":
-		return a.showMemory(ctx, chat)
-	case "agent":
-		return a.setAgent(chat, p.Agent), nil
-	case "commitments":
-		return a.listPromises(ctx, " ("+esc(label(chat))+")", []int64{chat.ID})
-	case "import":
-		return a.readHistory(chat, p.Since), nil
-	case "export":
-		return exporting(p.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
-	case "unmerge":
-		return a.unmergeChat(ctx, chat)
-	case "forget":
-		return a.askForgetChat(ctx, chat)
-	case "erase":
-		return a.askErase(ctx, chat)
-	default:
+func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
+	cmd, known := k.table.lookup(p.Then)
+	if !known || cmd.onChat == nil {
 		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
 	}
+	return cmd.onChat(ctx, p, chat)
 }
 
 // withChat goes on with the one chat that a name means. Several are asked about, never guessed.
-func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, error) {
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+func (k *chatPicker) withChat(ctx context.Context, name string, p pickChat) (answer, error) {
+	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
@@ -119,16 +98,16 @@ func (a *Admin) withChat(ctx context.Context, name string, p pickChat) (answer, 
 	case len(found) == 0:
 		return answer{text: noChat(chats, name)}, nil
 	case len(found) == 1 && sure:
-		return a.picked(ctx, p, found[0])
+		return k.picked(ctx, p, found[0])
 	}
 	p.Chats = ids(found)
-	return a.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
+	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
 }
 
 // oneChat finds the one chat that was typed for a command that takes no other. problem says why there is none; typed is the
 // command with a chat's name in it.
-func (a *Admin) oneChat(ctx context.Context, name, typed string) (chat store.Chat, problem string, err error) {
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+func (k *chatPicker) oneChat(ctx context.Context, name, typed string) (chat store.Chat, problem string, err error) {
+	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return store.Chat{}, "", err
 	}
@@ -197,18 +176,9 @@ func noChat(chats []store.Chat, name string) string {
 	return text + " `/chats` lists them; a chat appears with its first message."
 }
 
-// chats finds chats by a part of their name.
-func (a *Admin) chats(ctx context.Context, r request, args string) (answer, error) {
-	then := "mode"
-	if !r.byOwner() {
-		then = "why"
-	}
-	return a.listed(ctx, args, pickChat{Then: then})
-}
-
 // listed shows the chats whose name holds a text, newest first; an empty text fits all.
-func (a *Admin) listed(ctx context.Context, part string, p pickChat) (answer, error) {
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+func (k *chatPicker) listed(ctx context.Context, part string, p pickChat) (answer, error) {
+	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
@@ -221,7 +191,7 @@ func (a *Admin) listed(ctx context.Context, part string, p pickChat) (answer, er
 		return answer{text: noChat(chats, part)}, nil
 	}
 	p.Chats = ids(found)
-	return a.page(ctx, p, "")
+	return k.page(ctx, p, "")
 }
 
 // ids are the chats of a list, as far as it can be paged through.
@@ -235,13 +205,14 @@ func ids(chats []store.Chat) []int64 {
 }
 
 // page shows one page of a list and asks for a number. An empty title is the plain one.
-func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, error) {
+func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer, error) {
+	p.picker = k
 	until := min(p.From+pageSize, len(p.Chats))
-	chats, err := store.ChatsByID(ctx, a.Store.DB(), p.Chats[p.From:until])
+	chats, err := store.ChatsByID(ctx, k.store.DB(), p.Chats[p.From:until])
 	if err != nil {
 		return answer{}, err
 	}
-	view, err := a.view(ctx)
+	view, err := k.states.overview(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -250,14 +221,14 @@ func (a *Admin) page(ctx context.Context, p pickChat, title string) (answer, err
 	}
 	lines := []string{title}
 	for i, id := range p.Chats[p.From:until] {
-		text := a.chatLine(chats[id], view)
+		text := k.states.line(chats[id], view)
 		if p.Then == "delivery" {
-			text += " · `" + string(chats[id].DeliveryIn(a.Rules.Defaults)) + "`"
+			text += " · `" + string(chats[id].DeliveryIn(k.rules.Defaults)) + "`"
 		}
 		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, text))
-		p.Shown = append(p.Shown, chats[id].ModeIn(a.Rules.Defaults))
+		p.Shown = append(p.Shown, chats[id].ModeIn(k.rules.Defaults))
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n" + p.hint(until < len(p.Chats)), asks: p}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n" + k.hint(p, until < len(p.Chats)), asks: p}, nil
 }
 
 // pageOf says which part of a list is shown.
@@ -273,137 +244,13 @@ func pageOf(from, until, all int) string {
 }
 
 // hint says how to answer.
-func (p pickChat) hint(more bool) string {
+func (k *chatPicker) hint(p pickChat, more bool) string {
 	hint := "Reply with a number"
-	switch {
-	case p.Then == "mode" && p.Mode == "":
-		hint += ", or `/mode business` and a name"
-	case p.Then == "mode":
-		hint += " to make it **" + string(p.Mode) + "**"
-	case p.Then == "pause":
-		hint += " to pause it"
-	case p.Then == "resume":
-		hint += " to let me answer there"
-	case p.Then == "delivery" && p.Delivery != "":
-		hint += " to set it to **" + string(p.Delivery) + "**"
-	case p.Then == "agent":
-		hint += " to have it answered there"
-	case p.Then == "memory":
-		hint += " to see its notes"
-	case p.Then == "import":
-		hint += " to read what was said there"
-	case p.Then == "unmerge":
-		hint += " to have it remember for itself"
-	case p.Then == "export":
-		hint += " to get its files"
-	case p.Then == "forget", p.Then == "erase":
-		hint += " (I ask before anything goes)"
-	case p.Then == "why":
-		hint += " to see why I answered or kept silent there"
+	if cmd, known := k.table.lookup(p.Then); known && cmd.chatHint != nil {
+		hint += cmd.chatHint(p)
 	}
 	if more {
 		hint += ". `more` or ➡️ shows the next"
 	}
 	return hint + "."
-}
-
-// view is what there is to know beside the chats themselves to say how they are.
-type view struct {
-	name      string // what the assistant is called
-	pausedAll bool
-	waiting   map[int64]bool   // the chats that wait for a person
-	locked    map[int64]string // why what is encrypted there cannot be read
-}
-
-func (a *Admin) view(ctx context.Context) (v view, err error) {
-	if v.pausedAll, err = a.pausedAll(ctx); err != nil {
-		return view{}, err
-	}
-	if v.name, err = store.AssistantName(ctx, a.Store.DB(), a.Rules.Name); err != nil {
-		return view{}, err
-	}
-	if v.locked, err = a.locked(ctx); err != nil {
-		return view{}, err
-	}
-	open, err := store.OpenEscalations(ctx, a.Store.DB())
-	v.waiting = make(map[int64]bool, len(open))
-	for _, e := range open {
-		v.waiting[e.ChatID] = true
-	}
-	return v, err
-}
-
-// chatLine says in one line what there is to know about a chat.
-func (a *Admin) chatLine(c store.Chat, v view) string {
-	mode := c.ModeIn(a.Rules.Defaults)
-	parts := []string{esc(label(c)) + " — " + a.modeNote(c, mode, v)}
-	if c.Namesake && c.Contact != "" { // it often holds the number
-		parts = append(parts, code(c.Contact.Localpart()))
-	}
-	switch {
-	case mode == policy.ModeOff:
-		parts = append(parts, "nothing is stored")
-	case c.ClosedWhy != "":
-		parts = append(parts, esc(c.ClosedWhy))
-	case c.RoomID == nil:
-		parts = append(parts, "no room at the moment")
-	case lockedNote(c, v.locked) != "":
-		parts = append(parts, lockedNote(c, v.locked))
-	}
-	switch {
-	case mode == policy.ModeOff:
-	case c.LastMessageAt != nil:
-		parts = append(parts, a.ago(*c.LastMessageAt))
-	default:
-		parts = append(parts, "no message yet")
-	}
-	return strings.Join(parts, " · ")
-}
-
-// modeNote says a chat's mode and whether it answers now.
-func (a *Admin) modeNote(c store.Chat, mode policy.Mode, v view) string {
-	note := "**" + string(mode) + "**"
-	switch {
-	case mode == policy.ModeSilent:
-		return "silent"
-	case mode == policy.ModeOff:
-		return note
-	case v.pausedAll || a.paused(c):
-		return note + ", paused"
-	case unsendable(c) != "":
-		return note + ", cannot answer"
-	case a.quietUntil(c).After(a.Now()):
-		return note + ", quiet until " + a.moment(a.quietUntil(c))
-	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
-		note += ", when called " + esc(v.name)
-	default:
-		note += ", answers on"
-	}
-	if c.DeliveryIn(a.Rules.Defaults) == policy.DeliveryDraft {
-		note += " as drafts"
-	}
-	if v.waiting[c.ID] {
-		note += ", waits for you"
-	}
-	return note
-}
-
-// paused tells whether the chat itself is paused.
-func (a *Admin) paused(c store.Chat) bool {
-	return c.PausedUntil != nil && c.PausedUntil.After(a.Now())
-}
-
-// quietUntil is when the quiet ends that began when the owner wrote there; zero without one.
-func (a *Admin) quietUntil(c store.Chat) time.Time {
-	p := c.Presence(false, c.ModeIn(a.Rules.Defaults), a.Rules.OwnerPause, a.Now())
-	if p.OwnerWroteAt.IsZero() {
-		return time.Time{}
-	}
-	return p.OwnerWroteAt.Add(p.OwnerPause)
-}
-
-// pausedAll tells whether everything is paused.
-func (a *Admin) pausedAll(ctx context.Context) (bool, error) {
-	var pause store.Pause
-	return store.GetSetting(ctx, a.Store.DB(), store.SettingPause, &pause)
 }

@@ -257,7 +257,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	require.Equal(t, *r.room.RoomID, r.last().Room)
 
 	for topic, rings := range map[jobs.Topic]bool{jobs.TopicDevice: true, jobs.TopicKeysGone: true, jobs.TopicKeysBack: false} {
-		require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: topic}))
+		require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: topic}))
 		r.flush()
 		if rings {
 			require.Equal(t, "m.text", r.last().Type, topic)

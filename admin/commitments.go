@@ -13,6 +13,30 @@ import (
 	"multis/store"
 )
 
+// Commitments lists, settles and snoozes commitments, and reminds the owner of them.
+type Commitments struct {
+	store *store.Store
+	room  *room
+	chats *chatPicker
+	rules Rules
+}
+
+// commands are those about commitments.
+func (cs *Commitments) commands() []command {
+	return []command{
+		{
+			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: cs.run,
+			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+				return cs.list(ctx, " ("+esc(label(chat))+")", []store.ChatID{chat.ID})
+			},
+			summary: "who promised what, by when",
+			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +
+				"✅ done, 🕐 again in an hour, 🌅 tomorrow. `/commitments done 3`, `/commitments snooze 3 fri 9am`, `/commitments drop 3` (nobody waits for it any more), `/commitments open 3` (it does after all). " +
+				"I remind you once, on the morning of the day it is due or an hour before.",
+		},
+	}
+}
+
 const (
 	// shownPromises is how many promises one answer lists.
 	shownPromises = 20
@@ -23,39 +47,39 @@ const (
 	nudgeLate = 24 * time.Hour
 )
 
-// commitments lists who promised what, or changes one promise.
-func (a *Admin) commitments(ctx context.Context, r request, args string) (answer, error) {
+// run lists who promised what, or changes one promise.
+func (cs *Commitments) run(ctx context.Context, r request, args string) (answer, error) {
 	verb, rest, _ := strings.Cut(args, " ")
 	switch verb = strings.ToLower(verb); verb {
 	case "":
-		return a.listPromises(ctx, "", nil)
+		return cs.list(ctx, "", nil)
 	case "done", "drop", "open", "snooze":
-		return a.changePromise(ctx, r, verb, strings.TrimSpace(rest))
+		return cs.change(ctx, r, verb, strings.TrimSpace(rest))
 	}
 	if n := jobNumber(args); n > 0 {
-		return a.showPromise(ctx, n)
+		return cs.show(ctx, n)
 	}
-	return a.withChat(ctx, args, pickChat{Then: "commitments"})
+	return cs.chats.withChat(ctx, args, pickChat{Then: "commitments"})
 }
 
-// listPromises lists what is open, of one chat or of all: what the owner promised apart from what others did.
-func (a *Admin) listPromises(ctx context.Context, where string, chats []int64) (answer, error) {
-	open, err := store.OpenCommitments(ctx, a.Store.DB(), chats, shownPromises+1)
+// list lists what is open, of one chat or of all: what the owner promised apart from what others did.
+func (cs *Commitments) list(ctx context.Context, where string, chats []int64) (answer, error) {
+	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, shownPromises+1)
 	if err != nil {
 		return answer{}, err
 	}
 	if len(open) == 0 {
-		return answer{text: "Nobody promised anything that is still open" + where + ". " + a.howPromisesCome()}, nil
+		return answer{text: "Nobody promised anything that is still open" + where + ". " + cs.howTheyCome()}, nil
 	}
 	shown := open[:min(len(open), shownPromises)]
-	said, err := a.places(ctx, shown)
+	said, err := cs.places(ctx, shown)
 	if err != nil {
 		return answer{}, err
 	}
 	var yours, theirs []string
 	var about []int64
 	for _, c := range shown {
-		line := fmt.Sprintf("**#%d** %s", c.ID, a.promiseLine(c, said))
+		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, said))
 		if byOwner(c) {
 			yours = append(yours, line)
 		} else {
@@ -79,28 +103,28 @@ func (a *Admin) listPromises(ctx context.Context, where string, chats []int64) (
 	return answer{text: b.String(), about: about}, nil
 }
 
-// howPromisesCome says when there will be some.
-func (a *Admin) howPromisesCome() string {
-	if a.Rules.Model == noModel {
+// howTheyCome says when there will be some.
+func (cs *Commitments) howTheyCome() string {
+	if cs.rules.Model == noModel {
 		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
 	}
 	return "I note promises together with the other notes, after 20 messages of a chat or six quiet hours."
 }
 
-// showPromise shows one promise, to be reacted to.
-func (a *Admin) showPromise(ctx context.Context, number int64) (answer, error) {
-	c, err := store.CommitmentByID(ctx, a.Store.DB(), number)
+// show shows one promise, to be reacted to.
+func (cs *Commitments) show(ctx context.Context, number int64) (answer, error) {
+	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return noPromise(number), nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	said, err := a.places(ctx, []store.Commitment{c})
+	said, err := cs.places(ctx, []store.Commitment{c})
 	if err != nil {
 		return answer{}, err
 	}
-	text := "🤝 " + a.promiseLine(c, said)
+	text := "🤝 " + cs.line(c, said)
 	switch {
 	case c.State != store.CommitmentOpen:
 		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), about: []int64{c.MessageID}}, nil
@@ -115,14 +139,14 @@ func noPromise(number int64) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
 }
 
-// changePromise settles a promise, puts it off or opens it again.
-func (a *Admin) changePromise(ctx context.Context, r request, verb, args string) (answer, error) {
+// change settles a promise, puts it off or opens it again.
+func (cs *Commitments) change(ctx context.Context, r request, verb, args string) (answer, error) {
 	word, when, _ := strings.Cut(args, " ")
 	number := jobNumber(word)
 	if number == 0 {
 		return answer{text: fmt.Sprintf("Which one? `/commitments %s 3`. `/commitments` lists them with their numbers.", verb)}, nil
 	}
-	c, err := store.CommitmentByID(ctx, a.Store.DB(), number)
+	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return noPromise(number), nil
 	}
@@ -131,40 +155,40 @@ func (a *Admin) changePromise(ctx context.Context, r request, verb, args string)
 	}
 	if verb != "snooze" {
 		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped, "open": store.CommitmentOpen}[verb]
-		return a.settlePromise(c, state), nil
+		return cs.settle(c, state), nil
 	}
 	if strings.TrimSpace(when) == "" {
 		return answer{text: fmt.Sprintf("Until when? `/commitments snooze %d fri 9am`", number)}, nil
 	}
-	at, rest, err := schedule.When(when, a.written(r), schedule.English())
+	at, rest, err := schedule.When(when, cs.room.written(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
 	}
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
-	return a.putOffPromise(c, at), nil
+	return cs.snooze(c, at), nil
 }
 
-func (a *Admin) settlePromise(c store.Commitment, state store.CommitmentState) answer {
+func (cs *Commitments) settle(c store.Commitment, state store.CommitmentState) answer {
 	return answer{react: "✅", why: "You settled a promise.", do: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, state, nil)
 	}}
 }
 
-func (a *Admin) putOffPromise(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", a.clock(at), sentence(esc(clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
+func (cs *Commitments) snooze(c store.Commitment, at time.Time) answer {
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.clock(at), sentence(esc(clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }
 
-// settled carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
-func (a *Admin) settled(ctx context.Context, r request) (answer, bool, error) {
-	at, ok := a.untilWhen(r)
+// reacted carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
+func (cs *Commitments) reacted(ctx context.Context, r request) (answer, bool, error) {
+	at, ok := cs.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil
 	}
-	c, err := store.CommitmentByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	c, err := store.CommitmentByEvent(ctx, cs.store.DB(), r.room.ID, r.message.RelatesTo)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return answer{}, false, nil
@@ -173,16 +197,16 @@ func (a *Admin) settled(ctx context.Context, r request) (answer, bool, error) {
 	case !r.byOwner():
 		return answer{why: "Promises are the owner's to settle."}, true, nil
 	case at.IsZero():
-		return a.settlePromise(c, store.CommitmentDone), true, nil
+		return cs.settle(c, store.CommitmentDone), true, nil
 	default:
-		return a.putOffPromise(c, at), true, nil
+		return cs.snooze(c, at), true, nil
 	}
 }
 
 // Nudge reminds the owner of promises that are due soon, once each, and again of those he put off.
-func (a *Admin) Nudge(ctx context.Context) error {
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		now := a.Now()
+func (cs *Commitments) Nudge(ctx context.Context) error {
+	return cs.store.InTx(ctx, func(tx store.Tx) error {
+		now := cs.room.now()
 		due, err := store.Unnudged(ctx, tx, now.Add(-nudgeLate), now.Add(nudgeLate), now)
 		if err != nil || len(due) == 0 {
 			return err
@@ -191,17 +215,17 @@ func (a *Admin) Nudge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		said, err := a.places(ctx, due)
+		said, err := cs.places(ctx, due)
 		if err != nil {
 			return err
 		}
 		for _, c := range due {
-			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, a.Rules.Zone).After(now) {
+			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, cs.rules.Zone).After(now) {
 				continue
 			}
-			letter := outbox.Notice(room, "🤝 "+a.promiseLine(c, said)+promiseSigns, outbox.Ring)
+			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+promiseSigns, outbox.Ring)
 			letter.About = []int64{c.MessageID}
-			out, _, err := a.Box.Queue(ctx, tx, letter)
+			out, _, err := cs.room.box.Queue(ctx, tx, letter)
 			if err != nil {
 				return err
 			}
@@ -233,14 +257,14 @@ func byOwner(c store.Commitment) bool {
 	}
 }
 
-// promiseLine is a promise in one line: what, by when, and where it was said.
-func (a *Admin) promiseLine(c store.Commitment, said map[int64]place) string {
+// line is a promise in one line: what, by when, and where it was said.
+func (cs *Commitments) line(c store.Commitment, said map[int64]place) string {
 	text := sentence(esc(c.What))
 	if c.DueAt != nil {
-		text += " **" + a.dueText(*c.DueAt) + "**"
+		text += " **" + cs.dueText(*c.DueAt) + "**"
 	}
-	if c.SnoozedTo != nil && c.SnoozedTo.After(a.Now()) {
-		text += " · again " + a.clock(*c.SnoozedTo)
+	if c.SnoozedTo != nil && c.SnoozedTo.After(cs.room.now()) {
+		text += " · again " + cs.room.clock(*c.SnoozedTo)
 	}
 	if p, there := said[c.MessageID]; there {
 		text += " · " + p.link()
@@ -248,11 +272,11 @@ func (a *Admin) promiseLine(c store.Commitment, said map[int64]place) string {
 	return text
 }
 
-func (a *Admin) dueText(due time.Time) string {
-	if due.Before(a.Now()) {
-		return "was due " + a.clock(due)
+func (cs *Commitments) dueText(due time.Time) string {
+	if due.Before(cs.room.now()) {
+		return "was due " + cs.room.clock(due)
 	}
-	return "due " + a.clock(due)
+	return "due " + cs.room.clock(due)
 }
 
 // place is where something was said.
@@ -271,23 +295,23 @@ func (p place) link() string {
 }
 
 // places tells where promises were made.
-func (a *Admin) places(ctx context.Context, promises []store.Commitment) (map[int64]place, error) {
+func (cs *Commitments) places(ctx context.Context, promises []store.Commitment) (map[int64]place, error) {
 	messages, chats := make([]int64, len(promises)), make([]int64, len(promises))
 	for i, c := range promises {
 		messages[i], chats[i] = c.MessageID, c.ChatID
 	}
-	said, err := store.MessagesByID(ctx, a.Store.DB(), messages)
+	said, err := store.MessagesByID(ctx, cs.store.DB(), messages)
 	if err != nil {
 		return nil, err
 	}
-	in, err := store.ChatsByID(ctx, a.Store.DB(), chats)
+	in, err := store.ChatsByID(ctx, cs.store.DB(), chats)
 	if err != nil {
 		return nil, err
 	}
 	all := make(map[int64]place, len(said))
 	for n, m := range said {
 		chat := in[m.ChatID]
-		all[n] = place{chat: chat, source: memory.SourceOf(chat, m, a.Rules.Zone, a.Now()), event: m}
+		all[n] = place{chat: chat, source: memory.SourceOf(chat, m, cs.rules.Zone, cs.room.now()), event: m}
 	}
 	return all, nil
 }

@@ -13,6 +13,17 @@ import (
 	"multis/store"
 )
 
+// dialogs finds the question that a message answers, and carries the answer out.
+type dialogs struct {
+	store *store.Store
+	room  *room
+	table *commandTable
+	// kinds makes an empty question of each kind, for its payload to be read into.
+	kinds map[string]func() question
+	// unpointed answers a choice that points at no question, when none is open. False: it means nothing.
+	unpointed func(ctx context.Context, r request, c choice) (answer, bool, error)
+}
+
 // question is something the room was asked. It is stored with the message that asks it, so that it can be answered by a
 // number, a word or a reaction, by the next process as well as by this one.
 type question interface {
@@ -20,10 +31,16 @@ type question interface {
 	// command is the command that asks it: who may give that one may answer.
 	command() string
 	// answer gives what a choice leads to. The question stays open when it says that the choice is none of its own.
-	answer(ctx context.Context, a *Admin, r request, c choice) (ans answer, taken bool, err error)
+	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
 	// takes tells whether a word is meant for this question.
 	takes(word string) bool
 }
+
+// The kinds of questions that others must know.
+const (
+	kindDraft    = "draft"
+	kindDocument = "role"
+)
 
 // patient is a question that can be answered longer than others.
 type patient interface{ lasts() time.Duration }
@@ -37,55 +54,22 @@ const (
 	maxQueue = 50
 )
 
-// readQuestion brings a stored question back.
-func readQuestion(d store.Dialog) (question, error) {
-	var q question
-	switch d.Kind {
-	case pickChat{}.kind():
-		q = &pickChat{}
-	case pickMode{}.kind():
-		q = &pickMode{}
-	case pickRole{}.kind():
-		q = &pickRole{}
-	case confirmBridge{}.kind():
-		q = &confirmBridge{}
-	case pickBridge{}.kind():
-		q = &pickBridge{}
-	case allowCall{}.kind():
-		q = &allowCall{}
-	case sendDraft{}.kind():
-		q = &sendDraft{}
-	case confirmDraft{}.kind():
-		q = &confirmDraft{}
-	case samePerson{}.kind():
-		q = &samePerson{}
-	case letGo{}.kind():
-		q = &letGo{}
-	default:
-		return nil, fmt.Errorf("read question %d: kind %q is unknown", d.ID, d.Kind)
-	}
-	if err := json.Unmarshal(d.Payload, q); err != nil {
-		return nil, fmt.Errorf("read question %d: %w", d.ID, err)
-	}
-	return q, nil
-}
-
-// chosen carries out an answer to an open question. False: the message is none.
-func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, error) {
-	dialog, pointed, err := a.dialog(ctx, r)
+// answered carries out an answer to an open question. False: the message is none.
+func (ds *dialogs) answered(ctx context.Context, r request, c choice) (answer, bool, error) {
+	dialog, pointed, err := ds.find(ctx, r)
 	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !pointed && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
-		if ans, done, err := a.meantDraft(ctx, r, c); err != nil || done || none {
+		if ans, done, err := ds.unpointed(ctx, r, c); err != nil || done || none {
 			return ans, done, err
 		}
 	}
 	if err != nil {
 		return answer{}, false, err
 	}
-	asked, err := readQuestion(dialog)
+	asked, err := ds.read(dialog)
 	if err != nil {
 		return answer{}, false, err
 	}
-	cmd, known := a.lookup(asked.command())
+	cmd, known := ds.table.lookup(asked.command())
 	allowed := !known || cmd.allows(r)
 	expired := !dialog.ExpiresAt.After(r.now)
 	putAside := c.word == wordNo && !asked.takes(wordNo)
@@ -99,14 +83,14 @@ func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, 
 	case dialog.Done:
 		return answer{text: "That question is closed.", why: closedWhy}, true, nil
 	case expired:
-		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", a.moment(dialog.ExpiresAt), asked.command())
+		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.moment(dialog.ExpiresAt), asked.command())
 		return answer{text: late, why: "It answered a question that had expired."}, true, nil
 	case !allowed:
-		return refusal(cmd), true, nil
+		return refusal(cmd.name), true, nil
 	}
 	ans, taken := answer{text: "Left as it was."}, true
 	if !putAside {
-		ans, taken, err = asked.answer(ctx, a, r, c)
+		ans, taken, err = asked.answer(ctx, r, c)
 	}
 	if err == nil && taken {
 		ans.do = finishing(dialog, ans.do)
@@ -117,30 +101,30 @@ func (a *Admin) chosen(ctx context.Context, r request, c choice) (answer, bool, 
 // closedWhy is the record of an answer to nothing.
 const closedWhy = "It answered a question that was answered before."
 
-// dialog finds the question that a message answers: the one it replies or reacts to, which pointed says, else the newest that
+// find finds the question that a message answers: the one it replies or reacts to, which pointed says, else the newest that
 // was asked. A question that is closed counts, so that the answer to it can be told so instead of falling on another one.
-func (a *Admin) dialog(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
+func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
 	since := r.now.Add(-lateTime)
 	if r.message.RelatesTo != "" {
-		d, err = store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
 		d.Done = d.Done || !d.ExpiresAt.After(since)
 		if err == nil || !errors.Is(err, store.ErrNotFound) || r.message.Kind == string(bridgebridge.Reaction) {
 			return d, true, err
 		}
 	}
-	recent, err := store.RecentDialogs(ctx, a.Store.DB(), r.room.ID, since, maxQueue)
+	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxQueue)
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
 	// A draft comes by itself: a word without pointing at it may be meant for something else, and must send nothing.
-	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool { return d.Kind == (sendDraft{}).kind() })
+	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool { return d.Kind == kindDraft })
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
 	for _, older := range recent {
 		// Only files queue up: they are sent several at a time, and each asks the same.
-		if older.Kind != (pickRole{}).kind() {
+		if older.Kind != kindDocument {
 			break
 		}
 		if d.Done && !older.Done && older.ExpiresAt.After(r.now) {
@@ -149,7 +133,7 @@ func (a *Admin) dialog(ctx context.Context, r request) (d store.Dialog, pointed 
 		}
 	}
 	if !d.Done {
-		d.Done, err = store.FileAfter(ctx, a.Store.DB(), recent[0])
+		d.Done, err = store.FileAfter(ctx, ds.store.DB(), recent[0])
 	}
 	return d, false, err
 }
@@ -170,4 +154,17 @@ func finishing(d store.Dialog, do func(context.Context, store.Tx) error) func(co
 		}
 		return do(ctx, tx)
 	}
+}
+
+// read brings a stored question back.
+func (ds *dialogs) read(d store.Dialog) (question, error) {
+	empty, known := ds.kinds[d.Kind]
+	if !known {
+		return nil, fmt.Errorf("read question %d: kind %q is unknown", d.ID, d.Kind)
+	}
+	q := empty()
+	if err := json.Unmarshal(d.Payload, q); err != nil {
+		return nil, fmt.Errorf("read question %d: %w", d.ID, err)
+	}
+	return q, nil
 }

@@ -14,6 +14,26 @@ import (
 	"multis/store"
 )
 
+// documentCommands are those about documents.
+func (a *Admin) documentCommands() []command {
+	return []command{
+		{
+			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: a.docs, operators: true,
+			summary: "which documents I know",
+			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
+				"`/docs remove prices.pdf` takes one out, for good and at once. " +
+				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
+		},
+		{
+			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: a.index,
+			summary: "learn a document",
+			help: a.Rules.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
+				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
+		},
+	}
+}
+
 const (
 	// newestDocs is how many documents are listed by name.
 	newestDocs = 10
@@ -34,8 +54,7 @@ func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error
 		return a.listDocs(ctx, r)
 	case !isDocsVerb(verb):
 	case !r.byOwner():
-		cmd, _ := a.lookup("index")
-		return refusal(cmd), nil
+		return refusal("index"), nil
 	case strings.EqualFold(verb, "remove"):
 		return a.removeDoc(ctx, strings.TrimSpace(name))
 	case strings.EqualFold(verb, "watch"):
@@ -68,7 +87,7 @@ func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
 	lines := []string{"**Documents** — " + amounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
 	for _, d := range newest[:min(len(newest), newestDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), a.moment(d.Indexed)))
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), a.room.moment(d.Indexed)))
 	}
 	if more := len(newest) - newestDocs; more > 0 {
 		big := held.Biggest[0]
@@ -108,7 +127,7 @@ func (a *Admin) staleness(d store.Document) string {
 		if a.Now().Sub(d.Indexed) < pageAge {
 			return ""
 		}
-		return "fetched " + a.ago(d.Indexed)
+		return "fetched " + a.room.ago(d.Indexed)
 	}
 	root, err := a.Library.OpenFolder()
 	if err != nil || !fs.ValidPath(d.Origin) {
@@ -118,7 +137,7 @@ func (a *Admin) staleness(d store.Document) string {
 	info, err := root.Stat(d.Origin)
 	switch {
 	case err == nil && info.ModTime().After(d.Indexed):
-		return "changed " + a.ago(info.ModTime())
+		return "changed " + a.room.ago(info.ModTime())
 	case errors.Is(err, fs.ErrNotExist) && strings.Contains(d.Origin, "/"):
 		return "no longer in the documents folder"
 	default:

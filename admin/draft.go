@@ -19,26 +19,62 @@ import (
 	"multis/store"
 )
 
+// Drafts shows drafts to the owner, and sends, rewrites or drops them.
+type Drafts struct {
+	store   *store.Store
+	room    *room
+	chats   *chatPicker
+	dialogs *dialogs
+	rules   Rules
+}
+
+// commands are those about drafts.
+func (df *Drafts) commands() []command {
+	return []command{
+		{
+			name: "delivery", args: "[auto or draft] [name]", group: groupChats, run: df.delivery,
+			onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
+				return df.setDelivery(chat, p.Delivery), nil
+			},
+			chatHint: func(p pickChat) string {
+				if p.Delivery == "" {
+					return ""
+				}
+				return " to set it to **" + string(p.Delivery) + "**"
+			},
+			summary: "whether I ask you before something goes to a chat",
+			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
+				"after 4 hours without a word it is dropped. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+		},
+		{
+			name: "drafts", group: groupChats, run: df.list,
+			summary: "what waits for your yes",
+		},
+	}
+}
+
 // draftTime is how long a draft waits for the owner's word.
 const draftTime = 4 * time.Hour
 
 // sendDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
 type sendDraft struct {
+	drafts *Drafts
+
 	Out uuid.UUID
 }
 
-func (sendDraft) kind() string         { return "draft" }
+func (sendDraft) kind() string         { return kindDraft }
 func (sendDraft) command() string      { return "drafts" }
 func (sendDraft) lasts() time.Duration { return draftTime }
 
 func (sendDraft) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q sendDraft) answer(_ context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
+func (q sendDraft) answer(_ context.Context, _ request, c choice) (answer, bool, error) {
 	switch c.word {
 	case wordYes:
-		return deciding(q.Out, a.sendDraft), false, nil
+		return deciding(q.Out, q.drafts.send), false, nil
 	case wordNo:
-		return deciding(q.Out, a.dropDraft), false, nil
+		return deciding(q.Out, q.drafts.drop), false, nil
 	default:
 		return answer{}, false, nil
 	}
@@ -47,6 +83,8 @@ func (q sendDraft) answer(_ context.Context, a *Admin, _ request, c choice) (ans
 // confirmDraft asks once more about the one draft that waits, when a word was written that does not point at it: the word may have
 // been meant for something else.
 type confirmDraft struct {
+	drafts *Drafts
+
 	Out uuid.UUID
 }
 
@@ -55,30 +93,30 @@ func (confirmDraft) command() string { return "drafts" }
 
 func (confirmDraft) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q confirmDraft) answer(ctx context.Context, a *Admin, r request, c choice) (answer, bool, error) {
-	ans, _, err := sendDraft(q).answer(ctx, a, r, c)
+func (q confirmDraft) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
+	ans, _, err := sendDraft(q).answer(ctx, r, c)
 	return ans, true, err
 }
 
-// meantDraft asks which draft a yes or no is about that points at none. False: no draft waits.
-func (a *Admin) meantDraft(ctx context.Context, r request, c choice) (answer, bool, error) {
+// confirm asks which draft a yes or no is about that points at none. False: no draft waits.
+func (df *Drafts) confirm(ctx context.Context, r request, c choice) (answer, bool, error) {
 	if (c.word != wordYes && c.word != wordNo) || !r.byOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
 	}
-	open, err := store.OpenDrafts(ctx, a.Store.DB(), 2)
+	open, err := store.OpenDrafts(ctx, df.store.DB(), 2)
 	if err != nil || len(open) == 0 {
 		return answer{}, false, err
 	}
 	if len(open) > 1 {
 		return answer{text: "Which draft? Reply to the one you mean, or react to it with 👍 or 👎. `/drafts` lists them."}, true, nil
 	}
-	to, err := a.draftTo(ctx, a.Store.DB(), open[0].ID)
+	to, err := df.recipient(ctx, df.store.DB(), open[0].ID)
 	if err != nil {
 		return answer{}, false, err
 	}
 	return answer{
 		text:  fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxWhat)),
-		about: slices.Concat(open[0].About, open[0].RestsOn), asks: confirmDraft{Out: open[0].ID},
+		about: slices.Concat(open[0].About, open[0].RestsOn), asks: confirmDraft{drafts: df, Out: open[0].ID},
 	}, true, nil
 }
 
@@ -93,18 +131,18 @@ func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (
 	}}
 }
 
-// sendDraft sends a draft, those very bytes. What the gate does not let out now stays open.
-func (a *Admin) sendDraft(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
-	decision, err := a.Box.Release(ctx, tx, out)
+// send sends a draft, those very bytes. What the gate does not let out now stays open.
+func (df *Drafts) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+	decision, err := df.room.box.Release(ctx, tx, out)
 	if err != nil {
 		return "", err
 	}
-	to, err := a.draftTo(ctx, tx, out)
+	to, err := df.recipient(ctx, tx, out)
 	switch {
 	case err != nil:
 		return "", err
 	case decision.Code == policy.CodeTakenBack:
-		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", a.Box.Refuse(ctx, tx, out, policy.CodeTakenBack)
+		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.Refuse(ctx, tx, out, policy.CodeTakenBack)
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
@@ -112,20 +150,20 @@ func (a *Admin) sendDraft(ctx context.Context, tx store.Tx, out uuid.UUID) (stri
 	}
 }
 
-func (a *Admin) dropDraft(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
-	if err := a.Box.Refuse(ctx, tx, out, policy.CodeDraftDropped); err != nil {
+func (df *Drafts) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+	if err := df.room.box.Refuse(ctx, tx, out, policy.CodeDraftDropped); err != nil {
 		return "", err
 	}
-	to, err := a.draftTo(ctx, tx, out)
+	to, err := df.recipient(ctx, tx, out)
 	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.NoteRun(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
 }
 
-// answeredDraft takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
-func (a *Admin) answeredDraft(ctx context.Context, r request, text string) (answer, bool, error) {
+// answeredReply takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
+func (df *Drafts) answeredReply(ctx context.Context, r request, text string) (answer, bool, error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
-	d, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	d, err := store.DialogByEvent(ctx, df.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != sendDraft{}.kind() || !r.byOwner())) {
 		return answer{}, false, nil
 	}
@@ -133,29 +171,29 @@ func (a *Admin) answeredDraft(ctx context.Context, r request, text string) (answ
 		return answer{}, false, err
 	}
 	if c, ok := parseChoice(text); ok && (c.word == wordYes || c.word == wordNo) {
-		return a.chosen(ctx, r, c)
+		return df.dialogs.answered(ctx, r, c)
 	}
-	q, err := readQuestion(d)
+	q, err := df.dialogs.read(d)
 	if err != nil {
 		return answer{}, false, err
 	}
 	return deciding(q.(*sendDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
-		return a.rewriteDraft(ctx, tx, out, text)
+		return df.rewrite(ctx, tx, out, text)
 	}), true, nil
 }
 
-// rewriteDraft gives a draft other words. It is shown again, and waits again.
-func (a *Admin) rewriteDraft(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
-	decision, err := a.Box.Rewrite(ctx, tx, out, text)
+// rewrite gives a draft other words. It is shown again, and waits again.
+func (df *Drafts) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
+	decision, err := df.room.box.Rewrite(ctx, tx, out, text)
 	if err != nil || decision.Allow {
 		return "", err
 	}
-	to, err := a.draftTo(ctx, tx, out)
+	to, err := df.recipient(ctx, tx, out)
 	return "⚠️ That cannot go to **" + to + "**: " + esc(decision.Why) + " The draft stays as it was.", err
 }
 
-// draftTo names the chat that a draft is for.
-func (a *Admin) draftTo(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
+// recipient names the chat that a draft is for.
+func (df *Drafts) recipient(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
 	o, err := store.OutByID(ctx, db, out)
 	if err != nil {
 		return "", err
@@ -165,40 +203,40 @@ func (a *Admin) draftTo(ctx context.Context, db store.DB, out uuid.UUID) (string
 }
 
 // Draft shows a draft to the owner, once, and drops it when nobody says anything about it.
-func (a *Admin) Draft(ctx context.Context, out uuid.UUID) error {
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+func (df *Drafts) Draft(ctx context.Context, out uuid.UUID) error {
+	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		if rows[0].Emptied() {
-			return a.forgottenDraft(ctx, tx, out)
+			return df.dropForgotten(ctx, tx, out)
 		}
 		asked, err := store.DraftDialog(ctx, tx, sendDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {
-			if err := a.showDraft(ctx, tx, rows); err != nil {
+			if err := df.show(ctx, tx, rows); err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: out, At: a.Now().Add(draftTime)})
+			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: out, At: df.room.now().Add(draftTime)})
 		}
 		if err != nil {
 			return err
 		}
-		if wait := asked.ExpiresAt.Sub(a.Now()); wait > 0 {
+		if wait := asked.ExpiresAt.Sub(df.room.now()); wait > 0 {
 			return jobs.Later(wait)
 		}
-		to, err := a.draftTo(ctx, tx, out)
+		to, err := df.recipient(ctx, tx, out)
 		if err != nil {
 			return err
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+schedule.Short(draftTime)+"."))
+			df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+schedule.Short(draftTime)+"."))
 	})
 }
 
-// forgottenDraft drops a draft whose words were forgotten. Somebody whose question stands has no answer then, which is told.
-func (a *Admin) forgottenDraft(ctx context.Context, tx store.Tx, out uuid.UUID) error {
+// dropForgotten drops a draft whose words were forgotten. Somebody whose question stands has no answer then, which is told.
+func (df *Drafts) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	if err := store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence()); err != nil {
 		return err
 	}
@@ -209,15 +247,15 @@ func (a *Admin) forgottenDraft(ctx context.Context, tx store.Tx, out uuid.UUID) 
 	if err != nil {
 		return err
 	}
-	to, err := a.draftTo(ctx, tx, out)
+	to, err := df.recipient(ctx, tx, out)
 	if err != nil {
 		return err
 	}
-	return a.notice(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
+	return df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
-// showDraft shows the rows of a draft, with what it answers and what it rests on.
-func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) error {
+// show shows the rows of a draft, with what it answers and what it rests on.
+func (df *Drafts) show(ctx context.Context, tx store.Tx, rows []store.Out) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
@@ -234,7 +272,7 @@ func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) er
 	case err != nil:
 		return err
 	case asked.RedactedAt == nil:
-		head += fmt.Sprintf(" (asked %s: %s)", a.moment(asked.At), quote(asked.Body, 150))
+		head += fmt.Sprintf(" (asked %s: %s)", df.room.moment(asked.At), quote(asked.Body, 150))
 		about = append(about, asked.ID)
 	}
 	lines := []string{head}
@@ -246,13 +284,13 @@ func (a *Admin) showDraft(ctx context.Context, tx store.Tx, rows []store.Out) er
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = a.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{Out: rows[0].ID}, about...)
+	_, err = df.room.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{drafts: df, Out: rows[0].ID}, about...)
 	return err
 }
 
-// drafts lists what waits for the owner's yes.
-func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error) {
-	open, err := store.OpenDrafts(ctx, a.Store.DB(), maxDrafts)
+// list lists what waits for the owner's yes.
+func (df *Drafts) list(ctx context.Context, r request, _ string) (answer, error) {
+	open, err := store.OpenDrafts(ctx, df.store.DB(), maxDrafts)
 	if err != nil {
 		return answer{}, err
 	}
@@ -262,19 +300,19 @@ func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error)
 	lines := []string{"**" + count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
 	var about []int64
 	for _, o := range open {
-		to, err := a.draftTo(ctx, a.Store.DB(), o.ID)
+		to, err := df.recipient(ctx, df.store.DB(), o.ID)
 		if err != nil {
 			return answer{}, err
 		}
 		text := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
-		asked, err := store.DraftDialog(ctx, a.Store.DB(), sendDraft{}.kind(), o.ID)
+		asked, err := store.DraftDialog(ctx, df.store.DB(), sendDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
 		}
 		if err == nil {
-			text += ", open until " + a.moment(asked.ExpiresAt)
-			if shown, err := store.OutByID(ctx, a.Store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
+			text += ", open until " + df.room.moment(asked.ExpiresAt)
+			if shown, err := store.OutByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
 				text += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
 			}
 		}
@@ -287,12 +325,12 @@ func (a *Admin) drafts(ctx context.Context, r request, _ string) (answer, error)
 const maxDrafts = 20
 
 // delivery shows or sets how what I say in a chat goes out.
-func (a *Admin) delivery(ctx context.Context, _ request, args string) (answer, error) {
+func (df *Drafts) delivery(ctx context.Context, _ request, args string) (answer, error) {
 	how, name := splitDelivery(args)
 	if name == "" {
-		return a.listed(ctx, "", pickChat{Then: "delivery", Delivery: how})
+		return df.chats.listed(ctx, "", pickChat{Then: "delivery", Delivery: how})
 	}
-	return a.withChat(ctx, name, pickChat{Then: "delivery", Delivery: how})
+	return df.chats.withChat(ctx, name, pickChat{Then: "delivery", Delivery: how})
 }
 
 // splitDelivery finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
@@ -311,14 +349,14 @@ func splitDelivery(args string) (policy.Delivery, string) {
 	return "", strings.Join(fields, " ")
 }
 
-func (a *Admin) setDelivery(chat store.Chat, how policy.Delivery) answer {
+func (df *Drafts) setDelivery(chat store.Chat, how policy.Delivery) answer {
 	name := "**" + esc(label(chat)) + "**"
 	now := map[policy.Delivery]string{
 		policy.DeliveryAuto:  "what I say there goes out at once.",
 		policy.DeliveryDraft: "I show you here what I want to say there, and send it once you say yes.",
 	}
 	if how == "" {
-		how = chat.DeliveryIn(a.Rules.Defaults)
+		how = chat.DeliveryIn(df.rules.Defaults)
 		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, how, now[how])}
 	}
 	return answer{text: name + ": " + now[how], do: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}

@@ -9,33 +9,47 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/jobs"
+	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
 
+// Exports sends what is remembered as files.
+type Exports struct {
+	store  *store.Store
+	room   *room
+	chats  *chatPicker
+	memory *memory.Memory
+	rules  Rules
+}
+
+// commands are those about exports.
+func (ex *Exports) commands() []command {
+	return []command{{
+		name: "export", args: "[chat or all]", group: groupMemory, run: ex.ask,
+		onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
+			return exporting(p.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
+		},
+		chatHint: func(pickChat) string { return " to get its files" },
+		summary:  "what I remember, as files",
+		help: "A zip with a folder for each chat: `memory.md` (the notes), `log/2026-11-20.md` (what was said, a day each, `memory.log_retention_days` back) and `profile.json`. " +
+			"`/export` gives your own, `/export Ana` a chat's, `/export all` everything. `multis export` on the command line does the same.",
+	}}
+}
+
 // maxExport is the largest file that is sent into the room; homeservers take 50 MB unless they are told otherwise.
 const maxExport = 45 << 20
 
-// exportCommand gives what is remembered as files.
-func (a *Admin) exportCommand() command {
-	return command{
-		name: "export", args: "[chat or all]", group: groupMemory, run: a.export,
-		summary: "what I remember, as files",
-		help: "A zip with a folder for each chat: `memory.md` (the notes), `log/2026-11-20.md` (what was said, a day each, `memory.log_retention_days` back) and `profile.json`. " +
-			"`/export` gives your own, `/export Ana` a chat's, `/export all` everything. `multis export` on the command line does the same.",
-	}
-}
-
-// export asks for the files of a chat, of all, or of the room itself.
-func (a *Admin) export(ctx context.Context, r request, args string) (answer, error) {
+// ask asks for the files of a chat, of all, or of the room itself.
+func (ex *Exports) ask(ctx context.Context, r request, args string) (answer, error) {
 	switch {
 	case args == "":
 		return exporting(r.message.ID, r.room.ID, "your own notes and questions"), nil
 	case strings.EqualFold(args, "all"):
 		return exporting(r.message.ID, 0, "all chats"), nil
 	default:
-		return a.withChat(ctx, args, pickChat{Then: "export", Asked: r.message.ID})
+		return ex.chats.withChat(ctx, args, pickChat{Then: "export", Asked: r.message.ID})
 	}
 }
 
@@ -48,26 +62,26 @@ func exporting(message, chat int64, what string) answer {
 
 // Export puts the files of a chat, or of all, together and sends them into the room where they were asked for. last says that no
 // other attempt follows.
-func (a *Admin) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
-	err := a.putTogether(ctx, args)
+func (ex *Exports) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
+	err := ex.build(ctx, args)
 	if err == nil || errors.Is(err, store.ErrNotFound) || !last {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
 	ref := fmt.Sprintf("#%d", args.Message)
 	zerolog.Ctx(ctx).Err(err).Str("ref", ref).Msg("An export failed")
-	return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
+	return ex.send(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
-func (a *Admin) putTogether(ctx context.Context, args jobs.ExportArgs) error {
+func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
 	ids := []int64{args.Chat}
 	if args.Chat == 0 {
 		var err error
-		if ids, err = store.AllChats(ctx, a.Store.DB()); err != nil {
+		if ids, err = store.AllChats(ctx, ex.store.DB()); err != nil {
 			return err
 		}
 	}
-	known, err := store.ChatsByID(ctx, a.Store.DB(), ids)
+	known, err := store.ChatsByID(ctx, ex.store.DB(), ids)
 	if err != nil {
 		return err
 	}
@@ -78,29 +92,29 @@ func (a *Admin) putTogether(ctx context.Context, args jobs.ExportArgs) error {
 		}
 	}
 	var zip strings.Builder
-	done, err := a.Memory.Export(ctx, &zip, chats)
+	done, err := ex.memory.Export(ctx, &zip, chats)
 	if err != nil {
 		return err
 	}
-	text := "📦 " + count(done.Chats, "chat") + ": " + count(done.Messages, "message") + " of the last " + count(a.Memory.Rules.LogDays, "day") + ", " + count(done.Notes, "note") + "."
+	text := "📦 " + count(done.Chats, "chat") + ": " + count(done.Messages, "message") + " of the last " + count(ex.memory.Rules.LogDays, "day") + ", " + count(done.Notes, "note") + "."
 	if zip.Len() > maxExport {
-		return a.sendExport(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
+		return ex.send(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
-	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: text, File: &outbox.File{Name: "multis-" + a.Now().In(a.Rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
-	return a.sendExport(ctx, args, l)
+	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: text, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	return ex.send(ctx, args, l)
 }
 
-// sendExport sends a letter into the room in which a message asked for it.
-func (a *Admin) sendExport(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
-	m, err := store.MessageByID(ctx, a.Store.DB(), args.Message)
+// send sends a letter into the room in which a message asked for it.
+func (ex *Exports) send(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
+	m, err := store.MessageByID(ctx, ex.store.DB(), args.Message)
 	if err != nil {
 		return err
 	}
-	if l.Chat, err = store.ChatByID(ctx, a.Store.DB(), m.ChatID); err != nil {
+	if l.Chat, err = store.ChatByID(ctx, ex.store.DB(), m.ChatID); err != nil {
 		return err
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		if _, _, err := a.Box.Queue(ctx, tx, l); err != nil {
+	return ex.store.InTx(ctx, func(tx store.Tx) error {
+		if _, _, err := ex.room.box.Queue(ctx, tx, l); err != nil {
 			return err
 		}
 		return jobs.Complete(ctx, tx)

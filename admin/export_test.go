@@ -19,7 +19,7 @@ import (
 // exports carries an export out that the newest message asked for, and returns the names of its files.
 func (r *rig) exports(chat int64) []string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Export(r.ctx, jobs.ExportArgs{Message: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), Chat: chat}, true))
+	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{Message: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), Chat: chat}, true))
 	var data []byte
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
 	r.flush()
@@ -62,10 +62,10 @@ func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
 }
 
 // crashed is an admin room whose process dies right after each export was committed, as far as the job can tell.
-type crashed struct{ *admin.Admin }
+type crashed struct{ *admin.Exports }
 
 func (c crashed) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
-	return errors.Join(c.Admin.Export(ctx, args, last), errors.New("the process was killed"))
+	return errors.Join(c.Exports.Export(ctx, args, last), errors.New("the process was killed"))
 }
 
 func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
 		return err
 	}))
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Export: crashed{r.admin}}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Export: crashed{r.admin.Exports}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

@@ -18,20 +18,32 @@ import (
 	"multis/store"
 )
 
-// forgetCommands are those that give what is remembered, and those that make multis forget.
-func (a *Admin) forgetCommands() []command {
+// Forgetting asks what is to be forgotten, and has it forgotten.
+type Forgetting struct {
+	store  *store.Store
+	memory *memory.Memory
+	room   *room
+	chats  *chatPicker
+	rules  Rules
+}
+
+// commands are those about forgetting.
+func (fg *Forgetting) commands() []command {
 	return []command{
-		a.exportCommand(),
 		{
-			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: a.forget,
-			summary: "take something out of all I keep",
+			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: fg.forget,
+			onChat:   func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) { return fg.askChat(ctx, chat) },
+			chatHint: func(pickChat) string { return " (I ask before anything goes)" },
+			summary:  "take something out of all I keep",
 			help: "`/forget door code` takes the messages with these words, the notes made of them, what I promised to do about them, my own answers and reminders. " +
 				"`/forget 12` takes note 12 of `/memory` and the messages it comes from, a link to a message takes that one; `/forget all Ana` all that was said in a chat, `/forget all` everything but your documents. " +
 				"I ask before, and tell after what went and what I cannot reach.",
 		},
 		{
-			name: "erase", args: "contact", group: groupMemory, run: a.erase,
-			summary: "take a person out of all I keep",
+			name: "erase", args: "contact", group: groupMemory, run: fg.erase,
+			onChat:   func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) { return fg.askErase(ctx, chat) },
+			chatHint: func(pickChat) string { return " (I ask before anything goes)" },
+			summary:  "take a person out of all I keep",
 			help: "All of the contact's chats, and what the contact wrote in groups; the chats are **off** then, so that nothing new is kept. What others wrote about the person stays: `/forget` and the name finds it. " +
 				"I ask before, and tell after what went and what I cannot reach.",
 		},
@@ -39,34 +51,34 @@ func (a *Admin) forgetCommands() []command {
 }
 
 // forget finds what is to be forgotten, and asks.
-func (a *Admin) forget(ctx context.Context, r request, args string) (answer, error) {
+func (fg *Forgetting) forget(ctx context.Context, r request, args string) (answer, error) {
 	first, rest, _ := strings.Cut(args, " ")
 	switch number, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64); {
 	case args == "":
 		return answer{text: "What shall I forget? `/forget door code`, `/forget 12` (a note of `/memory`), a link to a message, `/forget all Ana`, or `/forget all`."}, nil
 	case strings.EqualFold(args, "all"):
-		return a.askForgetAll(ctx)
+		return fg.askAll(ctx)
 	case strings.EqualFold(first, "all"):
-		return a.withChat(ctx, strings.TrimSpace(rest), pickChat{Then: "forget"})
+		return fg.chats.withChat(ctx, strings.TrimSpace(rest), pickChat{Then: "forget"})
 	case err == nil:
-		return a.askForgetNote(ctx, r, number)
+		return fg.askNote(ctx, r, number)
 	case strings.Contains(args, "$"):
-		return a.askForgetMessage(ctx, r, eventOf(args))
+		return fg.askMessage(ctx, r, eventOf(args))
 	default:
-		return a.askForgetTopic(ctx, r, args)
+		return fg.askTopic(ctx, r, args)
 	}
 }
 
 // erase asks whether a person is to be forgotten.
-func (a *Admin) erase(ctx context.Context, _ request, args string) (answer, error) {
+func (fg *Forgetting) erase(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Whom? `/erase Ana` takes all of Ana's chats and what Ana wrote elsewhere. One thing alone: `/forget`."}, nil
 	}
-	return a.withChat(ctx, args, pickChat{Then: "erase"})
+	return fg.chats.withChat(ctx, args, pickChat{Then: "erase"})
 }
 
-func (a *Admin) askForgetTopic(ctx context.Context, r request, topic string) (answer, error) {
-	held, err := a.Memory.About(ctx, topic)
+func (fg *Forgetting) askTopic(ctx context.Context, r request, topic string) (answer, error) {
+	held, err := fg.memory.About(ctx, topic)
 	if err != nil {
 		return answer{}, err
 	}
@@ -89,11 +101,11 @@ func (a *Admin) askForgetTopic(ctx context.Context, r request, topic string) (an
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
-	return a.askForget(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
+	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
 }
 
-func (a *Admin) askForgetNote(ctx context.Context, r request, number int64) (answer, error) {
-	d, err := a.Store.FindNote(ctx, number)
+func (fg *Forgetting) askNote(ctx context.Context, r request, number int64) (answer, error) {
+	d, err := fg.store.FindNote(ctx, number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: fmt.Sprintf("There is no note %d. `/memory` shows yours with their numbers, `/memory Ana` those of a chat. For a topic that is a number: `/forget number %d`.", number, number)}, nil
 	}
@@ -101,27 +113,27 @@ func (a *Admin) askForgetNote(ctx context.Context, r request, number int64) (ans
 		return answer{}, err
 	}
 	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
-	return a.askForget(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
+	return fg.ask(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
 }
 
-func (a *Admin) askForgetMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
-	m, err := store.MessageAnywhere(ctx, a.Store.DB(), event)
+func (fg *Forgetting) askMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
+	m, err := store.MessageAnywhere(ctx, fg.store.DB(), event)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.RedactedAt != nil) {
 		return answer{text: "I hold no message under that link."}, nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return a.askForget(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
+	return fg.ask(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
 }
 
 // shownDoomed is how many of the messages that are to go are shown.
 const shownDoomed = 8
 
-// askForget shows what is to go and asks.
-func (a *Admin) askForget(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
+// ask shows what is to go and asks.
+func (fg *Forgetting) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
 	shown := d.Messages[:min(len(d.Messages), shownDoomed)]
-	said, err := store.MessagesByID(ctx, a.Store.DB(), shown)
+	said, err := store.MessagesByID(ctx, fg.store.DB(), shown)
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,7 +141,7 @@ func (a *Admin) askForget(ctx context.Context, r request, d store.Doomed, title,
 	for _, m := range said {
 		in = append(in, m.ChatID)
 	}
-	chats, err := store.ChatsByID(ctx, a.Store.DB(), in)
+	chats, err := store.ChatsByID(ctx, fg.store.DB(), in)
 	if err != nil {
 		return answer{}, err
 	}
@@ -137,7 +149,7 @@ func (a *Admin) askForget(ctx context.Context, r request, d store.Doomed, title,
 	lines := []string{title + " " + sentence(doomedText(d))}
 	for _, id := range shown {
 		if m, there := said[id]; there && m.Body != "" {
-			lines = append(lines, "- "+esc(memory.SourceOf(chats[m.ChatID], m, a.Rules.Zone, a.Now()))+": "+quote(m.Body, 80))
+			lines = append(lines, "- "+esc(memory.SourceOf(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
 		}
 	}
 	if more := len(d.Messages) - len(shown); more > 0 {
@@ -176,8 +188,8 @@ func isEmpty(d store.Doomed) bool {
 	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) == 0
 }
 
-func (a *Admin) askForgetAll(ctx context.Context) (answer, error) {
-	chats, err := store.AllChats(ctx, a.Store.DB())
+func (fg *Forgetting) askAll(ctx context.Context) (answer, error) {
+	chats, err := store.AllChats(ctx, fg.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -186,19 +198,19 @@ func (a *Admin) askForgetAll(ctx context.Context) (answer, error) {
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
-// askForgetChat asks whether all that was said in a chat is to be forgotten.
-func (a *Admin) askForgetChat(_ context.Context, chat store.Chat) (answer, error) {
+// askChat asks whether all that was said in a chat is to be forgotten.
+func (fg *Forgetting) askChat(_ context.Context, chat store.Chat) (answer, error) {
 	q := letGo{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
-	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(a.Rules.Defaults)) +
+	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askErase asks whether a person is to be forgotten, who may have several chats.
-func (a *Admin) askErase(ctx context.Context, chat store.Chat) (answer, error) {
+func (fg *Forgetting) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
 		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typed(chat)) + " forgets what was said there."}, nil
 	}
-	chats, err := store.ChatsOfPerson(ctx, a.Store.DB(), chat.ID)
+	chats, err := store.ChatsOfPerson(ctx, fg.store.DB(), chat.ID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -206,7 +218,7 @@ func (a *Admin) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	for _, c := range chats {
 		d.Chats = append(d.Chats, c.ID)
 	}
-	if d.Messages, err = store.SaidElsewhere(ctx, a.Store.DB(), d.Chats); err != nil {
+	if d.Messages, err = store.SaidElsewhere(ctx, fg.store.DB(), d.Chats); err != nil {
 		return answer{}, err
 	}
 	text := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + list(names) + " goes"
@@ -237,7 +249,7 @@ func (q letGo) command() string {
 
 func (letGo) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q letGo) answer(_ context.Context, a *Admin, r request, c choice) (answer, bool, error) {
+func (q letGo) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "Kept."}, true, nil
@@ -276,11 +288,11 @@ func forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
 }
 
 // Forgets carries a forgetting out, a step a transaction, and tells what it did in the last one.
-func (a *Admin) Forgets(ctx context.Context, forgetting int64) error {
+func (fg *Forgetting) Forgets(ctx context.Context, forgetting int64) error {
 	for {
 		over := false
-		err := a.Store.InTx(ctx, func(tx store.Tx) error {
-			f, ended, err := a.Memory.ForgetStep(ctx, tx, forgetting)
+		err := fg.store.InTx(ctx, func(tx store.Tx) error {
+			f, ended, err := fg.memory.ForgetStep(ctx, tx, forgetting)
 			if err != nil {
 				return err
 			}
@@ -295,7 +307,7 @@ func (a *Admin) Forgets(ctx context.Context, forgetting int64) error {
 			if err != nil {
 				return err
 			}
-			_, err = a.say(ctx, tx, room, outbox.Answer, forgottenText(f), nil)
+			_, err = fg.room.say(ctx, tx, room, outbox.Answer, forgottenText(f), nil)
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {

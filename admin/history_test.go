@@ -28,7 +28,7 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	require.Equal(t, ana.ID, args.Chat)
 	require.Equal(t, "2026-05-01", time.Unix(args.Since, 0).In(r.rules.Zone).Format(time.DateOnly))
 
-	require.NoError(t, r.admin.HistoryRead(r.ctx, ana.ID, 1234))
+	require.NoError(t, r.admin.Imports.HistoryRead(r.ctx, ana.ID, 1234))
 	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", said(r.flush()))
 }
 

@@ -10,15 +10,32 @@ import (
 	"multis/store"
 )
 
+// hooks shows which programs are told what happens, and tests them.
+type hooks struct {
+	store *store.Store
+	room  *room
+}
+
+// commands are those about hooks.
+func (hk *hooks) commands() []command {
+	return []command{
+		{
+			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
+			summary: "which programs are told what happens",
+			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. They stand in config.yaml under `hooks:`.",
+		},
+	}
+}
+
 // hookResults is how many results of one hook are shown.
 const hookResults = 10
 
 // noHooks says how one gets a hook.
 const noHooks = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
 
-// hooks lists who is told of what, with the last result of each; or shows or tries one.
-func (a *Admin) hooks(ctx context.Context, _ request, args string) (answer, error) {
-	all, err := store.Hooks(ctx, a.Store.DB())
+// run lists who is told of what, with the last result of each; or shows or tries one.
+func (hk *hooks) run(ctx context.Context, _ request, args string) (answer, error) {
+	all, err := store.Hooks(ctx, hk.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -26,20 +43,20 @@ func (a *Admin) hooks(ctx context.Context, _ request, args string) (answer, erro
 		return answer{text: noHooks}, nil
 	}
 	if name, ok := strings.CutPrefix(args, "test "); ok {
-		return a.testHook(all, strings.TrimSpace(name)), nil
+		return hk.test(all, strings.TrimSpace(name)), nil
 	}
 	if args != "" {
-		return a.showHook(ctx, all, args)
+		return hk.show(ctx, all, args)
 	}
 	lines := []string{"**Hooks**"}
 	for _, h := range all {
 		last := "nothing told yet"
-		told, err := store.Deliveries(ctx, a.Store.DB(), h.Name, 1)
+		told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, 1)
 		if err != nil {
 			return answer{}, err
 		}
 		if len(told) > 0 {
-			last = a.told(told[0])
+			last = hk.deliveryText(told[0])
 		}
 		lines = append(lines, fmt.Sprintf("**%s** → %s — %s · %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")), last))
 	}
@@ -57,31 +74,31 @@ func hookNamed(all []store.Hook, name string) (store.Hook, string) {
 	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(list(names)) + "."
 }
 
-func (a *Admin) showHook(ctx context.Context, all []store.Hook, name string) (answer, error) {
+func (hk *hooks) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
 	h, unknown := hookNamed(all, name)
 	if unknown != "" {
 		return answer{text: unknown}, nil
 	}
-	told, err := store.Deliveries(ctx, a.Store.DB(), h.Name, hookResults)
+	told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, hookResults)
 	if err != nil {
 		return answer{}, err
 	}
 	lines := []string{fmt.Sprintf("**%s** → %s — %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")))}
 	if h.FailingSince != nil {
-		lines = append(lines, "⚠️ It has not worked since "+a.moment(*h.FailingSince)+".")
+		lines = append(lines, "⚠️ It has not worked since "+hk.room.moment(*h.FailingSince)+".")
 	}
 	if len(told) == 0 {
 		lines = append(lines, "Nothing told yet.")
 	}
 	for _, d := range told {
-		lines = append(lines, a.told(d))
+		lines = append(lines, hk.deliveryText(d))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// told says how one delivery went.
-func (a *Admin) told(d store.Delivery) string {
-	text := a.moment(d.At) + " " + esc(string(d.Event))
+// deliveryText says how one delivery went.
+func (hk *hooks) deliveryText(d store.Delivery) string {
+	text := hk.room.moment(d.At) + " " + esc(string(d.Event))
 	switch {
 	case d.State == store.DeliveryDelivered:
 		return fmt.Sprintf("%s: ✅ %d", text, d.Status)
@@ -103,7 +120,7 @@ func tries(n int) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-func (a *Admin) testHook(all []store.Hook, name string) answer {
+func (hk *hooks) test(all []store.Hook, name string) answer {
 	h, unknown := hookNamed(all, name)
 	if unknown != "" {
 		return answer{text: unknown}

@@ -155,7 +155,7 @@ type pickRole struct {
 	Name    string
 }
 
-func (pickRole) kind() string    { return "role" }
+func (pickRole) kind() string    { return kindDocument }
 func (pickRole) command() string { return "index" }
 
 func (pickRole) takes(word string) bool {
@@ -163,7 +163,7 @@ func (pickRole) takes(word string) bool {
 	return isRole || word == "skip" || word == wordNo
 }
 
-func (p pickRole) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
+func (p pickRole) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	role, isRole := parseRole(c.word)
 	switch {
 	case isRole:

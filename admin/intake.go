@@ -9,6 +9,12 @@ import (
 	"multis/store"
 )
 
+// stalls tells when nothing comes from the homeserver, by push or by sync.
+type stalls struct {
+	store *store.Store
+	room  *room
+}
+
 // stallTexts are what is said about doors through which nothing comes, with %s for since when.
 var stallTexts = map[store.Setting]string{
 	store.SettingPushStalled: "⚠️ **What the homeserver sends me does not get through** since %s, although it answers. Messages come in by the sync, some seconds later. " +
@@ -17,11 +23,11 @@ var stallTexts = map[store.Setting]string{
 		"nothing is lost. The log says why.",
 }
 
-// stallStatus names the doors through which nothing comes.
-func (a *Admin) stallStatus(ctx context.Context, _ request) (string, error) {
+// lines names the doors through which nothing comes.
+func (sl *stalls) lines(ctx context.Context, _ request) (string, error) {
 	text := ""
 	for _, door := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
-		said, err := a.stallText(ctx, door)
+		said, err := sl.text(ctx, door)
 		if err != nil {
 			return "", err
 		}
@@ -33,26 +39,26 @@ func (a *Admin) stallStatus(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-// stallText says since when nothing comes through a door; empty while it moves.
-func (a *Admin) stallText(ctx context.Context, door store.Setting) (string, error) {
+// text says since when nothing comes through a door; empty while it moves.
+func (sl *stalls) text(ctx context.Context, door store.Setting) (string, error) {
 	var stall store.Stall
-	stalled, err := store.GetSetting(ctx, a.Store.DB(), door, &stall)
+	stalled, err := store.GetSetting(ctx, sl.store.DB(), door, &stall)
 	if err != nil || !stalled {
 		return "", err
 	}
-	return fmt.Sprintf(stallTexts[door], a.moment(stall.Since)), nil
+	return fmt.Sprintf(stallTexts[door], sl.room.moment(stall.Since)), nil
 }
 
-// tellStall tells that nothing comes through a door, unless that is over, or that something does again.
-func (a *Admin) tellStall(ctx context.Context, topic jobs.Topic) error {
+// notify tells that nothing comes through a door, unless that is over, or that something does again.
+func (sl *stalls) notify(ctx context.Context, topic jobs.Topic) error {
 	kind := outbox.Ring
 	var text string
 	var err error
 	switch topic {
 	case jobs.TopicPushStalled:
-		text, err = a.stallText(ctx, store.SettingPushStalled)
+		text, err = sl.text(ctx, store.SettingPushStalled)
 	case jobs.TopicSyncStalled:
-		text, err = a.stallText(ctx, store.SettingSyncStalled)
+		text, err = sl.text(ctx, store.SettingSyncStalled)
 	case jobs.TopicPushMoves:
 		text, kind = "✅ What the homeserver sends me gets through again.", outbox.Quiet
 	default:
@@ -61,5 +67,5 @@ func (a *Admin) tellStall(ctx context.Context, topic jobs.Topic) error {
 	if err != nil || text == "" {
 		return err
 	}
-	return a.tellSentence(ctx, kind, text)
+	return sl.room.tellSentence(ctx, kind, text)
 }

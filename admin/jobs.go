@@ -15,6 +15,40 @@ import (
 	"multis/store"
 )
 
+// scheduleCommands are those about schedules.
+func (a *Admin) scheduleCommands() []command {
+	return []command{
+		{
+			name: "remind", args: "when what", group: groupTime, run: a.remind, operators: true,
+			summary: "say something at a time",
+			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
+				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
+				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
+				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
+		},
+		{
+			name: "cron", args: "rhythm what", group: groupTime, run: a.cron, operators: true,
+			summary: "the same again and again",
+			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
+				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
+		},
+		{
+			name: "jobs", args: "[number] [change]", group: groupTime, run: a.jobs, operators: true,
+			summary: "what is to come",
+			help:    "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
+		},
+		{
+			name: "cancel", args: "number", group: groupTime, run: a.cancel, operators: true,
+			summary: "end a job",
+		},
+		{
+			name: "snooze", args: "[number] [when]", group: groupTime, run: a.snooze, operators: true,
+			summary: "put a reminder off",
+			help:    "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
+		},
+	}
+}
+
 // maxJobs is how many jobs are listed at most.
 const maxJobs = 200
 
@@ -142,7 +176,7 @@ func (a *Admin) jobLine(ctx context.Context, s store.Schedule) (string, error) {
 		text += " · to " + esc(label(chat))
 	}
 	if s.FailingSince != nil {
-		text += " · ⚠️ failing since " + a.moment(*s.FailingSince)
+		text += " · ⚠️ failing since " + a.room.moment(*s.FailingSince)
 	}
 	return text, nil
 }
@@ -159,7 +193,7 @@ func (a *Admin) state(s store.Schedule) string {
 	case s.NextAt == nil:
 		return text + "over"
 	default:
-		return text + "**" + a.clock(*s.NextAt) + "**"
+		return text + "**" + a.room.clock(*s.NextAt) + "**"
 	}
 }
 
@@ -180,7 +214,7 @@ func (a *Admin) showJob(ctx context.Context, s store.Schedule) (answer, error) {
 	if s.CreatedBy != "" {
 		by = "Set by " + esc(s.CreatedBy.String())
 	}
-	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, a.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
+	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, a.room.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
 	runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1)
 	if err != nil {
 		return answer{}, err
@@ -221,7 +255,7 @@ func (a *Admin) jobHistory(ctx context.Context, s store.Schedule) (answer, error
 
 // runLine shows a run in a line.
 func (a *Admin) runLine(run store.Run) string {
-	text := a.clock(run.DueAt) + ": " + string(run.State)
+	text := a.room.clock(run.DueAt) + ": " + string(run.State)
 	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
 		text += ", " + schedule.Short(late) + " late"
 	}
@@ -259,7 +293,7 @@ func (a *Admin) editJob(r request, s store.Schedule, verb, rest string) (answer,
 
 // retime reads another time for a job, in the form that it has or in the other.
 func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
-	at, what, onceErr := schedule.When(text, a.written(r), schedule.English())
+	at, what, onceErr := schedule.When(text, a.room.written(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
@@ -329,7 +363,7 @@ func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
 		}
 		next, _ := plan.Skip(*s.NextAt, r.now)
 		if next.IsZero() {
-			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", a.clock(*s.NextAt), s.ID, s.ID)}, nil
+			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", a.room.clock(*s.NextAt), s.ID, s.ID)}, nil
 		}
 		changed.NextAt = &next
 	}

@@ -40,18 +40,18 @@ func elsewhere(name string) string {
 	}
 }
 
-// meant answers plain text that is a command without its sign, or a reminder that no model would understand. An empty answer: it is
+// plainCommand answers plain text that is a command without its sign, or a reminder that no model would understand. An empty answer: it is
 // a question.
-func (a *Admin) meant(r request, text string) answer {
+func (h *help) plainCommand(r request, text string) answer {
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
 	if len(words) == 0 || strings.Contains(text, "?") {
 		return answer{}
 	}
-	if words[0] == "remind" && len(words) > 1 && !a.Asker.Thinks(r.room, text) {
-		return a.meantReminder(r, strings.TrimSpace(text[len("remind"):]))
+	if words[0] == "remind" && len(words) > 1 && !h.asker.Thinks(r.room, text) {
+		return h.reminderHint(r, strings.TrimSpace(text[len("remind"):]))
 	}
 	name := words[0]
-	cmd, known := a.lookup(name)
+	cmd, known := h.table.lookup(name)
 	if !known && elsewhere(name) == "" || !isCommandLike(words) {
 		return answer{}
 	}
@@ -80,29 +80,29 @@ func isCommandLike(words []string) bool {
 		(words[0] == "mode" && policy.Mode(words[1]).Valid())
 }
 
-// meantReminder offers the command for "remind me in 2 hours to call Ana".
-func (a *Admin) meantReminder(r request, text string) answer {
-	at, what, err := schedule.When(text, a.written(r), schedule.English())
+// reminderHint offers the command for "remind me in 2 hours to call Ana".
+func (h *help) reminderHint(r request, text string) answer {
+	at, what, err := schedule.When(text, h.room.written(r), schedule.English())
 	if err != nil || what == "" {
 		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
 	}
-	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), a.clock(at))}
+	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.clock(at))}
 }
 
 // calledAgent finds who is called at the beginning of a text.
 var calledAgent = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
-// meantAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
-func (a *Admin) meantAgent(text string) answer {
+// unknownAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
+func (ag *agents) unknownAgent(text string) answer {
 	m := calledAgent.FindStringSubmatch(text)
-	if m == nil || slices.ContainsFunc(a.Rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
+	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
 		return answer{}
 	}
-	if len(a.Rules.Agents) == 0 {
+	if len(ag.rules.Agents) == 0 {
 		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Agents stand in config.yaml under `agents:`."}
 	}
-	names := make([]string, len(a.Rules.Agents))
-	for i, g := range a.Rules.Agents {
+	names := make([]string, len(ag.rules.Agents))
+	for i, g := range ag.rules.Agents {
 		names[i] = code("@" + g.ID)
 	}
 	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + list(names) + ". `/agents` says what each is for."}
@@ -122,12 +122,12 @@ func isUnreadable(ending string) bool {
 }
 
 // unknown suggests the nearest command, when one is near, or what there is in its place.
-func (a *Admin) unknown(r request, name string) string {
+func (h *help) unknown(r request, name string) string {
 	if there := elsewhere(name); there != "" && r.byOwner() {
 		return "There is no `/" + name + "`. " + there
 	}
 	var names []string
-	for _, c := range a.commands {
+	for _, c := range h.table.commands {
 		if c.allows(r) {
 			names = append(names, c.name)
 		}

@@ -11,18 +11,28 @@ import (
 	"multis/store"
 )
 
-// mergeCommands are those about people who have several chats.
-func (a *Admin) mergeCommands() []command {
+// merges has several chats of one person share their memory.
+type merges struct {
+	store *store.Store
+	chats *chatPicker
+}
+
+// commands are those about people who have several chats.
+func (ms *merges) commands() []command {
 	return []command{
 		{
-			name: "merge", args: "chat with chat", group: groupMemory, run: a.merge,
+			name: "merge", args: "chat with chat", group: groupMemory, run: ms.merge,
 			summary: "two chats of one person share their memory",
 			help: "`/merge Ana WhatsApp with Ana Signal`: what is noted and was said in one is then known in the other, when I answer there and when you ask. `/merge Ana` is enough when two chats are called so. " +
 				"Nothing is moved: `/unmerge Ana Signal` makes it as it was. Modes stay apart.",
 		},
 		{
-			name: "unmerge", args: "chat", group: groupMemory, run: a.unmerge,
-			summary: "a chat remembers for itself again",
+			name: "unmerge", args: "chat", group: groupMemory, run: ms.unmerge,
+			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+				return ms.unmergeChat(ctx, chat)
+			},
+			chatHint: func(pickChat) string { return " to have it remember for itself" },
+			summary:  "a chat remembers for itself again",
 		},
 	}
 }
@@ -33,11 +43,11 @@ var between = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
 const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
 
 // merge asks whether two chats are with one person.
-func (a *Admin) merge(ctx context.Context, _ request, args string) (answer, error) {
+func (ms *merges) merge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
 	}
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	chats, err := store.ListChats(ctx, ms.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
@@ -59,11 +69,11 @@ func (a *Admin) merge(ctx context.Context, _ request, args string) (answer, erro
 			of = append(of, found[0])
 		}
 	}
-	return a.askMerge(ctx, of)
+	return ms.askMerge(ctx, of)
 }
 
-func (a *Admin) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
-	merged, err := store.LinkedChats(ctx, a.Store.DB(), of[0].ID)
+func (ms *merges) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
+	merged, err := store.LinkedChats(ctx, ms.store.DB(), of[0].ID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,7 +112,7 @@ func (samePerson) command() string { return "merge" }
 
 func (samePerson) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q samePerson) answer(_ context.Context, _ *Admin, r request, c choice) (answer, bool, error) {
+func (q samePerson) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "They stay apart."}, true, nil
@@ -117,15 +127,15 @@ func (q samePerson) answer(_ context.Context, _ *Admin, r request, c choice) (an
 }
 
 // unmerge takes a chat out of those of one person.
-func (a *Admin) unmerge(ctx context.Context, _ request, args string) (answer, error) {
+func (ms *merges) unmerge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which chat remembers for itself again? `/unmerge Ana Signal`"}, nil
 	}
-	return a.withChat(ctx, args, pickChat{Then: "unmerge"})
+	return ms.chats.withChat(ctx, args, pickChat{Then: "unmerge"})
 }
 
-func (a *Admin) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
-	others, err := mergedWith(ctx, a.Store.DB(), chat)
+func (ms *merges) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
+	others, err := mergedWith(ctx, ms.store.DB(), chat)
 	if err != nil {
 		return answer{}, err
 	}

@@ -10,20 +10,48 @@ import (
 	"multis/store"
 )
 
-// mode shows or sets what is done in a chat.
-func (a *Admin) mode(ctx context.Context, _ request, args string) (answer, error) {
+// modes lists the chats and sets their modes.
+type modes struct {
+	store  *store.Store
+	room   *room
+	chats  *chatPicker
+	states *chatStates
+	rules  Rules
+}
+
+// commands are those about chats and their modes.
+func (md *modes) commands() []command {
+	return []command{
+		{
+			name: "chats", args: "[name]", group: groupChats, run: md.list, operators: true,
+			summary: "find chats",
+		},
+		{
+			name: "mode", args: "[mode] [name]", group: groupChats, run: md.run,
+			onChat:   md.picked,
+			chatHint: md.hint,
+			summary:  "what I do in a chat",
+			help: "**business**: I answer from the public documents. **personal**: I answer when somebody calls me by my name. " +
+				"**silent**: I remember and never write. **off**: nothing is stored, nothing is sent. " +
+				"`/mode` lists the chats, `/mode business Ana` sets one, `/mode Ana` asks.",
+		},
+	}
+}
+
+// run shows or sets what is done in a chat.
+func (md *modes) run(ctx context.Context, _ request, args string) (answer, error) {
 	mode, name := splitMode(args)
 	switch {
 	case mode == "" && name == "":
-		return a.listed(ctx, "", pickChat{Then: "mode"})
+		return md.chats.listed(ctx, "", pickChat{Then: "mode"})
 	case name == "":
-		ans, err := a.listed(ctx, "", pickChat{Then: "mode", Mode: mode})
+		ans, err := md.chats.listed(ctx, "", pickChat{Then: "mode", Mode: mode})
 		if ans.asks != nil {
 			ans.text = "**Which chat becomes " + string(mode) + "?**\n" + ans.text
 		}
 		return ans, err
 	default:
-		return a.withChat(ctx, name, pickChat{Then: "mode", Mode: mode})
+		return md.chats.withChat(ctx, name, pickChat{Then: "mode", Mode: mode})
 	}
 }
 
@@ -66,6 +94,8 @@ func meantMode(chats []store.Chat, args string) string {
 
 // pickMode asks what to do in a chat.
 type pickMode struct {
+	modes *modes
+
 	Chat  int64
 	Shown policy.Mode // what the chat was in when it was asked
 }
@@ -75,7 +105,7 @@ func (pickMode) command() string { return "mode" }
 
 func (pickMode) takes(word string) bool { return policy.Mode(word).Valid() }
 
-func (p pickMode) answer(ctx context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
+func (p pickMode) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
 	mode := policy.Mode(c.word)
 	if c.word == "" {
 		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
@@ -84,51 +114,51 @@ func (p pickMode) answer(ctx context.Context, a *Admin, _ request, c choice) (an
 		}
 		mode = modes[c.number-1]
 	}
-	chat, err := store.ChatByID(ctx, a.Store.DB(), p.Chat)
+	chat, err := store.ChatByID(ctx, p.modes.store.DB(), p.Chat)
 	if err != nil {
 		return answer{}, false, err
 	}
-	if chat.ModeIn(a.Rules.Defaults) != p.Shown {
-		ans, err := a.askMode(ctx, chat, modeChanged)
+	if chat.ModeIn(p.modes.rules.Defaults) != p.Shown {
+		ans, err := p.modes.ask(ctx, chat, modeChanged)
 		return ans, true, err
 	}
-	ans, err := a.setMode(ctx, chat, mode)
+	ans, err := p.modes.set(ctx, chat, mode)
 	return ans, true, err
 }
 
 // modeChanged goes before a question that is asked again, because the answer was to something that holds no longer.
 const modeChanged = "**Its mode was changed meanwhile**, so I ask again. "
 
-// askMode shows a chat and asks for its mode.
-func (a *Admin) askMode(ctx context.Context, chat store.Chat, first string) (answer, error) {
-	view, err := a.view(ctx)
+// ask shows a chat and asks for its mode.
+func (md *modes) ask(ctx context.Context, chat store.Chat, first string) (answer, error) {
+	view, err := md.states.overview(ctx)
 	if err != nil {
 		return answer{}, err
 	}
 	origin := "the default"
 	if chat.ModeSetAt != nil {
-		origin = "set by you, " + a.moment(*chat.ModeSetAt)
+		origin = "set by you, " + md.room.moment(*chat.ModeSetAt)
 	}
 	return answer{
 		text: first + fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
 			"3 silent: I remember, I never write\n4 off: nothing is stored, nothing is sent\nReply with a number.",
-			a.chatLine(chat, view), origin, esc(view.name)),
-		asks: pickMode{Chat: chat.ID, Shown: chat.ModeIn(a.Rules.Defaults)},
+			md.states.line(chat, view), origin, esc(view.name)),
+		asks: pickMode{modes: md, Chat: chat.ID, Shown: chat.ModeIn(md.rules.Defaults)},
 	}, nil
 }
 
-// setMode sets a chat's mode and says what will happen from now on.
-func (a *Admin) setMode(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
+// set sets a chat's mode and says what will happen from now on.
+func (md *modes) set(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
 	if chat.Mode != nil && *chat.Mode == mode {
-		text, err := a.whatFollows(ctx, chat, mode, "is "+string(mode)+" already")
+		text, err := md.whatFollows(ctx, chat, mode, "is "+string(mode)+" already")
 		return answer{text: text}, err
 	}
-	text, err := a.whatFollows(ctx, chat, mode, "is now "+string(mode))
+	text, err := md.whatFollows(ctx, chat, mode, "is now "+string(mode))
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
 }
 
 // whatFollows tells the owner what a mode means in this chat.
-func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
+func (md *modes) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
 	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
 	switch mode {
 	case policy.ModeOff:
@@ -140,26 +170,26 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 	if block := unsendable(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil
 	}
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+	name, err := store.AssistantName(ctx, md.store.DB(), md.rules.Name)
 	if err != nil {
 		return "", err
 	}
-	public, _, err := countDocuments(ctx, a.Store.DB(), policy.OwnerScope())
+	public, _, err := countDocuments(ctx, md.store.DB(), policy.OwnerScope())
 	if err != nil {
 		return "", err
 	}
-	text := head + a.promise(chat, mode, name, public)
-	pausedAll, err := a.pausedAll(ctx)
+	text := head + md.whenAnswered(chat, mode, name, public)
+	pausedAll, err := md.states.pausedAll(ctx)
 	switch {
 	case err != nil:
 		return "", err
 	case pausedAll:
 		text += "\nEverything is paused now: I begin after `/resume`."
-	case a.paused(chat):
+	case md.states.paused(chat):
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+typed(chat)) + "."
 	default:
 		first := "Rather see each answer first? " + code("/delivery draft "+typed(chat)) + "."
-		if chat.Mode = &mode; chat.DeliveryIn(a.Rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
+		if chat.Mode = &mode; chat.DeliveryIn(md.rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
 			first = "I show you each answer first."
 		}
 		text += "\n" + first + " Stop everything at once: `/pause all`."
@@ -167,8 +197,8 @@ func (a *Admin) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mo
 	return text, nil
 }
 
-// promise says when, from what and as whom the assistant will answer.
-func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public int) string {
+// whenAnswered says when, from what and as whom the assistant will answer.
+func (md *modes) whenAnswered(chat store.Chat, mode policy.Mode, name string, public int) string {
 	var when string
 	switch {
 	case chat.Kind == policy.KindGroup, mode == policy.ModePersonal:
@@ -177,31 +207,43 @@ func (a *Admin) promise(chat store.Chat, mode policy.Mode, name string, public i
 		when = "I answer what is asked there"
 	}
 	as := "as you"
-	if a.Rules.Disclose(chat.Protocol) {
+	if md.rules.Disclose(chat.Protocol) {
 		as += ", marked " + esc("["+name+"]")
 	}
 	text := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
-	if mode == policy.ModeBusiness && a.Rules.OwnerPause > 0 {
-		text += " I stop for " + schedule.Short(a.Rules.OwnerPause) + " when you write there."
+	if mode == policy.ModeBusiness && md.rules.OwnerPause > 0 {
+		text += " I stop for " + schedule.Short(md.rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		text += "\nThere is no public document yet, so I hand every question to you. " + a.Rules.giveOne() + ": `/help index`."
+		text += "\nThere is no public document yet, so I hand every question to you. " + md.rules.giveOne() + ": `/help index`."
 	}
 	return text
 }
 
-// unsendable says why nothing can be sent to a chat; empty when it can.
-func unsendable(chat store.Chat) string {
-	switch {
-	case chat.ClosedWhy != "":
-		return esc(chat.ClosedWhy) + "."
-	case chat.RoomID == nil:
-		return "it has no room at the moment."
-	case chat.Unconfirmed:
-		return "you have not said whether " + esc(chat.BridgeBot.String()) + " is a bridge of yours: `/bridges`."
-	case chat.Encrypted != policy.EncryptionNo && chat.Encrypted != policy.EncryptionYes:
-		return "I do not know whether its room is encrypted, so I send nothing in plain text."
-	default:
-		return ""
+// list finds chats by a part of their name.
+func (md *modes) list(ctx context.Context, r request, args string) (answer, error) {
+	then := "mode"
+	if !r.byOwner() {
+		then = "why"
 	}
+	return md.chats.listed(ctx, args, pickChat{Then: then})
+}
+
+// picked sets the mode that was asked for in the chat that was picked, or asks for one.
+func (md *modes) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
+	switch {
+	case p.Mode == "":
+		return md.ask(ctx, chat, "")
+	case p.stale:
+		return md.ask(ctx, chat, modeChanged)
+	default:
+		return md.set(ctx, chat, p.Mode)
+	}
+}
+
+func (md *modes) hint(p pickChat) string {
+	if p.Mode == "" {
+		return ", or `/mode business` and a name"
+	}
+	return " to make it **" + string(p.Mode) + "**"
 }

@@ -11,17 +11,17 @@ import (
 	"multis/store"
 )
 
-// tellNewBridge asks the owner once whether a bot that claims rooms is a bridge of theirs.
-func (a *Admin) tellNewBridge(ctx context.Context, bot int64) error {
-	b, err := store.BridgeBotByID(ctx, a.Store.DB(), bot)
+// notifyNew asks the owner once whether a bot that claims rooms is a bridge of theirs.
+func (br *bridges) notifyNew(ctx context.Context, bot int64) error {
+	b, err := store.BridgeBotByID(ctx, br.store.DB(), bot)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
 	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
 		return err
 	}
-	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := a.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{Bot: b.ID})
+	return br.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := br.room.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{bridges: br, Bot: b.ID})
 		return err
 	})
 }
@@ -34,6 +34,8 @@ func askNewBridge(b store.BridgeBot) string {
 
 // confirmBridge asks whether a bot is a bridge of the owner's.
 type confirmBridge struct {
+	bridges *bridges
+
 	Bot int64
 }
 
@@ -42,8 +44,8 @@ func (confirmBridge) command() string { return "bridges" }
 
 func (confirmBridge) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (p confirmBridge) answer(ctx context.Context, a *Admin, _ request, c choice) (answer, bool, error) {
-	b, err := store.BridgeBotByID(ctx, a.Store.DB(), p.Bot)
+func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
+	b, err := store.BridgeBotByID(ctx, p.bridges.store.DB(), p.Bot)
 	switch {
 	case err != nil:
 		return answer{}, false, err

@@ -16,16 +16,26 @@ import (
 	"multis/store"
 )
 
+// Notices tells the owner what concerns no topic of its own.
+type Notices struct {
+	store   *store.Store
+	room    *room
+	states  *chatStates
+	bridges *bridges
+	stalls  *stalls
+	rules   Rules
+}
+
 // Digest tells what came too late for an answer, once it is quiet.
-func (a *Admin) Digest(ctx context.Context) error {
-	newest, err := store.NewestStale(ctx, a.Store.DB())
+func (nt *Notices) Digest(ctx context.Context) error {
+	newest, err := store.NewestStale(ctx, nt.store.DB())
 	if err != nil || newest == nil {
 		return err
 	}
-	if wait := newest.Add(jobs.DigestDelay).Sub(a.Now()); wait > 0 {
+	if wait := newest.Add(jobs.DigestDelay).Sub(nt.room.now()); wait > 0 {
 		return jobs.Later(wait)
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return nt.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
@@ -34,13 +44,13 @@ func (a *Admin) Digest(ctx context.Context) error {
 		if err != nil || len(stale) == 0 {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, outbox.Quiet, a.digest(stale), nil)
+		_, err = nt.room.say(ctx, tx, room, outbox.Quiet, nt.digestText(stale), nil)
 		return err
 	})
 }
 
-// digest says how much came from whom, and when.
-func (a *Admin) digest(stale []store.StaleChat) string {
+// digestText says how much came from whom, and when.
+func (nt *Notices) digestText(stale []store.StaleChat) string {
 	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
 	for _, s := range stale {
 		messages += s.Messages
@@ -51,8 +61,8 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 			newest = s.Newest
 		}
 	}
-	when := a.moment(oldest)
-	if span := a.moment(newest); span != when {
+	when := nt.room.moment(oldest)
+	if span := nt.room.moment(newest); span != when {
 		when += " to " + span
 	}
 	lines := []string{fmt.Sprintf("**While I was away** (%s): %s in %s came too late for an answer. I stored %s and wrote to nobody.",
@@ -67,16 +77,16 @@ func (a *Admin) digest(stale []store.StaleChat) string {
 }
 
 // Tell tells the owner something that concerns no chat.
-func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
+func (nt *Notices) Tell(ctx context.Context, what jobs.TellArgs) error {
 	switch what.Topic {
 	case jobs.TopicNewBridge:
-		return a.tellNewBridge(ctx, what.About)
+		return nt.bridges.notifyNew(ctx, what.About)
 	case jobs.TopicBridge:
-		return a.tellBridgeChange(ctx, what.About)
+		return nt.bridges.notifyClaim(ctx, what.About)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
-		return a.tellBridgeState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
+		return nt.bridges.notifyState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
 	case jobs.TopicPushStalled, jobs.TopicPushMoves, jobs.TopicSyncStalled, jobs.TopicSyncMoves:
-		return a.tellStall(ctx, what.Topic)
+		return nt.stalls.notify(ctx, what.Topic)
 	default: // a sentence is enough
 	}
 	news := map[jobs.Topic]struct {
@@ -96,51 +106,28 @@ func (a *Admin) Tell(ctx context.Context, what jobs.TellArgs) error {
 	if !known {
 		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
-	return a.tellSentence(ctx, said.kind, said.text)
-}
-
-// tellSentence says something in the admin room, once there is one.
-func (a *Admin) tellSentence(ctx context.Context, kind outbox.NoticeKind, text string) error {
-	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := a.say(ctx, tx, room, kind, text, nil)
-		return err
-	})
-}
-
-// tellOwner has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
-// told again after a crash.
-func (a *Admin) tellOwner(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		room, err := outbox.AdminRoom(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := tell(tx, room); err != nil {
-			return err
-		}
-		return jobs.Complete(ctx, tx)
-	})
+	return nt.room.tellSentence(ctx, said.kind, said.text)
 }
 
 // Undelivered tells that something said in a chat, or in the admin room, did not arrive there.
-func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
-	o, err := store.OutByID(ctx, a.Store.DB(), out)
+func (nt *Notices) Undelivered(ctx context.Context, out uuid.UUID) error {
+	o, err := store.OutByID(ctx, nt.store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
 	if err != nil || o.State != store.OutFailed {
 		return err // it arrived after all
 	}
-	chat, err := store.ChatByID(ctx, a.Store.DB(), o.ChatID)
+	chat, err := store.ChatByID(ctx, nt.store.DB(), o.ChatID)
 	if err != nil {
 		return err
 	}
-	text, err := a.notSent(ctx, chat, o)
+	text, err := nt.bridges.notSent(ctx, chat, o)
 	if err != nil {
 		return err
 	}
 	zerolog.Ctx(ctx).Warn().Str("ref", refOf(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
-	return a.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+	return nt.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		if err := clock.NotDelivered(ctx, tx, o); err != nil {
 			return err
 		}
@@ -148,18 +135,18 @@ func (a *Admin) Undelivered(ctx context.Context, out uuid.UUID) error {
 		if o.Purpose == policy.PurposeNotice {
 			ans.unsent = o.ID
 		}
-		_, err := a.write(ctx, tx, room, ans, o.RestsOn)
+		_, err := nt.room.write(ctx, tx, room, ans, o.RestsOn)
 		return err
 	})
 }
 
 // Welcome says, once ever, that multis is ready. It does nothing before there is an admin room.
-func (a *Admin) Welcome(ctx context.Context) error {
-	text, err := a.welcome(ctx)
+func (nt *Notices) Welcome(ctx context.Context) error {
+	text, err := nt.welcomeText(ctx)
 	if err != nil {
 		return err
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return nt.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.AdminChat(ctx, tx)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -171,13 +158,13 @@ func (a *Admin) Welcome(ctx context.Context) error {
 		if err != nil || !first {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, outbox.Quiet, text, nil)
+		_, err = nt.room.say(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	})
 }
 
-func (a *Admin) welcome(ctx context.Context) (string, error) {
-	networks, modes, locked, err := a.census(ctx)
+func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
+	networks, modes, locked, err := nt.states.census(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -190,9 +177,9 @@ func (a *Admin) welcome(ctx context.Context) (string, error) {
 	default:
 		lines[0] += networks + ": " + modes + "."
 	}
-	if a.Rules.Defaults.Profile == policy.ProfileBusiness {
+	if nt.rules.Defaults.Profile == policy.ProfileBusiness {
 		how := "and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once)"
-		if a.Rules.Defaults.FirstDelivery == policy.DeliveryAuto {
+		if nt.rules.Defaults.FirstDelivery == policy.DeliveryAuto {
 			how = "and it goes out at once"
 		}
 		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+"; the rest is yours. `/pause all` stops everything at once.")

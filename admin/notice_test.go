@@ -17,7 +17,7 @@ import (
 func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	require.Empty(t, r.flush(), "nothing came late")
 	ana, signal, _ := r.town()
 	for i := range 3 {
@@ -25,18 +25,18 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	}
 	r.heardFrom(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
-	err := r.admin.Digest(r.ctx)
+	err := r.admin.Notices.Digest(r.ctx)
 	require.True(t, jobs.IsLater(err), "more may be coming in")
 	require.Empty(t, r.flush())
 
 	r.now = r.now.Add(jobs.DigestDelay)
-	require.NoError(t, r.admin.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	require.Equal(t, text(
 		"**While I was away** (Thu 19 Nov, 16:00 to 15:00): 4 messages in 2 chats came too late for an answer. I stored them and wrote to nobody.",
 		"Ana · WhatsApp — 3",
 		"Ana · Signal — 1",
 	), said(r.flush()))
-	require.NoError(t, r.admin.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	require.Empty(t, r.flush())
 }
 
@@ -46,7 +46,7 @@ func TestDigestOfManyChatsIsShort(t *testing.T) {
 	for range 12 {
 		r.heardFrom(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	}
-	require.NoError(t, r.admin.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	got := said(r.flush())
 	require.Contains(t, got, "**While I was away** (17:00): 12 messages in 12 chats")
 	require.Contains(t, got, "\nand 2 chats more")
@@ -58,7 +58,7 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	ana, _, _ := r.town()
 	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
-	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
 	r.flush()
 	r.hs.heard = nil
 	require.Empty(t, r.flush(), "it did arrive")
@@ -70,12 +70,12 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 		})
 	}
 	fail("WhatsApp says **logged out**.")
-	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
 	ref := out.String()[32:]
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
 		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", said(r.flush()))
 	fail("")
-	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
 	require.Contains(t, said(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
@@ -103,7 +103,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 	require.Equal(t, 2, alarms(), "nobody misses a reaction")
 	for i, gone := range []uuid.UUID{out, edit} {
 		r.hs.refuses = nil
-		require.NoError(t, r.admin.Undelivered(r.ctx, gone))
+		require.NoError(t, r.admin.Notices.Undelivered(r.ctx, gone))
 		got := r.flush()
 		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
 			"I don't try again. (#"+gone.String()[32:]+" in the log)", said(got))
@@ -111,7 +111,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 	}
 
 	r.hs.refuses = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
-	require.NoError(t, r.admin.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
 }
@@ -123,14 +123,14 @@ func TestWelcomeIsSaidOnce(t *testing.T) {
 		r.chat("Ana", "whatsapp")
 	}
 	r.chat("Ben", "signal")
-	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp and 1 on Signal, all **silent**: I remember, I never write.",
 		"Nothing goes to anyone unless you switch a chat to business or personal.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 	), said(r.flush()))
 	r.restart()
-	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Empty(t, r.flush())
 }
 
@@ -141,7 +141,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	r.restart()
 	r.town()
 	r.lock("Dr. Weber")
-	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
 		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
@@ -153,13 +153,13 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicEdit}))
+	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicEdit}))
 	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
-	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicDevice}))
+	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicDevice}))
 	require.Contains(t, said(r.flush()), "**My session was ended**")
-	require.NoError(t, r.admin.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicUnread}))
+	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicUnread}))
 	require.Contains(t, said(r.flush()), "I cannot read what you wrote")
-	require.True(t, jobs.IsFinal(r.admin.Tell(r.ctx, jobs.TellArgs{Topic: "weather"})))
+	require.True(t, jobs.IsFinal(r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: "weather"})))
 }
 
 func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
@@ -167,9 +167,9 @@ func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	r.exec("update chats set closed_why = 'you left the room' where id = $1", r.room.ID)
-	require.NoError(t, r.admin.Welcome(r.ctx))
+	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
 	r.heardFrom(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
-	require.True(t, jobs.IsLater(r.admin.Digest(r.ctx)))
+	require.True(t, jobs.IsLater(r.admin.Notices.Digest(r.ctx)))
 	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
 }

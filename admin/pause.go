@@ -11,13 +11,44 @@ import (
 	"multis/store"
 )
 
+// pauses pauses and resumes everything, or one chat.
+type pauses struct {
+	room   *room
+	chats  *chatPicker
+	states *chatStates
+	rules  Rules
+}
+
+// commands are those about pauses.
+func (ps *pauses) commands() []command {
+	return []command{
+		{
+			name: "pause", args: "[all or name]", group: groupControl, run: ps.pause,
+			onChat:   func(_ context.Context, _ pickChat, chat store.Chat) (answer, error) { return ps.pauseChat(chat), nil },
+			chatHint: func(pickChat) string { return " to pause it" },
+			summary:  "write to nobody, or not in one chat",
+			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",
+		},
+		{
+			name: "resume", args: "[all or name]", group: groupControl, run: ps.resume,
+			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+				return ps.resumeChat(ctx, chat)
+			},
+			chatHint: func(pickChat) string { return " to let me answer there" },
+			summary:  "go on",
+			help: "`/resume` ends `/pause all`; chats that were paused one by one stay paused. " +
+				"`/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
+		},
+	}
+}
+
 // pausedForever is the end of a pause that only /resume ends.
 var pausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // pause stops everything, or the answers in one chat.
-func (a *Admin) pause(ctx context.Context, r request, args string) (answer, error) {
+func (ps *pauses) pause(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
-		return a.withChat(ctx, args, pickChat{Then: "pause"})
+		return ps.chats.withChat(ctx, args, pickChat{Then: "pause"})
 	}
 	return answer{
 		text: "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
@@ -27,7 +58,7 @@ func (a *Admin) pause(ctx context.Context, r request, args string) (answer, erro
 	}, nil
 }
 
-func (a *Admin) pauseChat(chat store.Chat) answer {
+func (ps *pauses) pauseChat(chat store.Chat) answer {
 	return answer{
 		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typed(chat)) + ".",
 		do: func(ctx context.Context, tx store.Tx) error {
@@ -38,15 +69,15 @@ func (a *Admin) pauseChat(chat store.Chat) answer {
 }
 
 // resume ends the pause of everything, or lets the assistant answer in one chat at once.
-func (a *Admin) resume(ctx context.Context, _ request, args string) (answer, error) {
+func (ps *pauses) resume(ctx context.Context, _ request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
-		return a.withChat(ctx, args, pickChat{Then: "resume"})
+		return ps.chats.withChat(ctx, args, pickChat{Then: "resume"})
 	}
-	pausedAll, err := a.pausedAll(ctx)
+	pausedAll, err := ps.states.pausedAll(ctx)
 	if err != nil {
 		return answer{}, err
 	}
-	still, err := a.pausedChats(ctx)
+	still, err := ps.states.pausedNames(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,16 +94,16 @@ func (a *Admin) resume(ctx context.Context, _ request, args string) (answer, err
 }
 
 // resumeChat ends a chat's pause, its hand-over and the quiet after the owner wrote there.
-func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
-	view, err := a.view(ctx)
+func (ps *pauses) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
+	view, err := ps.states.overview(ctx)
 	if err != nil {
 		return answer{}, err
 	}
 	text := "**" + esc(label(chat)) + ": I take over again.**"
-	if !a.paused(chat) && !view.waiting[chat.ID] && !a.quietUntil(chat).After(a.Now()) {
+	if !ps.states.paused(chat) && !view.waiting[chat.ID] && !ps.states.quietUntil(chat).After(ps.room.now()) {
 		text = "**" + esc(label(chat)) + " was not paused.**"
 	}
-	switch mode := chat.ModeIn(a.Rules.Defaults); {
+	switch mode := chat.ModeIn(ps.rules.Defaults); {
 	case mode == policy.ModeSilent, mode == policy.ModeOff:
 		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+typed(chat)) + " changes that."
 	case unsendable(chat) != "":
@@ -93,22 +124,4 @@ func (a *Admin) resumeChat(ctx context.Context, chat store.Chat) (answer, error)
 		}
 		return jobs.Emit(ctx, tx, store.HookHandoff, strconv.FormatInt(chat.ID, 10))
 	}}, nil
-}
-
-// pausedChats names the chats that were paused one by one.
-func (a *Admin) pausedChats(ctx context.Context) ([]string, error) {
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, c := range chats {
-		if a.paused(c) {
-			names = append(names, esc(label(c)))
-		}
-	}
-	if len(names) > pageSize {
-		names = append(names[:pageSize-1], count(len(names)-pageSize+1, "other"))
-	}
-	return names, nil
 }

@@ -10,23 +10,23 @@ import (
 	"multis/store"
 )
 
-// planGoal has a goal planned. What comes of it is shown and asked for by itself.
-func (a *Admin) planGoal(_ context.Context, r request, goal string) (answer, error) {
+// plan has a goal planned. What comes of it is shown and asked for by itself.
+func (ts *Tasks) plan(_ context.Context, r request, goal string) (answer, error) {
 	switch {
 	case goal == "":
 		return answer{text: "What would you like to get done? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
-	case !a.Asker.Thinks(r.room, goal):
+	case !ts.asker.Thinks(r.room, goal):
 		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}
 	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
-		return a.Planner.Plan(ctx, tx, r.room, r.message, goal)
+		return ts.planner.Plan(ctx, tx, r.room, r.message, goal)
 	}}, nil
 }
 
 // showPlan asks whether a plan is to be carried out.
-func (a *Admin) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
+func (ts *Tasks) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := a.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := ts.room.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 
@@ -57,22 +57,22 @@ func (q allowCall) agree(r request, allowed bool) answer {
 	}}
 }
 
-// replanned has a plan made anew that a reply wants otherwise. False: it replies to no plan.
-func (a *Admin) replanned(ctx context.Context, r request, wish string) (answer, bool, error) {
+// revisePlan has a plan made anew that a reply wants otherwise. False: it replies to no plan.
+func (ts *Tasks) revisePlan(ctx context.Context, r request, wish string) (answer, bool, error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.byOwner() {
 		return answer{}, false, nil
 	}
 	if _, isChoice := parseChoice(wish); isChoice {
 		return answer{}, false, nil
 	}
-	dialog, err := store.DialogByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	dialog, err := store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (allowCall{}).kind()) {
 		return answer{}, false, nil
 	}
 	if err != nil {
 		return answer{}, false, err
 	}
-	question, err := readQuestion(dialog)
+	question, err := ts.dialogs.read(dialog)
 	if err != nil {
 		return answer{}, false, err
 	}
@@ -80,7 +80,7 @@ func (a *Admin) replanned(ctx context.Context, r request, wish string) (answer, 
 	if !ok || q.Tool != store.PlanCall {
 		return answer{}, false, nil
 	}
-	approval, err := store.ApprovalByID(ctx, a.Store.DB(), q.Approval)
+	approval, err := store.ApprovalByID(ctx, ts.store.DB(), q.Approval)
 	if dialog.Done || errors.Is(err, store.ErrNotFound) {
 		return answer{text: "That plan is under way, or over. `/cancel-task` stops it, `/plan` makes another one."}, true, nil
 	}

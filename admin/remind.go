@@ -70,7 +70,7 @@ func options(text string) (wish, string) {
 // remind sets what happens once.
 func (a *Admin) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := options(args)
-	at, what, err := schedule.When(args, a.written(r), schedule.English())
+	at, what, err := schedule.When(args, a.room.written(r), schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
@@ -117,15 +117,6 @@ func (a *Admin) cron(ctx context.Context, r request, args string) (answer, error
 	return a.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
 }
 
-// written is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
-func (a *Admin) written(r request) time.Time {
-	at := r.now
-	if r.message.At.Before(at) {
-		at = r.message.At
-	}
-	return at.In(a.Rules.Zone)
-}
-
 // refusedTime turns the refusal of a time into an answer.
 func refusedTime(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
@@ -149,11 +140,11 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 	if w.late != "" {
 		s.CatchUp = w.late
 	}
-	if ans := a.meantAgent(s.Body); w.agent && ans.text != "" {
+	if ans := a.agents.unknownAgent(s.Body); w.agent && ans.text != "" {
 		return ans, nil
 	}
 	if w.agent {
-		if s.Tools, err = a.toolNames(ctx, r.room); err != nil {
+		if s.Tools, err = a.agents.toolNames(ctx, r.room); err != nil {
 			return answer{}, err
 		}
 	}
@@ -193,7 +184,7 @@ func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (
 	case w.agent:
 		return answer{text: "What I work out by myself comes here, for you to read first: leave `--to` out."}, nil
 	}
-	chat, problem, err := a.oneChat(ctx, w.to, `--to "%s"`)
+	chat, problem, err := a.chats.oneChat(ctx, w.to, `--to "%s"`)
 	switch {
 	case err != nil || problem != "":
 		return answer{text: problem}, err
@@ -212,7 +203,7 @@ func (a *Admin) echo(ctx context.Context, s store.Schedule) (string, error) {
 	}
 	what := sentence(esc(clip(s.Body, 300))) + " " + where + "Set."
 	if schedule.Kind(s.Kind) == schedule.At {
-		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", a.clock(*s.NextAt), what, s.ID), nil
+		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", a.room.clock(*s.NextAt), what, s.ID), nil
 	}
 	upcoming, err := a.upcoming(s)
 	text := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
@@ -246,15 +237,12 @@ func (a *Admin) upcoming(s store.Schedule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	times := []string{"**" + a.clock(*s.NextAt) + "**"}
+	times := []string{"**" + a.room.clock(*s.NextAt) + "**"}
 	for _, t := range plan.Upcoming(*s.NextAt, 2) {
-		times = append(times, a.clock(t))
+		times = append(times, a.room.clock(t))
 	}
 	return strings.Join(times, " · "), nil
 }
-
-// clock writes when something happens, always with its day.
-func (a *Admin) clock(t time.Time) string { return schedule.Text(t, a.Now(), a.Rules.Zone) }
 
 // rhythm says how often something comes.
 func rhythm(s store.Schedule) string {

@@ -110,8 +110,10 @@ type asker struct {
 	goals []string
 	// modelless: llm.model is none.
 	modelless bool
-	st        *store.Store
-	box       *outbox.Box
+	// answers says which agent answers in a chat; nil: multis itself does everywhere.
+	answers func(store.Chat) (agent, by string)
+	st      *store.Store
+	box     *outbox.Box
 }
 
 func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
@@ -132,6 +134,15 @@ func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message,
 func (a *asker) Thinks(_ store.Chat, question string) bool {
 	return !a.modelless || strings.HasPrefix(question, "@shop")
 }
+
+func (a *asker) Answers(c store.Chat) (agent, by string) {
+	if a.answers == nil {
+		return "", ""
+	}
+	return a.answers(c)
+}
+
+func (a *asker) Replay(context.Context, store.TaskID) (string, error) { return "it said zanzibar", nil }
 
 func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string) error {
 	if a.waits {
@@ -162,6 +173,19 @@ func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (s
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
 
+// offers is what the configuration offers: tools, their servers and saved tasks.
+type offers struct{ *rig }
+
+func (o offers) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
+
+func (o offers) Sources() []admin.ToolSource { return o.sources }
+
+func (o offers) Saved() []admin.Saved { return o.saved }
+
+func (o offers) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (string, error) {
+	return o.begin[name](ctx, tx, room, message)
+}
+
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
 	t         *testing.T
@@ -185,11 +209,15 @@ type rig struct {
 	tools     []admin.Tool
 	sources   []admin.ToolSource
 	saved     []admin.Saved
+	begin     map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
+	memory    *memory.Memory
+	time      func() time.Time // the clock; returns now unless a test says otherwise
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), hs: &homeserver{files: map[id.ContentURIString][]byte{}}, asker: &asker{}, now: noon}
+	r.time = func() time.Time { return r.now }
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
 	disclose := func(protocol string) bool { return protocol != "signal" }
@@ -213,19 +241,16 @@ func newRig(t *testing.T) *rig {
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
 	r.asker.modelless = r.rules.Model == "none"
-	now := func() time.Time { return r.now }
+	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
 		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.asker,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
 	})
+	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now})
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
-		Clock: r.clock, Tools: func(context.Context, store.Chat) ([]admin.Tool, error) { return r.tools, nil }, MaxTools: 128,
-		Sources: func() []admin.ToolSource { return r.sources },
-		Saved:   func() []admin.Saved { return r.saved },
-		Replay:  func(context.Context, int64) (string, error) { return "it said zanzibar", nil },
-		Memory:  memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now}),
-		Now:     now,
+		Clock: r.clock, Tools: offers{r}, MaxTools: 128, Saved: offers{r}, Replayer: r.asker,
+		Memory: r.memory, Now: now,
 	})
 }
 

@@ -14,15 +14,13 @@ type Saved struct {
 	Prompt  string
 	Agent   string // who does it; empty: whoever answers here
 	Problem string // why it cannot be begun; empty: it can
-	// Begin begins it. What comes of it is said where it was asked for; problem says why it cannot be begun after all.
-	Begin func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) (problem string, err error)
 }
 
 // runSaved begins a saved task, or lists them.
-func (a *Admin) runSaved(_ context.Context, r request, name string) (answer, error) {
+func (ts *Tasks) runSaved(_ context.Context, r request, name string) (answer, error) {
 	var all []Saved
-	if a.Saved != nil {
-		all = a.Saved()
+	if ts.saved != nil {
+		all = ts.saved.Saved()
 	}
 	name = strings.ToLower(name)
 	i := slices.IndexFunc(all, func(s Saved) bool { return strings.ToLower(s.Name) == name })
@@ -43,11 +41,11 @@ func (a *Admin) runSaved(_ context.Context, r request, name string) (answer, err
 		return answer{text: text + " `/run` lists them."}, nil
 	case all[i].Problem != "":
 		return answer{text: cannotBegin(all[i].Name, all[i].Problem)}, nil
-	case !a.Asker.Thinks(r.room, "@"+all[i].Agent):
+	case !ts.asker.Thinks(r.room, "@"+all[i].Agent):
 		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
 	}
 	return answer{react: "👀", tells: func(ctx context.Context, tx store.Tx) (string, error) {
-		problem, err := all[i].Begin(ctx, tx, r.room, r.message)
+		problem, err := ts.saved.Begin(ctx, tx, r.room, r.message, all[i].Name)
 		if problem != "" {
 			problem = cannotBegin(all[i].Name, problem)
 		}

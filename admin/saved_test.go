@@ -25,10 +25,11 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 		return "its target is no chat that I know", nil
 	}
 	r.saved = []admin.Saved{
-		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop", Begin: begin},
-		{Name: "lost", Prompt: "x", Begin: targetless},
+		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop"},
+		{Name: "lost", Prompt: "x"},
 		{Name: "broken", Problem: "line 2: prompts is none of its keys"},
 	}
+	r.begin = map[string]func(context.Context, store.Tx, store.Chat, store.Message) (string, error){"week": begin, "lost": targetless}
 	r.restart()
 	require.Equal(t, text(
 		"**3 saved tasks**",

@@ -158,13 +158,3 @@ func ownName(s store.Schedule) string {
 	}
 	return s.Body
 }
-
-// notice writes a notice to the admin room, or has the job wait until there is one.
-func (a *Admin) notice(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
-	room, err := outbox.AdminRoom(ctx, tx)
-	if err != nil {
-		return err
-	}
-	_, err = a.say(ctx, tx, room, kind, text, nil)
-	return err
-}

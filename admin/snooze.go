@@ -19,7 +19,7 @@ const snoozeable = 24 * time.Hour
 func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := int64(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); jobNumber(first) > 0 && jobNumber(strings.TrimSpace(rest)) == 0 {
-		if _, _, err := schedule.When(when, a.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+		if _, _, err := schedule.When(when, a.room.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
 			number, when = jobNumber(first), strings.TrimSpace(rest)
 		}
 	}
@@ -39,7 +39,7 @@ func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, err
 	if when == "" {
 		when = "10m"
 	}
-	at, rest, err := schedule.When(when, a.written(r), schedule.English())
+	at, rest, err := schedule.When(when, a.room.written(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
@@ -67,7 +67,7 @@ func (a *Admin) snoozed(ctx context.Context, r request, number int64) (store.Sch
 
 // putOff has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
 func (a *Admin) putOff(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
-	text := fmt.Sprintf("⏰ Again **%s** — %s", a.clock(at), sentence(esc(clip(s.Body, 300))))
+	text := fmt.Sprintf("⏰ Again **%s** — %s", a.room.clock(at), sentence(esc(clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
@@ -90,9 +90,9 @@ func (a *Admin) putOff(ctx context.Context, s store.Schedule, at time.Time) (ans
 // tomorrowHour is when a reminder that is put off until tomorrow comes.
 const tomorrowHour = 9
 
-// untilWhen reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
-func (a *Admin) untilWhen(r request) (at time.Time, ok bool) {
-	local := r.now.In(a.Rules.Zone)
+// reactionTime reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
+func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
+	local := r.now.In(rm.rules.Zone)
 	switch strings.ReplaceAll(r.message.Body, variation, "") {
 	case "✅", "✔", "👍", "☑":
 		return time.Time{}, true
@@ -101,7 +101,7 @@ func (a *Admin) untilWhen(r request) (at time.Time, ok bool) {
 	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
 		at = r.now.Add(time.Hour)
 	case "🌅", "🌄", "🌞":
-		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), a.Rules.Zone)
+		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.rules.Zone)
 	default:
 		return time.Time{}, false
 	}
@@ -110,7 +110,7 @@ func (a *Admin) untilWhen(r request) (at time.Time, ok bool) {
 
 // nudged carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
 func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
-	at, ok := a.untilWhen(r)
+	at, ok := a.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil
 	}

@@ -3,26 +3,48 @@ package admin
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"multis/bridgebridge"
-	"multis/policy"
 	"multis/store"
 )
 
-// status says in a few lines how things are.
-func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error) {
-	name, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+// status shows how multis is.
+type status struct {
+	store   *store.Store
+	room    *room
+	states  *chatStates
+	bridges *bridges
+	stalls  *stalls
+	rules   Rules
+}
+
+// commands are those about multis itself.
+func (st *status) commands() []command {
+	return []command{
+		{
+			name: "name", args: "[new]", group: groupControl, run: st.name,
+			summary: "what I am called",
+			help:    "In personal chats and groups I answer when called by it, and my answers are marked with it.",
+		},
+		{
+			name: "status", group: groupControl, run: st.show, operators: true,
+			summary: "how things are",
+		},
+	}
+}
+
+// show says in a few lines how things are.
+func (st *status) show(ctx context.Context, r request, _ string) (answer, error) {
+	name, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(a.Rules.Version))}
+	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.rules.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		a.pauseStatus, a.stallStatus, a.downStatus, a.chatStatus, a.lockedStatus, a.documentStatus, a.searchStatus, a.modelStatus, a.inventedStatus, a.waitingStatus, a.failedStatus,
+		st.pauseLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.inventedLine, st.waitingLines, st.failedLine,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -32,7 +54,7 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 			lines = append(lines, text)
 		}
 	}
-	open, err := store.OpenEscalations(ctx, a.Store.DB())
+	open, err := store.OpenEscalations(ctx, st.store.DB())
 	var about []int64
 	for _, e := range open {
 		about = append(about, e.RestsOn...)
@@ -40,24 +62,24 @@ func (a *Admin) status(ctx context.Context, r request, _ string) (answer, error)
 	return answer{text: strings.Join(lines, "\n"), about: about}, err
 }
 
-func (a *Admin) pauseStatus(ctx context.Context, _ request) (string, error) {
+func (st *status) pauseLine(ctx context.Context, _ request) (string, error) {
 	var pause store.Pause
-	paused, err := store.GetSetting(ctx, a.Store.DB(), store.SettingPause, &pause)
+	paused, err := store.GetSetting(ctx, st.store.DB(), store.SettingPause, &pause)
 	if err != nil {
 		return "", err
 	}
 	if paused {
-		return "**Everything is paused** since " + a.moment(pause.Since) + ": `/resume` ends it.", nil
+		return "**Everything is paused** since " + st.room.moment(pause.Since) + ": `/resume` ends it.", nil
 	}
-	chats, err := a.pausedChats(ctx)
+	chats, err := st.states.pausedNames(ctx)
 	if err != nil || len(chats) == 0 {
 		return "", err
 	}
 	return "Paused: " + list(chats) + ".", nil
 }
 
-func (a *Admin) chatStatus(ctx context.Context, _ request) (string, error) {
-	networks, modes, locked, err := a.census(ctx)
+func (st *status) chatsLine(ctx context.Context, _ request) (string, error) {
+	networks, modes, locked, err := st.states.census(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -71,51 +93,13 @@ func (a *Admin) chatStatus(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-// census counts the chats by network and by mode, and those that cannot be read or written.
-func (a *Admin) census(ctx context.Context) (networks, modes string, locked int, err error) {
-	counts, err := store.CountChats(ctx, a.Store.DB())
-	if err != nil {
-		return "", "", 0, err
-	}
-	var byNetwork []string
-	for i, n := range counts {
-		number := strconv.Itoa(n.Chats)
-		if i == 0 {
-			number = count(n.Chats, "chat")
-		}
-		byNetwork = append(byNetwork, number+" on "+esc(bridgebridge.NetworkName(n.Protocol)))
-	}
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
-	if err != nil {
-		return "", "", 0, err
-	}
-	inMode := map[policy.Mode]int{}
-	for _, c := range chats {
-		if c.ClosedWhy != "" {
-			continue
-		}
-		mode := c.ModeIn(a.Rules.Defaults)
-		inMode[mode]++
-		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encrypted == policy.EncryptionUnknown) {
-			locked++
-		}
-	}
-	var byMode []string
-	for _, mode := range []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff} {
-		if n := inMode[mode]; n > 0 {
-			byMode = append(byMode, fmt.Sprintf("%d %s", n, mode))
-		}
-	}
-	return list(byNetwork), strings.Join(byMode, ", "), locked, nil
-}
-
-func (a *Admin) documentStatus(ctx context.Context, r request) (string, error) {
-	public, private, err := countDocuments(ctx, a.Store.DB(), r.scope())
+func (st *status) documentsLine(ctx context.Context, r request) (string, error) {
+	public, private, err := countDocuments(ctx, st.store.DB(), r.scope())
 	if err != nil {
 		return "", err
 	}
 	if public+private == 0 {
-		return "Documents: none yet. " + a.Rules.giveOne() + ".", nil
+		return "Documents: none yet. " + st.rules.giveOne() + ".", nil
 	}
 	text := fmt.Sprintf("Documents: %d public", public)
 	if private > 0 {
@@ -124,21 +108,21 @@ func (a *Admin) documentStatus(ctx context.Context, r request) (string, error) {
 	return text, nil
 }
 
-// searchStatus says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
-func (a *Admin) searchStatus(ctx context.Context, r request) (string, error) {
-	if a.Rules.Embeddings == "" || a.Rules.Embeddings == noModel {
+// searchLine says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
+func (st *status) searchLine(ctx context.Context, r request) (string, error) {
+	if st.rules.Embeddings == "" || st.rules.Embeddings == noModel {
 		return "Search: by words (no model for `embeddings` is configured).", nil
 	}
-	has, err := store.HasVectors(ctx, a.Store.DB())
+	has, err := store.HasVectors(ctx, st.store.DB())
 	if err != nil {
 		return "", err
 	}
 	if !has {
 		return "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there, as an administrator, then start me again.", nil
 	}
-	text := "Search: by words and meaning (" + esc(a.Rules.Embeddings)
+	text := "Search: by words and meaning (" + esc(st.rules.Embeddings)
 	if r.byOwner() {
-		n, err := store.CountVectors(ctx, a.Store.DB())
+		n, err := store.CountVectors(ctx, st.store.DB())
 		if err != nil {
 			return "", err
 		}
@@ -149,17 +133,17 @@ func (a *Admin) searchStatus(ctx context.Context, r request) (string, error) {
 	return text + ").", nil
 }
 
-// inventedStatus says how often a model cited what stands nowhere.
-func (a *Admin) inventedStatus(ctx context.Context, _ request) (string, error) {
-	n, err := store.Invented(ctx, a.Store.DB())
+// inventedLine says how often a model cited what stands nowhere.
+func (st *status) inventedLine(ctx context.Context, _ request) (string, error) {
+	n, err := store.Invented(ctx, st.store.DB())
 	if err != nil || n == 0 {
 		return "", err
 	}
 	return count(n, "citation") + " that the model made up so far, left out.", nil
 }
 
-func (a *Admin) modelStatus(ctx context.Context, _ request) (string, error) {
-	usage, err := store.UsageOn(ctx, a.Store.DB(), a.Now().In(a.Rules.Zone).Format(time.DateOnly))
+func (st *status) modelLine(ctx context.Context, _ request) (string, error) {
+	usage, err := store.UsageOn(ctx, st.store.DB(), st.room.now().In(st.rules.Zone).Format(time.DateOnly))
 	if err != nil {
 		return "", err
 	}
@@ -169,16 +153,16 @@ func (a *Admin) modelStatus(ctx context.Context, _ request) (string, error) {
 		spent += u.Amount
 		calls += u.Calls
 	}
-	text := "Model: " + esc(a.Rules.Model)
+	text := "Model: " + esc(st.rules.Model)
 	if calls > 0 {
-		text += fmt.Sprintf(" · today %s of %s in %s", money(spent, a.Rules.Currency), money(a.Rules.DayBudget, a.Rules.Currency), count(calls, "call"))
+		text += fmt.Sprintf(" · today %s of %s in %s", money(spent, st.rules.Currency), money(st.rules.DayBudget, st.rules.Currency), count(calls, "call"))
 	}
 	return text, nil
 }
 
-// waitingStatus names the chats that need a person.
-func (a *Admin) waitingStatus(ctx context.Context, _ request) (string, error) {
-	open, err := store.OpenEscalations(ctx, a.Store.DB())
+// waitingLines names the chats that need a person.
+func (st *status) waitingLines(ctx context.Context, _ request) (string, error) {
+	open, err := store.OpenEscalations(ctx, st.store.DB())
 	if err != nil {
 		return "", err
 	}
@@ -187,11 +171,11 @@ func (a *Admin) waitingStatus(ctx context.Context, _ request) (string, error) {
 	}
 	lines := []string{"**" + count(len(open), "chat") + " " + plural(len(open), "waits", "wait") + " for you**"}
 	for _, e := range open[:min(len(open), pageSize)] {
-		chat, err := store.ChatByID(ctx, a.Store.DB(), e.ChatID)
+		chat, err := store.ChatByID(ctx, st.store.DB(), e.ChatID)
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), a.moment(e.OpenedAt), esc(clip(e.Why, 100))))
+		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.moment(e.OpenedAt), esc(clip(e.Why, 100))))
 	}
 	if more := len(open) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -199,8 +183,8 @@ func (a *Admin) waitingStatus(ctx context.Context, _ request) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func (a *Admin) failedStatus(ctx context.Context, _ request) (string, error) {
-	failed, err := store.CountFailed(ctx, a.Store.DB(), a.Now().Add(-24*time.Hour))
+func (st *status) failedLine(ctx context.Context, _ request) (string, error) {
+	failed, err := store.CountFailed(ctx, st.store.DB(), st.room.now().Add(-24*time.Hour))
 	if err != nil || failed == 0 {
 		return "", err
 	}
@@ -208,8 +192,8 @@ func (a *Admin) failedStatus(ctx context.Context, _ request) (string, error) {
 }
 
 // name shows or changes what the assistant is called.
-func (a *Admin) name(ctx context.Context, _ request, args string) (answer, error) {
-	old, err := store.AssistantName(ctx, a.Store.DB(), a.Rules.Name)
+func (st *status) name(ctx context.Context, _ request, args string) (answer, error) {
+	old, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
 		return answer{}, err
 	}

@@ -54,7 +54,8 @@ func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	r := newRig(t)
 	_, err := r.st.DB().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
 	require.NoError(t, err)
-	r.admin.Rules.Embeddings = "ollama/some-model"
+	r.rules.Embeddings = "ollama/some-model"
+	r.restart()
 	require.Contains(t, r.owner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
 }
 

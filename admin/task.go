@@ -11,13 +11,53 @@ import (
 	"multis/store"
 )
 
-// cancelTask ends a task that is under way.
-func (a *Admin) cancelTask(ctx context.Context, _ request, args string) (answer, error) {
+// Tasks begins, stops and replays tasks, and asks the owner whether their tools may be called.
+type Tasks struct {
+	store    *store.Store
+	room     *room
+	asker    Asker
+	planner  Planner
+	replayer Replayer
+	dialogs  *dialogs
+	saved    SavedTasks
+}
+
+// commands are those about tasks.
+func (ts *Tasks) commands() []command {
+	return []command{
+		{
+			name: "plan", args: "goal", group: groupAsk, run: ts.plan,
+			summary: "work on something in several steps",
+			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should be otherwise, and I plan it anew. " +
+				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
+		},
+		{
+			name: "run", args: "[name]", group: groupAsk, run: ts.runSaved,
+			summary: "begin a task that is saved as a file",
+			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and optionally `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
+				"The answer comes here; nothing goes to anybody else.",
+		},
+		{
+			name: "cancel-task", args: "[number]", group: groupAsk, run: ts.cancel,
+			summary: "stop what I am working on",
+			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
+		},
+		{
+			name: "replay", args: "number [model]", group: groupAsk, run: ts.replay,
+			summary: "go through a task again, from what is stored of it",
+			help: "Nothing is done and nobody is asked: what the model said and what the tools brought comes from the steps, and I say whether it comes to the same, to the byte. " +
+				"`/replay 12 openai/gpt-5-mini` asks that model the same in each round and shows what it says beside it; this makes paid model calls.",
+		},
+	}
+}
+
+// cancel ends a task that is under way.
+func (ts *Tasks) cancel(ctx context.Context, _ request, args string) (answer, error) {
 	number, ok := taskNumber(strings.TrimSpace(args))
 	if !ok {
-		return a.openTasks(ctx)
+		return ts.listOpen(ctx)
 	}
-	task, err := store.TaskByID(ctx, a.Store.DB(), number)
+	task, err := store.TaskByID(ctx, ts.store.DB(), number)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return answer{text: fmt.Sprintf("There is no task %d. `/cancel-task` lists what runs.", number)}, nil
@@ -38,13 +78,13 @@ func taskNumber(text string) (number int64, ok bool) {
 }
 
 // replay goes through a task again.
-func (a *Admin) replay(ctx context.Context, r request, args string) (answer, error) {
+func (ts *Tasks) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
 	number, ok := taskNumber(task)
 	if !ok {
 		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
 	}
-	replayed, err := store.TaskByID(ctx, a.Store.DB(), number)
+	replayed, err := store.TaskByID(ctx, ts.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: fmt.Sprintf("I know no task %d. Tasks are kept for 30 days.", number)}, nil
 	}
@@ -53,19 +93,19 @@ func (a *Admin) replay(ctx context.Context, r request, args string) (answer, err
 	}
 	if model = strings.TrimSpace(model); model != "" {
 		return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
-			return a.Planner.ReplayWith(ctx, tx, r.room, r.message, replayed, model)
+			return ts.planner.ReplayWith(ctx, tx, r.room, r.message, replayed, model)
 		}}, nil
 	}
-	text, err := a.Replay(ctx, number)
+	text, err := ts.replayer.Replay(ctx, number)
 	return answer{text: text, about: replayed.About}, err
 }
 
 // stopByOwner is why a task ends that the owner wants to end.
 const stopByOwner = "you asked me to"
 
-// openTasks lists what can be stopped.
-func (a *Admin) openTasks(ctx context.Context) (answer, error) {
-	tasks, err := store.OpenTasks(ctx, a.Store.DB())
+// listOpen lists what can be stopped.
+func (ts *Tasks) listOpen(ctx context.Context) (answer, error) {
+	tasks, err := store.OpenTasks(ctx, ts.store.DB())
 	if err != nil || len(tasks) == 0 {
 		return answer{text: "Nothing runs that could be stopped."}, err
 	}
@@ -73,7 +113,7 @@ func (a *Admin) openTasks(ctx context.Context) (answer, error) {
 	var about []int64
 	for _, t := range tasks {
 		about = append(about, t.About...)
-		state := "runs since " + a.ago(t.CreatedAt)
+		state := "runs since " + ts.room.ago(t.CreatedAt)
 		if t.State == store.TaskMonitoring {
 			state = "waits for you, or for others that do a part of it"
 		}
@@ -85,12 +125,12 @@ func (a *Admin) openTasks(ctx context.Context) (answer, error) {
 // stopReaction on a question, or on what shows its answer being made, ends its task.
 const stopReaction = "❌"
 
-// stopped ends the task that a reaction points at. False: it points at none that runs.
-func (a *Admin) stopped(ctx context.Context, r request) (answer, bool, error) {
+// stopByReaction ends the task that a reaction points at. False: it points at none that runs.
+func (ts *Tasks) stopByReaction(ctx context.Context, r request) (answer, bool, error) {
 	if strings.ReplaceAll(r.message.Body, variation, "") != stopReaction || !r.byOwner() {
 		return answer{}, false, nil
 	}
-	task, err := store.TaskByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+	task, err := store.TaskByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
 		return answer{}, false, nil
 	}

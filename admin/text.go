@@ -3,7 +3,6 @@ package admin
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"multis/bridgebridge"
 	"multis/outbox"
@@ -77,42 +76,6 @@ func labelOf(name, protocol string, group bool) string {
 		name += " group"
 	}
 	return name
-}
-
-// moment says when something was or will be: the time of day today, with the day otherwise.
-func (a *Admin) moment(t time.Time) string {
-	local, now := t.In(a.Rules.Zone), a.Now().In(a.Rules.Zone)
-	switch {
-	case local.YearDay() == now.YearDay() && local.Year() == now.Year():
-		return local.Format("15:04")
-	case local.Year() == now.Year():
-		return local.Format("Mon 2 Jan, 15:04")
-	default:
-		return local.Format("Mon 2 Jan 2006, 15:04")
-	}
-}
-
-// ago says how long something is past, the way one says it.
-func (a *Admin) ago(t time.Time) string {
-	now := a.Now()
-	local, today := t.In(a.Rules.Zone), now.In(a.Rules.Zone)
-	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, a.Rules.Zone)
-	switch past := now.Sub(t); {
-	case past < time.Minute:
-		return "just now"
-	case past < time.Hour:
-		return fmt.Sprintf("%d min ago", int(past.Minutes()))
-	case !local.Before(midnight) || past < 6*time.Hour:
-		return fmt.Sprintf("%d h ago", int(past.Hours()))
-	case !local.Before(midnight.AddDate(0, 0, -1)):
-		return "yesterday"
-	case !local.Before(midnight.AddDate(0, 0, -6)):
-		return local.Format("Mon")
-	case local.Year() == today.Year():
-		return local.Format("2 Jan")
-	default:
-		return local.Format("2 Jan 2006")
-	}
 }
 
 // money writes an amount in millionths to the cent.

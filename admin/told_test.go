@@ -20,11 +20,11 @@ type dying struct{ *admin.Admin }
 var errDied = errors.New("died after the transaction")
 
 func (d dying) AskApproval(ctx context.Context, approval int64) error {
-	return errors.Join(d.Admin.AskApproval(ctx, approval), errDied)
+	return errors.Join(d.Admin.Tasks.AskApproval(ctx, approval), errDied)
 }
 
 func (d dying) Tell(ctx context.Context, what jobs.TellArgs) error {
-	return errors.Join(d.Admin.Tell(ctx, what), errDied)
+	return errors.Join(d.Admin.Notices.Tell(ctx, what), errDied)
 }
 
 func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.T) {

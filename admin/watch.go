@@ -15,6 +15,25 @@ import (
 	"multis/store"
 )
 
+// watches watches pages, and opens addresses that other programs post to.
+type watches struct {
+	store *store.Store
+	room  *room
+	rules Rules
+}
+
+// commands are those about watches.
+func (ws *watches) commands() []command {
+	return []command{
+		{
+			name: "watch", args: "[address or inbox name]", group: groupControl, run: ws.run,
+			summary: "tell you when a page changes, or when another program calls",
+			help: "`/watch https://example.com/jobs every 6h` tells what is new on a page (a look every 6 hours unless you say otherwise, 15 minutes at least). " +
+				"`/watch inbox ci` makes an address that another program posts to; what it says is shown here. `/watch` lists, `/watch remove ci` ends one.",
+		},
+	}
+}
+
 // How often a watched page is looked at: unless somebody says otherwise, and at most. More often would be rude.
 const (
 	usualEvery    = 6 * time.Hour
@@ -25,9 +44,9 @@ const (
 // mostWatches is how many watches there may be.
 const mostWatches = 100
 
-// watch lists, adds and ends watches.
-func (a *Admin) watch(ctx context.Context, _ request, args string) (answer, error) {
-	all, err := store.Watches(ctx, a.Store.DB())
+// run lists, adds and ends watches.
+func (ws *watches) run(ctx context.Context, _ request, args string) (answer, error) {
+	all, err := store.Watches(ctx, ws.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -35,21 +54,21 @@ func (a *Admin) watch(ctx context.Context, _ request, args string) (answer, erro
 	rest = strings.TrimSpace(rest)
 	switch {
 	case args == "":
-		return answer{text: a.listWatches(all)}, nil
+		return answer{text: ws.list(all)}, nil
 	case strings.EqualFold(verb, "remove"):
 		return endWatch(all, rest), nil
 	case len(all) >= mostWatches:
 		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", mostWatches)}, nil
 	case strings.EqualFold(verb, "inbox"):
-		return a.openInbox(all, rest), nil
+		return ws.addInbox(all, rest), nil
 	case knowledge.IsAddress(verb):
-		return a.watchPage(all, verb, rest), nil
+		return ws.addPage(all, verb, rest), nil
 	default:
 		return answer{text: "Say it like: `/watch https://example.com/jobs every 6h`, `/watch inbox ci`, `/watch remove ci`."}, nil
 	}
 }
 
-func (a *Admin) listWatches(all []store.Watch) string {
+func (ws *watches) list(all []store.Watch) string {
 	if len(all) == 0 {
 		return "I watch nothing. `/watch https://example.com/jobs` tells you when a page changes, `/watch inbox ci` lets another program call in."
 	}
@@ -64,7 +83,7 @@ func (a *Admin) listWatches(all []store.Watch) string {
 		case w.Failures > 0:
 			news = fmt.Sprintf("⚠️ cannot be read (%s)", esc(clip(w.Error, 100)))
 		case w.ChangedAt != nil:
-			news = "last " + a.ago(*w.ChangedAt)
+			news = "last " + ws.room.ago(*w.ChangedAt)
 		}
 		lines = append(lines, fmt.Sprintf("**%s** — %s · %s", esc(w.Name), what, news))
 	}
@@ -87,7 +106,7 @@ func parseEvery(text string) (time.Duration, bool) {
 	return d, err == nil && fields[0] == "every"
 }
 
-func (a *Admin) watchPage(all []store.Watch, address, rest string) answer {
+func (ws *watches) addPage(all []store.Watch, address, rest string) answer {
 	every, ok := parseEvery(rest)
 	if !ok {
 		return answer{text: "I don't know " + code(rest) + ". Say it like: `every 30m`, `every 6h`, `every 2d`."}
@@ -120,9 +139,9 @@ func named(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
-func (a *Admin) openInbox(all []store.Watch, name string) answer {
+func (ws *watches) addInbox(all []store.Watch, name string) answer {
 	switch {
-	case a.Rules.Inbox == "":
+	case ws.rules.Inbox == "":
 		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}
 	case name == "" || watchName(name) != name:
 		return answer{text: "Give it a name of small letters, digits and dashes: `/watch inbox ci`."}
@@ -133,7 +152,7 @@ func (a *Admin) openInbox(all []store.Watch, name string) answer {
 	row := store.Watch{Name: name, Kind: store.WatchInbox, Token: store.HashToken(token)}
 	return answer{
 		text: fmt.Sprintf("📬 What is posted to %s is shown here. Who knows the address can post: I show it only now. `/watch remove %s` ends it.",
-			code(a.Rules.Inbox+"/watch/"+name+"/"+token), name),
+			code(ws.rules.Inbox+"/watch/"+name+"/"+token), name),
 		do: func(ctx context.Context, tx store.Tx) error {
 			_, err := store.InsertWatch(ctx, tx, row)
 			return err

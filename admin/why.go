@@ -18,18 +18,42 @@ import (
 	"multis/store"
 )
 
+// explanations explains why messages were answered or not.
+type explanations struct {
+	store *store.Store
+	room  *room
+	chats *chatPicker
+	asker Asker
+	rules Rules
+}
+
+// commands are those about explanations.
+func (ex *explanations) commands() []command {
+	return []command{
+		{
+			name: "why", args: "[name or event]", group: groupChats, run: ex.run, operators: true,
+			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+				return ex.explainChat(ctx, chat)
+			},
+			chatHint: func(pickChat) string { return " to see why I answered or kept silent there" },
+			summary:  "why I answered, or kept silent",
+			help:     "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
+		},
+	}
+}
+
 // whyMessages is how many messages of one chat are explained.
 const whyMessages = 5
 
-// why explains what was decided about messages of contacts: the newest, those of one chat, or one event.
-func (a *Admin) why(ctx context.Context, _ request, args string) (answer, error) {
+// run explains what was decided about messages of contacts: the newest, those of one chat, or one event.
+func (ex *explanations) run(ctx context.Context, _ request, args string) (answer, error) {
 	switch {
 	case args == "":
-		return a.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
+		return ex.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
-		return a.whyEvent(ctx, eventOf(args))
+		return ex.explainEvent(ctx, eventOf(args))
 	default:
-		return a.withChat(ctx, args, pickChat{Then: "why"})
+		return ex.chats.withChat(ctx, args, pickChat{Then: "why"})
 	}
 }
 
@@ -44,31 +68,31 @@ func eventOf(args string) id.EventID {
 	return id.EventID(event)
 }
 
-// whyEvent explains the message that became an event, or the one that an answer of ours answered.
-func (a *Admin) whyEvent(ctx context.Context, event id.EventID) (answer, error) {
-	out, err := store.OutByEvent(ctx, a.Store.DB(), event)
+// explainEvent explains the message that became an event, or the one that an answer of ours answered.
+func (ex *explanations) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
+	out, err := store.OutByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
 		var m store.Message
-		if m, err = store.AnsweredBy(ctx, a.Store.DB(), out.ID); err == nil {
+		if m, err = store.AnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
 			event = m.EventID
 		}
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return answer{}, err
 	}
-	return a.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
+	return ex.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
 }
 
-func (a *Admin) whyChat(ctx context.Context, chat store.Chat) (answer, error) {
+func (ex *explanations) explainChat(ctx context.Context, chat store.Chat) (answer, error) {
 	none := "Nothing came from **" + esc(label(chat)) + "** since I started."
-	if chat.ModeIn(a.Rules.Defaults) == policy.ModeOff {
+	if chat.ModeIn(ex.rules.Defaults) == policy.ModeOff {
 		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
 	}
-	return a.explain(ctx, chat.ID, "", whyMessages, none)
+	return ex.explain(ctx, chat.ID, "", whyMessages, none)
 }
 
-func (a *Admin) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
-	messages, err := store.Explained(ctx, a.Store.DB(), chat, event, limit)
+func (ex *explanations) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
+	messages, err := store.Explained(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
 		return answer{}, err
 	}
@@ -78,22 +102,22 @@ func (a *Admin) explain(ctx context.Context, chat int64, event id.EventID, limit
 	told, about := make([]string, len(messages)), make([]int64, len(messages))
 	for i, m := range messages {
 		about[i] = m.ID
-		if told[i], err = a.explained(ctx, m); err != nil {
+		if told[i], err = ex.explainMessage(ctx, m); err != nil {
 			return answer{}, err
 		}
 	}
 	return answer{text: strings.Join(told, "\n\n"), about: about}, nil
 }
 
-// explained tells what was made of one message, and why.
-func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) {
-	chat, err := store.ChatByID(ctx, a.Store.DB(), m.ChatID)
+// explainMessage tells what was made of one message, and why.
+func (ex *explanations) explainMessage(ctx context.Context, m store.Message) (string, error) {
+	chat, err := store.ChatByID(ctx, ex.store.DB(), m.ChatID)
 	if err != nil {
 		return "", err
 	}
 	var out *store.Out
 	if m.OutboxID != nil {
-		o, err := store.OutByID(ctx, a.Store.DB(), *m.OutboxID)
+		o, err := store.OutByID(ctx, ex.store.DB(), *m.OutboxID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return "", err
 		}
@@ -112,7 +136,7 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 		said += " · arrived after " + schedule.Short(late)
 	}
 	lines := []string{
-		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), a.moment(m.At)),
+		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.moment(m.At)),
 		said,
 		esc(m.Reason),
 	}
@@ -121,19 +145,17 @@ func (a *Admin) explained(ctx context.Context, m store.Message) (string, error) 
 			lines = append(lines, "Nothing was sent.")
 		}
 	} else {
-		lines = append(lines, a.sentLines(*out)...)
-		parts, err := a.partLines(ctx, *out)
+		lines = append(lines, ex.sentLines(*out)...)
+		parts, err := ex.partLines(ctx, *out)
 		if err != nil {
 			return "", err
 		}
 		lines = append(lines, parts...)
 	}
 	// The mode decided when the message came; what it was then stands in the reason.
-	now := "The chat is **" + string(chat.ModeIn(a.Rules.Defaults)) + "** now, " + a.modeOrigin(chat) + "."
-	if a.Answers != nil {
-		if agent, by := a.Answers(chat); agent != "" {
-			now += " " + code("@"+agent) + " answers there, by " + by + "."
-		}
+	now := "The chat is **" + string(chat.ModeIn(ex.rules.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
+	if agent, by := ex.asker.Answers(chat); agent != "" {
+		now += " " + code("@"+agent) + " answers there, by " + by + "."
 	}
 	return strings.Join(append(lines, now), "\n"), nil
 }
@@ -157,19 +179,19 @@ func verdict(m store.Message, out *store.Out) string {
 }
 
 // modeOrigin says who decided about a chat's mode.
-func (a *Admin) modeOrigin(chat store.Chat) string {
+func (ex *explanations) modeOrigin(chat store.Chat) string {
 	if chat.Mode == nil {
-		_, why := a.Rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
+		_, why := ex.rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
 		return "by default (" + esc(strings.TrimSuffix(why, ".")) + ")"
 	}
 	if chat.ModeSetAt == nil {
 		return "set by you"
 	}
-	return "set by you, " + a.moment(*chat.ModeSetAt)
+	return "set by you, " + ex.room.moment(*chat.ModeSetAt)
 }
 
 // sentLines tells what was said, on which sources, what the gate said about it, and how far it came.
-func (a *Admin) sentLines(o store.Out) []string {
+func (ex *explanations) sentLines(o store.Out) []string {
 	lines := []string{"My words: " + quote(bodyOf(o), 400)}
 	for _, s := range o.Spans {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
@@ -180,13 +202,13 @@ func (a *Admin) sentLines(o store.Out) []string {
 	seconds := "15:04:05"
 	var way []string
 	if o.SentAt != nil {
-		way = append(way, "sent "+o.SentAt.In(a.Rules.Zone).Format(seconds))
+		way = append(way, "sent "+o.SentAt.In(ex.rules.Zone).Format(seconds))
 	}
 	switch {
 	case o.State == store.OutFailed:
 		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(refOf(o.ID))+")")
 	case o.DeliveredAt != nil:
-		way = append(way, "delivered "+o.DeliveredAt.In(a.Rules.Zone).Format(seconds))
+		way = append(way, "delivered "+o.DeliveredAt.In(ex.rules.Zone).Format(seconds))
 	case o.State == store.OutHeld:
 		way = append(way, "a draft: `/drafts`")
 	case o.SentAt == nil:
@@ -196,18 +218,18 @@ func (a *Admin) sentLines(o store.Out) []string {
 }
 
 // partLines tells what became of the other parts of a long answer.
-func (a *Admin) partLines(ctx context.Context, first store.Out) ([]string, error) {
+func (ex *explanations) partLines(ctx context.Context, first store.Out) ([]string, error) {
 	if first.PartOf == nil {
 		return nil, nil
 	}
-	parts, err := store.Parts(ctx, a.Store.DB(), *first.PartOf)
+	parts, err := store.Parts(ctx, ex.store.DB(), *first.PartOf)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
 	for i, part := range parts {
 		if part.ID != first.ID {
-			lines = append(lines, fmt.Sprintf("Part %d of %d: %s", i+1, len(parts), strings.Join(a.sentLines(part), " · ")))
+			lines = append(lines, fmt.Sprintf("Part %d of %d: %s", i+1, len(parts), strings.Join(ex.sentLines(part), " · ")))
 		}
 	}
 	return lines, nil

@@ -56,7 +56,7 @@ func TestWhySaysWhoAnswersThere(t *testing.T) {
 	r := newRig(t)
 	ana, _, _ := r.town()
 	r.heardFrom(ana, "hello", time.Hour, policy.ActionArchive, policy.CodeSilent, "silent")
-	r.admin.Answers = func(c store.Chat) (string, string) {
+	r.asker.answers = func(c store.Chat) (string, string) {
 		if c.ID != ana.ID {
 			return "", ""
 		}

@@ -14,6 +14,7 @@ import (
 	"multis/agent"
 	"multis/config"
 	"multis/llm"
+	"multis/mcp"
 	"multis/policy"
 	"multis/skills"
 	"multis/store"
@@ -80,28 +81,32 @@ func agentList(cfg *config.Config) []admin.Agent {
 	return all
 }
 
-// skillList is what says how agents work, as the admin room shows it: multis' own and the shared ones, then those of each agent.
-func skillList(cfg *config.Config, set *skills.Set) func() []admin.Skill {
-	return func() []admin.Skill {
-		var all []admin.Skill
-		add := func(agent string, list []skills.Skill) {
-			for _, s := range list {
-				shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
-				if s.Cut > 0 {
-					shown.Problem = "too long: only its beginning is read"
-				}
-				if s.Problem == "" && len(s.Warnings) > 0 {
-					shown.Problem = strings.Join(s.Warnings, "; ")
-				}
-				all = append(all, shown)
+// skillList lists the files that say how agents work, for the admin room: multis' own and the shared ones, then those of each agent.
+type skillList struct {
+	cfg *config.Config
+	set *skills.Set
+}
+
+// Skills lists them.
+func (l skillList) Skills() []admin.Skill {
+	var all []admin.Skill
+	add := func(agent string, list []skills.Skill) {
+		for _, s := range list {
+			shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
+			if s.Cut > 0 {
+				shown.Problem = "too long: only its beginning is read"
 			}
+			if s.Problem == "" && len(s.Warnings) > 0 {
+				shown.Problem = strings.Join(s.Warnings, "; ")
+			}
+			all = append(all, shown)
 		}
-		add("", set.All(""))
-		for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
-			add(name, slices.DeleteFunc(set.All(cfg.Agents[name].Workspace), func(s skills.Skill) bool { return s.From != skills.FromAgent }))
-		}
-		return all
 	}
+	add("", l.set.All(""))
+	for _, name := range slices.Sorted(maps.Keys(l.cfg.Agents)) {
+		add(name, slices.DeleteFunc(l.set.All(l.cfg.Agents[name].Workspace), func(s skills.Skill) bool { return s.From != skills.FromAgent }))
+	}
+	return all
 }
 
 // shortcuts are what the owner means by words of his own.
@@ -117,35 +122,62 @@ func shortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
 	return all, nil
 }
 
-// savedList is the tasks that are begun by name, as their files are now.
-func savedList(cfg *config.Config, ag *agent.Agent) func() []admin.Saved {
-	return func() []admin.Saved {
-		var all []admin.Saved
-		for _, s := range skills.SavedIn(cfg.Tasks.Folder) {
-			shown := admin.Saved{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
-			if _, there := cfg.Agents[s.Agent]; s.Agent != "" && !there {
-				shown.Problem = "there is no agent " + s.Agent
-			}
-			shown.Begin = func(ctx context.Context, tx store.Tx, room store.Chat, message store.Message) (string, error) {
-				return ag.Begin(ctx, tx, room, message, s)
-			}
-			all = append(all, shown)
-		}
-		return all
-	}
+// savedTasks lists and begins the tasks that have a file in the tasks folder.
+type savedTasks struct {
+	cfg   *config.Config
+	agent *agent.Agent
 }
 
-// toolList is what a model may call for the owner, as the admin room shows it.
-func toolList(ag *agent.Agent) func(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
-	return func(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
-		offered, err := ag.Offered(ctx, room)
-		if err != nil {
-			return nil, err
+// Saved lists them as their files are now.
+func (t savedTasks) Saved() []admin.Saved {
+	var all []admin.Saved
+	for _, s := range skills.SavedIn(t.cfg.Tasks.Folder) {
+		shown := admin.Saved{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
+		if _, there := t.cfg.Agents[s.Agent]; s.Agent != "" && !there {
+			shown.Problem = "there is no agent " + s.Agent
 		}
-		all := make([]admin.Tool, len(offered))
-		for i, s := range offered {
-			all[i] = admin.Tool{Name: s.Name, Summary: s.Description, Asks: s.Tier != tools.Read}
-		}
-		return all, nil
+		all = append(all, shown)
 	}
+	return all
+}
+
+// Begin begins the task of that name.
+func (t savedTasks) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
+	all := skills.SavedIn(t.cfg.Tasks.Folder)
+	i := slices.IndexFunc(all, func(s skills.Saved) bool { return s.Name == name })
+	switch {
+	case i < 0:
+		return "its file is gone", nil
+	case all[i].Problem != "":
+		return all[i].Problem, nil
+	}
+	return t.agent.Begin(ctx, tx, room, message, all[i])
+}
+
+// toolbox lists what a model may call for the owner, for the admin room.
+type toolbox struct {
+	agent  *agent.Agent
+	source *mcp.Source
+}
+
+// Tools lists what a model may call for the owner who asks in a room.
+func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
+	offered, err := t.agent.Offered(ctx, room)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]admin.Tool, len(offered))
+	for i, s := range offered {
+		all[i] = admin.Tool{Name: s.Name, Summary: s.Description, Asks: s.Tier != tools.Read}
+	}
+	return all, nil
+}
+
+// Sources lists the MCP servers.
+func (t toolbox) Sources() []admin.ToolSource {
+	var all []admin.ToolSource
+	for _, s := range t.source.States() {
+		all = append(all, admin.ToolSource(s))
+	}
+	return all
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"multis/admin"
 	"multis/config"
 	"multis/mcp"
 	"multis/store"
@@ -144,17 +143,6 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 		return mcp.Server{}, nil, nil, err
 	}
 	return mcpServer(cfg, st, name), st, closeDB, nil
-}
-
-// sourceList is how the servers are, as the admin room shows it.
-func sourceList(source *mcp.Source) func() []admin.ToolSource {
-	return func() []admin.ToolSource {
-		var all []admin.ToolSource
-		for _, s := range source.States() {
-			all = append(all, admin.ToolSource(s))
-		}
-		return all
-	}
 }
 
 // serveMCP lets other programs search, where that is switched on.

@@ -49,13 +49,14 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	return nil
 }
 
-// replayer goes through tasks again.
-func replayer(ag *agent.Agent) func(context.Context, int64) (string, error) {
-	return func(ctx context.Context, task int64) (string, error) {
-		p, err := ag.Replay(ctx, task, nil)
-		if err != nil {
-			return "", err
-		}
-		return p.Markdown(), nil
+// replayer goes through tasks again for the admin room, asking no model.
+type replayer struct{ agent *agent.Agent }
+
+// Replay goes through a task again and shows what came of it, in Markdown.
+func (r replayer) Replay(ctx context.Context, task store.TaskID) (string, error) {
+	p, err := r.agent.Replay(ctx, task, nil)
+	if err != nil {
+		return "", err
 	}
+	return p.Markdown(), nil
 }

@@ -177,7 +177,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	})
 	adm := admin.New(admin.Options{
 		Store: st, Box: box, Asker: ag, Planner: ag, Clock: clk, Search: searcher, Library: library, Files: p.files, Memory: mem,
-		Tools: toolList(ag), MaxTools: tools.MaxOffered, Skills: skillList(cfg, set), Answers: ag.Answers, Sources: sourceList(source), Saved: savedList(cfg, ag), Replay: replayer(ag),
+		Tools: toolbox{ag, source}, MaxTools: tools.MaxOffered, Skills: skillList{cfg, set}, Saved: savedTasks{cfg, ag}, Replayer: replayer{ag},
 		Rules: rules,
 	})
 	if err := clk.Prepare(ctx); err != nil {
@@ -189,12 +189,12 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Bridges: inbox, Digest: adm, Index: adm, Alarm: adm,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Bridges: inbox, Digest: adm.Notices, Index: adm, Alarm: adm.Notices,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm, Budget: adm, History: p.historian(inbox), Told: adm, Retract: box,
-		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm, Export: adm, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm,
+		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm.Notices, Budget: adm.Budget, History: p.historian(inbox), Told: adm.Imports, Retract: box,
+		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm.Commitments,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Run: clk,
-		Task: ag, Approve: adm, Draft: adm, Folders: adm,
+		Task: ag, Approve: adm.Tasks, Draft: adm.Drafts, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
@@ -370,7 +370,7 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 		hs.Start,
 		hs.MakeAdminRoom,
 		d.Survey,
-		as.admin.Welcome,
+		as.admin.Notices.Welcome,
 		hs.Ping,
 	}
 	for _, step := range steps {

@@ -1,0 +1,218 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+// chatStates says how chats are: their modes, and what keeps them from being read or answered.
+type chatStates struct {
+	store *store.Store
+	room  *room
+	rules Rules
+}
+
+// view is what there is to know beside the chats themselves to say how they are.
+type view struct {
+	name      string // what the assistant is called
+	pausedAll bool
+	waiting   map[int64]bool   // the chats that wait for a person
+	locked    map[int64]string // why what is encrypted there cannot be read
+}
+
+func (s *chatStates) overview(ctx context.Context) (v view, err error) {
+	if v.pausedAll, err = s.pausedAll(ctx); err != nil {
+		return view{}, err
+	}
+	if v.name, err = store.AssistantName(ctx, s.store.DB(), s.rules.Name); err != nil {
+		return view{}, err
+	}
+	if v.locked, err = s.unreadable(ctx); err != nil {
+		return view{}, err
+	}
+	open, err := store.OpenEscalations(ctx, s.store.DB())
+	v.waiting = make(map[int64]bool, len(open))
+	for _, e := range open {
+		v.waiting[e.ChatID] = true
+	}
+	return v, err
+}
+
+// line says in one line what there is to know about a chat.
+func (s *chatStates) line(c store.Chat, v view) string {
+	mode := c.ModeIn(s.rules.Defaults)
+	parts := []string{esc(label(c)) + " — " + s.modeNote(c, mode, v)}
+	if c.Namesake && c.Contact != "" { // it often holds the number
+		parts = append(parts, code(c.Contact.Localpart()))
+	}
+	switch {
+	case mode == policy.ModeOff:
+		parts = append(parts, "nothing is stored")
+	case c.ClosedWhy != "":
+		parts = append(parts, esc(c.ClosedWhy))
+	case c.RoomID == nil:
+		parts = append(parts, "no room at the moment")
+	case lockedNote(c, v.locked) != "":
+		parts = append(parts, lockedNote(c, v.locked))
+	}
+	switch {
+	case mode == policy.ModeOff:
+	case c.LastMessageAt != nil:
+		parts = append(parts, s.room.ago(*c.LastMessageAt))
+	default:
+		parts = append(parts, "no message yet")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// modeNote says a chat's mode and whether it answers now.
+func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v view) string {
+	note := "**" + string(mode) + "**"
+	switch {
+	case mode == policy.ModeSilent:
+		return "silent"
+	case mode == policy.ModeOff:
+		return note
+	case v.pausedAll || s.paused(c):
+		return note + ", paused"
+	case unsendable(c) != "":
+		return note + ", cannot answer"
+	case s.quietUntil(c).After(s.room.now()):
+		return note + ", quiet until " + s.room.moment(s.quietUntil(c))
+	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
+		note += ", when called " + esc(v.name)
+	default:
+		note += ", answers on"
+	}
+	if c.DeliveryIn(s.rules.Defaults) == policy.DeliveryDraft {
+		note += " as drafts"
+	}
+	if v.waiting[c.ID] {
+		note += ", waits for you"
+	}
+	return note
+}
+
+// paused tells whether the chat itself is paused.
+func (s *chatStates) paused(c store.Chat) bool {
+	return c.PausedUntil != nil && c.PausedUntil.After(s.room.now())
+}
+
+// quietUntil is when the quiet ends that began when the owner wrote there; zero without one.
+func (s *chatStates) quietUntil(c store.Chat) time.Time {
+	p := c.Presence(false, c.ModeIn(s.rules.Defaults), s.rules.OwnerPause, s.room.now())
+	if p.OwnerWroteAt.IsZero() {
+		return time.Time{}
+	}
+	return p.OwnerWroteAt.Add(p.OwnerPause)
+}
+
+// pausedAll tells whether everything is paused.
+func (s *chatStates) pausedAll(ctx context.Context) (bool, error) {
+	var pause store.Pause
+	return store.GetSetting(ctx, s.store.DB(), store.SettingPause, &pause)
+}
+
+// pausedNames names the chats that were paused one by one.
+func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
+	chats, err := store.ListChats(ctx, s.store.DB(), "", maxChats, 0)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range chats {
+		if s.paused(c) {
+			names = append(names, esc(label(c)))
+		}
+	}
+	if len(names) > pageSize {
+		names = append(names[:pageSize-1], count(len(names)-pageSize+1, "other"))
+	}
+	return names, nil
+}
+
+// unsendable says why nothing can be sent to a chat; empty when it can.
+func unsendable(chat store.Chat) string {
+	switch {
+	case chat.ClosedWhy != "":
+		return esc(chat.ClosedWhy) + "."
+	case chat.RoomID == nil:
+		return "it has no room at the moment."
+	case chat.Unconfirmed:
+		return "you have not said whether " + esc(chat.BridgeBot.String()) + " is a bridge of yours: `/bridges`."
+	case chat.Encrypted != policy.EncryptionNo && chat.Encrypted != policy.EncryptionYes:
+		return "I do not know whether its room is encrypted, so I send nothing in plain text."
+	default:
+		return ""
+	}
+}
+
+// census counts the chats by network and by mode, and those that cannot be read or written.
+func (s *chatStates) census(ctx context.Context) (networks, modes string, locked int, err error) {
+	counts, err := store.CountChats(ctx, s.store.DB())
+	if err != nil {
+		return "", "", 0, err
+	}
+	var byNetwork []string
+	for i, n := range counts {
+		number := strconv.Itoa(n.Chats)
+		if i == 0 {
+			number = count(n.Chats, "chat")
+		}
+		byNetwork = append(byNetwork, number+" on "+esc(bridgebridge.NetworkName(n.Protocol)))
+	}
+	chats, err := store.ListChats(ctx, s.store.DB(), "", maxChats, 0)
+	if err != nil {
+		return "", "", 0, err
+	}
+	inMode := map[policy.Mode]int{}
+	for _, c := range chats {
+		if c.ClosedWhy != "" {
+			continue
+		}
+		mode := c.ModeIn(s.rules.Defaults)
+		inMode[mode]++
+		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encrypted == policy.EncryptionUnknown) {
+			locked++
+		}
+	}
+	var byMode []string
+	for _, mode := range []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff} {
+		if n := inMode[mode]; n > 0 {
+			byMode = append(byMode, fmt.Sprintf("%d %s", n, mode))
+		}
+	}
+	return list(byNetwork), strings.Join(byMode, ", "), locked, nil
+}
+
+// unreadable tells for each chat with messages that cannot be read why they cannot.
+func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
+	chats, err := store.UnreadableChats(ctx, s.store.DB())
+	if err != nil {
+		return nil, err
+	}
+	why := make(map[int64]string, len(chats))
+	for _, c := range chats {
+		why[c.ChatID] = strings.TrimSuffix(strings.TrimPrefix(c.Why, "It is encrypted, and "), ".")
+	}
+	return why, nil
+}
+
+// lockedNote says what of a chat cannot be read or written, and why; empty when all can.
+func lockedNote(c store.Chat, why map[int64]string) string {
+	switch {
+	case c.Unreadable > 0:
+		return "🔒 " + count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])
+	case c.Encrypted != policy.EncryptionNo && c.Encrypted != policy.EncryptionYes:
+		return "🔒 I do not know whether it is encrypted, so nothing is sent"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,178 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+// request is one message, or one reaction, from the admin room.
+type request struct {
+	message store.Message
+	room    store.Chat
+	now     time.Time
+}
+
+// byOwner tells the owner from an operator.
+func (r request) byOwner() bool { return r.message.Author.IsOwner() }
+
+// scope is what the one who asks may read: the owner what is his and what is public, an operator what is public.
+func (r request) scope() policy.Scope {
+	if r.byOwner() {
+		return policy.OwnerScope()
+	}
+	return policy.ContactScope(r.room.ID)
+}
+
+// answer is what a request leads to. Its zero value is silence.
+type answer struct {
+	text  string   // Markdown; empty says nothing
+	asks  question // what the text asks; nil for nothing
+	react string   // an emoji on the message that was answered
+	about []int64  // the messages that the text quotes: when one is deleted, so is the text
+	shows int64    // the promise that the text shows by itself; 0 for none
+	// do is what changes, in the transaction that says so; nil for nothing.
+	do func(ctx context.Context, tx store.Tx) error
+	// tells is do where what there is to say depends on what came of it; nil for nothing.
+	tells func(ctx context.Context, tx store.Tx) (text string, err error)
+	kind  outbox.NoticeKind
+	why   string // for the record, where it is not plain
+	// unsent is the notice that could not be sent and that this one tells; zero for none.
+	unsent uuid.UUID
+	// said: it was answered and settled already.
+	said bool
+}
+
+// change does what an answer leads to, and returns what there is to say.
+func (ans answer) change(ctx context.Context, tx store.Tx) (string, error) {
+	if ans.do != nil {
+		if err := ans.do(ctx, tx); err != nil {
+			return "", err
+		}
+	}
+	if ans.tells != nil {
+		return ans.tells(ctx, tx)
+	}
+	return ans.text, nil
+}
+
+// room is what every topic is given: the ways to write into the admin room, and how times are shown there.
+type room struct {
+	store *store.Store
+	box   *outbox.Box
+	rules Rules
+	now   func() time.Time
+}
+
+// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
+func (rm *room) say(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
+	return rm.write(ctx, tx, room, answer{text: markdown, kind: kind, asks: asks, about: about}, nil)
+}
+
+// write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
+func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
+	markdown, asks, expires := ans.text, ans.asks, rm.now().Add(dialogTime)
+	if q, ok := asks.(patient); ok {
+		expires = rm.now().Add(q.lasts())
+	}
+	if asks != nil {
+		markdown += " Open until " + rm.moment(expires) + "."
+	}
+	letter := notice(room, markdown, ans.kind, asks != nil)
+	letter.About, letter.RestsOn, letter.Unsent = ans.about, restsOn, ans.unsent
+	out, _, err := rm.box.Queue(ctx, tx, letter)
+	if err != nil || asks == nil {
+		return out, err
+	}
+	payload, err := json.Marshal(asks)
+	if err != nil {
+		return out, fmt.Errorf("write question: %w", err)
+	}
+	_, err = store.OpenDialog(ctx, tx, store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires})
+	return out, err
+}
+
+func (rm *room) react(ctx context.Context, tx store.Tx, room store.Chat, to store.Message, emoji string) error {
+	_, _, err := rm.box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, React: to.EventID})
+	return err
+}
+
+// tellSentence says something in the admin room, once there is one.
+func (rm *room) tellSentence(ctx context.Context, kind outbox.NoticeKind, text string) error {
+	return rm.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := rm.say(ctx, tx, room, kind, text, nil)
+		return err
+	})
+}
+
+// tellOwner has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
+// told again after a crash.
+func (rm *room) tellOwner(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
+	return rm.store.InTx(ctx, func(tx store.Tx) error {
+		room, err := outbox.AdminRoom(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := tell(tx, room); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
+	})
+}
+
+// written is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
+func (rm *room) written(r request) time.Time {
+	at := r.now
+	if r.message.At.Before(at) {
+		at = r.message.At
+	}
+	return at.In(rm.rules.Zone)
+}
+
+// clock writes when something happens, always with its day.
+func (rm *room) clock(t time.Time) string { return schedule.Text(t, rm.now(), rm.rules.Zone) }
+
+// moment says when something was or will be: the time of day today, with the day otherwise.
+func (rm *room) moment(t time.Time) string {
+	local, now := t.In(rm.rules.Zone), rm.now().In(rm.rules.Zone)
+	switch {
+	case local.YearDay() == now.YearDay() && local.Year() == now.Year():
+		return local.Format("15:04")
+	case local.Year() == now.Year():
+		return local.Format("Mon 2 Jan, 15:04")
+	default:
+		return local.Format("Mon 2 Jan 2006, 15:04")
+	}
+}
+
+// ago says how long something is past, the way one says it.
+func (rm *room) ago(t time.Time) string {
+	now := rm.now()
+	local, today := t.In(rm.rules.Zone), now.In(rm.rules.Zone)
+	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, rm.rules.Zone)
+	switch past := now.Sub(t); {
+	case past < time.Minute:
+		return "just now"
+	case past < time.Hour:
+		return fmt.Sprintf("%d min ago", int(past.Minutes()))
+	case !local.Before(midnight) || past < 6*time.Hour:
+		return fmt.Sprintf("%d h ago", int(past.Hours()))
+	case !local.Before(midnight.AddDate(0, 0, -1)):
+		return "yesterday"
+	case !local.Before(midnight.AddDate(0, 0, -6)):
+		return local.Format("Mon")
+	case local.Year() == today.Year():
+		return local.Format("2 Jan")
+	default:
+		return local.Format("2 Jan 2006")
+	}
+}

@@ -1,0 +1,109 @@
+package admin
+
+import (
+	"context"
+
+	"multis/bridgebridge"
+	"multis/policy"
+	"multis/store"
+)
+
+// handle decides what a message leads to. It changes nothing itself.
+func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
+	if r.message.Code == policy.CodeUntrusted {
+		return answer{text: untrusted, why: policy.CodeUntrusted.Sentence()}, nil
+	}
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		return a.reacted(ctx, r)
+	}
+	switch r.message.Code {
+	case policy.CodeHeard: // what is said aloud is a question, whatever it sounds like
+		if !r.byOwner() {
+			return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+		}
+		return a.questions.ask(ctx, r, r.message.Body)
+	case policy.CodeUnheard:
+		return answer{text: "⚠️ " + esc(r.message.Reason), why: r.message.Reason}, nil
+	default: // it was typed
+	}
+	text := words(r.message)
+	name, rest := parse(text)
+	if name != "" {
+		return a.run(ctx, r, name, rest)
+	}
+	if ans, done, err := a.Drafts.answeredReply(ctx, r, text); err != nil || done {
+		return ans, err
+	}
+	if about, err := store.IsAbout(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.byOwner()) {
+		return answer{text: "I don't pass answers on yet: write in that chat.", why: "It replies to what I told of a chat."}, err
+	}
+	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
+		return ans, err
+	}
+	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
+		if ans, done, err := a.dialogs.answered(ctx, r, c); err != nil || done {
+			return ans, err
+		}
+	}
+	switch {
+	case !r.byOwner():
+		return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+	case r.message.Attachment != nil:
+		return a.offered(r, text), nil
+	case r.message.Kind != string(bridgebridge.Text):
+		return answer{text: unreadable(r.message.Kind)}, nil
+	default:
+		if ans := a.help.plainCommand(r, rest); ans.text != "" {
+			return ans, nil
+		}
+		return a.questions.ask(ctx, r, rest)
+	}
+}
+
+func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
+	silent := answer{why: "A reaction that answers no question."}
+	if ans, done, err := a.nudged(ctx, r); err != nil || done {
+		return ans, err
+	}
+	if ans, done, err := a.Commitments.reacted(ctx, r); err != nil || done {
+		return ans, err
+	}
+	if ans, done, err := a.Tasks.stopByReaction(ctx, r); err != nil || done {
+		return ans, err
+	}
+	c, ok := parseReaction(r.message.Body)
+	if !ok {
+		return silent, nil
+	}
+	ans, done, err := a.dialogs.answered(ctx, r, c)
+	if err != nil || done {
+		return ans, err
+	}
+	return silent, nil
+}
+
+func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, error) {
+	cmd, known := a.table.lookup(name)
+	switch {
+	case !known:
+		return answer{text: a.help.unknown(r, name)}, nil
+	case !cmd.allows(r):
+		return refusal(cmd.name), nil
+	default:
+		return cmd.run(ctx, r, args)
+	}
+}
+
+// untrusted answers a command from a device that could be anybody's.
+const untrusted = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
+	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."
+
+// unreadable says what cannot be taken in yet.
+func unreadable(kind string) string {
+	switch bridgebridge.MessageKind(kind) {
+	case bridgebridge.Voice, bridgebridge.Audio:
+		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
+	default:
+		return "I can read text and documents so far."
+	}
+}
