@@ -22,7 +22,6 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -138,13 +137,9 @@ func localZone() *time.Location {
 
 // converse passes lines in and answers out until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
-	as, err := newAssistant(ctx, cfg, st, parts{
-		terminal: true, sender: out, files: out, rooms: out,
-		inbox:     func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
-		describer: func(*appservice.Inbox) jobs.Describer { return out },
-		decrypter: func(*appservice.Inbox) jobs.Decrypter { return out },
-		historian: func(*appservice.Inbox) jobs.Historian { return out },
-		keeper:    func(*appservice.Inbox) jobs.Keeper { return out },
+	inbox := appservice.NewInbox(st, inboxRules(cfg, chatDefaults(cfg)))
+	as, err := newAssistant(ctx, cfg, st, frontend{
+		terminal: true, inbox: inbox, sender: out, files: out, rooms: out, describer: out, decrypter: out, historian: out, keeper: out,
 	})
 	if err != nil {
 		return err
@@ -167,7 +162,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 		for line := range lines(ctx, in) {
 			if strings.TrimSpace(line) != "" {
 				out.think()
-				if err := as.inbox.Receive(ctx, []*event.Event{out.typed(cfg.Owner, line)}, ""); err != nil {
+				if err := inbox.Receive(ctx, []*event.Event{out.typed(cfg.Owner, line)}, ""); err != nil {
 					return err
 				}
 			}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/term"
 	"maunium.net/go/mautrix/id"
 
 	"multis/admin"
@@ -58,58 +55,8 @@ func (runCmd) Run(ctx context.Context, c *cli) error {
 	return serve(ctx, cfg)
 }
 
-// migrateCmd brings the database up to date.
-type migrateCmd struct{}
-
-// Run migrates and exits.
-func (migrateCmd) Run(ctx context.Context, c *cli) error {
-	_, _, closeDB, err := open(ctx, c.Config)
-	if err != nil {
-		return err
-	}
-	closeDB()
-	fmt.Println("The database is up to date.")
-	return nil
-}
-
-// healthCmd asks the running multis.
-type healthCmd struct{}
-
-// Run asks once.
-func (healthCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := config.Load(c.Config)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+knock(cfg.Appservice)+"/_matrix/mau/ready", nil)
-	if err != nil {
-		return fmt.Errorf("ask multis: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("multis does not answer: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return errors.New("multis is not ready")
-	}
-	return nil
-}
-
-// knock is the address that multis is reached at from its own machine.
-func knock(a config.Appservice) string {
-	host := a.Hostname
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every interface
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, strconv.Itoa(a.Port))
-}
-
 // assistant is everything between the inbox and the outbox: the same with a homeserver and in a terminal.
 type assistant struct {
-	inbox  *appservice.Inbox
 	admin  *admin.Admin
 	runner *jobs.Runner
 	calls  *hooks.Inbox
@@ -117,8 +64,8 @@ type assistant struct {
 	source *mcp.Source
 }
 
-// newAssistant wires the assistant. What differs between a homeserver and a terminal comes in as parts.
-func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p parts) (*assistant, error) {
+// newAssistant wires the assistant for a front end.
+func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, front frontend) (*assistant, error) {
 	defaults := chatDefaults(cfg)
 	models, err := newModels(cfg, st)
 	if err != nil {
@@ -136,8 +83,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	if err != nil {
 		return nil, err
 	}
-	box := outbox.New(st, outboxRules(cfg, defaults), p.sender)
-	inbox := p.inbox(inboxRules(cfg, defaults))
+	box := outbox.New(st, outboxRules(cfg, defaults), front.sender)
 	vectors, err := openEmbedders(ctx, cfg, st)
 	if err != nil {
 		return nil, err
@@ -167,7 +113,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: func(name string) (llm.Model, error) { return models.Open(cfg.LLM.Names(name), "") }, //nolint:contextcheck // it connects to nobody
 	})
-	rules, err := adminRules(cfg, model.Name(), defaults, p.terminal)
+	rules, err := adminRules(cfg, model.Name(), defaults, front.terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +122,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
-		Store: st, Box: box, Asker: ag, Planner: ag, Clock: clk, Search: searcher, Library: library, Files: p.files, Memory: mem,
+		Store: st, Box: box, Asker: ag, Planner: ag, Clock: clk, Search: searcher, Library: library, Files: front.files, Memory: mem,
 		Tools: toolbox{ag, source}, MaxTools: tools.MaxOffered, Skills: skillList{cfg, set}, Saved: savedTasks{cfg, ag}, Replayer: replayer{ag},
 		Rules: rules,
 	})
@@ -189,17 +135,17 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, p pa
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: p.describer(inbox), Bridges: inbox, Digest: adm.Notices, Index: adm, Alarm: adm.Notices,
-		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: p.files, Ears: ears, Inbox: inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: p.decrypter(inbox), Tell: adm.Notices, Budget: adm.Budget, History: p.historian(inbox), Told: adm.Imports, Retract: box,
-		Room: p.rooms, Keep: p.keeper(inbox), Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm.Commitments,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm, Alarm: adm.Notices,
+		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
+		Hook:   hk, Watch: watch, Decrypt: front.decrypter, Tell: adm.Notices, Budget: adm.Budget, History: front.historian, Told: adm.Imports, Retract: box,
+		Room: front.rooms, Keep: front.keeper, Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm.Commitments,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Run: clk,
 		Task: ag, Approve: adm.Tasks, Draft: adm.Drafts, Folders: adm,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
 	}
-	return &assistant{inbox: inbox, admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
+	return &assistant{admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
 }
 
 func adminRules(cfg *config.Config, model string, defaults policy.Defaults, inTerminal bool) (admin.Rules, error) {
@@ -221,6 +167,10 @@ func inboxRules(cfg *config.Config, defaults policy.Defaults) appservice.Rules {
 		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
 		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep), Spaces: routedSpaces(cfg),
 	}
+}
+
+func keepLimits(m config.Media) appservice.KeepLimits {
+	return appservice.KeepLimits{Total: int64(m.MaxMB) << 20, Age: time.Duration(m.MaxDays) * 24 * time.Hour}
 }
 
 func sendCap(cfg *config.Config) policy.Rate {
@@ -272,17 +222,17 @@ func fileSender(st *store.Store, box *outbox.Box) func(context.Context, store.Ch
 // storeCap bounds what is kept of one contact.
 var storeCap = policy.Rate{Minute: 60, Day: 2000}
 
-// parts are what a homeserver and a terminal do differently.
-type parts struct {
+// frontend is where messages come from and go to: a homeserver or a terminal.
+type frontend struct {
 	terminal  bool
+	inbox     *appservice.Inbox
 	sender    outbox.Sender
-	rooms     jobs.RoomMaker
 	files     files
-	inbox     func(appservice.Rules) *appservice.Inbox
-	describer func(*appservice.Inbox) jobs.Describer
-	decrypter func(*appservice.Inbox) jobs.Decrypter
-	historian func(*appservice.Inbox) jobs.Historian
-	keeper    func(*appservice.Inbox) jobs.Keeper
+	rooms     jobs.RoomMaker
+	describer jobs.Describer
+	decrypter jobs.Decrypter
+	historian jobs.Historian
+	keeper    jobs.Keeper
 }
 
 // files fetches what was sent: whole, or as it comes.
@@ -307,24 +257,18 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	vault := appservice.NewVault(st, hs)
-	var describer *appservice.Describer
-	as, err := newAssistant(ctx, cfg, st, parts{
-		sender: hs, files: hs, rooms: hs,
-		inbox: func(r appservice.Rules) *appservice.Inbox { return appservice.NewInbox(st, r) },
-		describer: func(in *appservice.Inbox) jobs.Describer {
-			describer = appservice.NewDescriber(in, hs)
-			return describer
-		},
-		decrypter: func(in *appservice.Inbox) jobs.Decrypter { return appservice.NewDecrypter(in, vault) },
-		historian: func(in *appservice.Inbox) jobs.Historian { return appservice.NewHistorian(in, hs) },
-		keeper: func(in *appservice.Inbox) jobs.Keeper {
-			return appservice.NewKeeper(in, hs, appservice.KeepLimits{Total: int64(cfg.Media.MaxMB) << 20, Age: time.Duration(cfg.Media.MaxDays) * 24 * time.Hour})
-		},
+	inbox := appservice.NewInbox(st, inboxRules(cfg, chatDefaults(cfg)))
+	describer := appservice.NewDescriber(inbox, hs)
+	as, err := newAssistant(ctx, cfg, st, frontend{
+		inbox: inbox, sender: hs, files: hs, rooms: hs, describer: describer,
+		decrypter: appservice.NewDecrypter(inbox, vault),
+		historian: appservice.NewHistorian(inbox, hs),
+		keeper:    appservice.NewKeeper(inbox, hs, keepLimits(cfg.Media)),
 	})
 	if err != nil {
 		return err
 	}
-	server := appservice.NewServer(as.inbox, cfg.Appservice.HSToken.Value())
+	server := appservice.NewServer(inbox, cfg.Appservice.HSToken.Value())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
@@ -337,7 +281,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
 	group.Go(func() error { return as.runner.Run(ctx) })
-	group.Go(func() error { return appservice.NewStallWatch(as.inbox, hs).Run(ctx) })
+	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveCalls(ctx, cfg.Watches, as.calls) })
 	group.Go(func() error { return serveMCP(ctx, cfg.MCPServer, as.tools) })
 	group.Go(func() error { return as.source.Run(ctx) })
@@ -345,7 +289,7 @@ func serve(ctx context.Context, cfg *config.Config) error {
 		if err := start(ctx, hs, as, describer); err != nil {
 			return err
 		}
-		return appservice.NewOwnerSync(as.inbox, hs, describer, vault).Run(ctx, func() {
+		return appservice.NewOwnerSync(inbox, hs, describer, vault).Run(ctx, func() {
 			server.SetReady()
 			log.Info().Msg("Ready")
 		})
@@ -444,42 +388,4 @@ func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
 	return llm.OpenSpeech(llm.SpeechConfig{
 		Model: cfg.Speech.Model, BaseURL: cfg.Speech.BaseURL, APIKey: cfg.Speech.APIKey.Value(), Timeout: cfg.Speech.Timeout, PerMinute: int64(cfg.Speech.PricePerMinute),
 	}, budget)
-}
-
-// openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every
-// context that has none.
-func openLog(c config.Logging) (func(), error) {
-	var out io.Writer = os.Stderr
-	if c.Format == config.FormatPretty {
-		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(os.Stderr.Fd()))}
-	}
-	closeFile := func() {}
-	if c.File != "" {
-		file, err := os.OpenFile(c.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("logging.file: %w", err)
-		}
-		out, closeFile = zerolog.MultiLevelWriter(out, file), func() { file.Close() }
-	}
-	log := zerolog.New(redacted{out}).Level(c.Level).With().Timestamp().Logger()
-	zerolog.DefaultContextLogger = &log
-	return closeFile, nil
-}
-
-// redacted is what is written without the secrets in it. What is written at once is a whole line.
-type redacted struct{ to io.Writer }
-
-func (w redacted) Write(line []byte) (int, error) {
-	text := policy.Redact(string(line))
-	if !json.Valid([]byte(text)) { // what was taken out was no string
-		raw, err := json.Marshal(map[string]string{"level": "warn", "message": text})
-		if err != nil {
-			return 0, err
-		}
-		text = string(raw) + "\n"
-	}
-	if _, err := io.WriteString(w.to, text); err != nil {
-		return 0, err
-	}
-	return len(line), nil
 }
