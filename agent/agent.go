@@ -95,7 +95,7 @@ func (a *Agent) Turn(ctx context.Context, chat int64, job string, last bool) err
 	if err != nil {
 		// The lease would run out by itself; giving it back lets the next attempt begin at once.
 		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.DB(), chat, job); unlockErr != nil {
-			zerolog.Ctx(ctx).Warn().Err(unlockErr).Msg("Cannot give back the lease of a chat")
+			zerolog.Ctx(ctx).Warn().Err(unlockErr).Int64("chat_id", chat).Msg("Cannot give back the lease of a chat")
 		}
 	}
 	return err

@@ -276,7 +276,7 @@ func (a *Agent) workForAnother(ctx context.Context, task store.Task, room store.
 	case err != nil && !last && !isModels(err):
 		return err
 	case err != nil:
-		zerolog.Ctx(ctx).Err(err).Int64("task", task.ID).Msg("What another task waits for did not work out")
+		zerolog.Ctx(ctx).Err(err).Int64("task_id", task.ID).Msg("What another task waits for did not work out")
 		state, why = store.TaskFailed, "it did not work out"
 	case out.text == "":
 		state, why = store.TaskFailed, out.why

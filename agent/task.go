@@ -176,7 +176,7 @@ func stopped(working context.Context, err error) (store.TaskState, string, bool)
 func (a *Agent) left(ctx context.Context, task int64) string {
 	effects, err := store.Effects(context.WithoutCancel(ctx), a.Store.DB(), task)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("task", task).Msg("Cannot tell what a task changed")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("task_id", task).Msg("Cannot tell what a task changed")
 		return "⚠️ What was done before that I cannot tell."
 	}
 	var done, open, parts []string

@@ -82,7 +82,7 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 	}
 	chat, err := d.write(ctx, found, state)
 	if errors.Is(err, store.ErrOtherRoom) {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot_id", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
 		d.inbox.ignored.addFor(room, otherRoomWait)
 		return d.dropAll(ctx, room, waiting)
 	}

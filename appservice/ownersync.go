@@ -153,7 +153,7 @@ func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step
 		if ctx.Err() != nil || errors.Is(err, errReplaced) {
 			return
 		}
-		log.Warn().Err(err).Str("sync_of", who).Msg("The sync failed; trying again")
+		log.Warn().Err(err).Str("account", who).Msg("The sync failed; trying again")
 		sleep(ctx, wait)
 		wait = min(2*wait, retryMax)
 	}

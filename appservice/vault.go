@@ -118,7 +118,7 @@ func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickl
 	if err != nil {
 		return nil, err
 	}
-	log := zerolog.Ctx(ctx).With().Stringer("device_of", c.UserID).Logger().Level(zerolog.WarnLevel)
+	log := zerolog.Ctx(ctx).With().Stringer("user_id", c.UserID).Logger().Level(zerolog.WarnLevel)
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
 	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, keysOf(c.UserID, c.DeviceID), c.DeviceID, pickle)
 	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, known: map[id.RoomID]bool{}}

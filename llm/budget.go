@@ -194,7 +194,7 @@ func (m budgeted) settle(ctx context.Context, id int64, s Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := m.Ledger.Settle(done, id, s); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation", id).Msg("Model call left unsettled, it counts in full")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation_id", id).Msg("Model call left unsettled, it counts in full")
 	}
 }
 

@@ -218,6 +218,6 @@ func (p paidSpeech) settle(ctx context.Context, id int64, s Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := p.Ledger.Settle(done, id, s); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation", id).Msg("Transcription left unsettled, it counts in full")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("reservation_id", id).Msg("Transcription left unsettled, it counts in full")
 	}
 }
