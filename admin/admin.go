@@ -122,8 +122,10 @@ type Options struct {
 // Admin passes each message of the admin room to the topic that it is about. It keeps nothing in memory: another one on the same
 // store goes on where it stopped. The exported topics do what their commands ask for in the background.
 type Admin struct {
-	Options
-	*room
+	store       *store.Store
+	room        *room
+	rules       Rules
+	Documents   *Documents
 	Tasks       *Tasks
 	Commitments *Commitments
 	Exports     *Exports
@@ -134,10 +136,9 @@ type Admin struct {
 	Notices     *Notices
 
 	questions *questions
-	agents    *agents
+	schedules *schedules
 	help      *help
 	dialogs   *dialogs
-	chats     *chatPicker
 	table     *commandTable
 }
 
@@ -157,6 +158,7 @@ func New(o Options) *Admin {
 	agents := &agents{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, rules: o.Rules}
 	questions := &questions{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, rules: o.Rules}
 	tasks := &Tasks{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved}
+	documents := &Documents{store: o.Store, library: o.Library, files: o.Files, room: room, rules: o.Rules}
 	notes := &notes{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
 	commitments := &Commitments{store: o.Store, room: room, chats: chats, rules: o.Rules}
 	briefs := &briefs{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, rules: o.Rules}
@@ -167,6 +169,7 @@ func New(o Options) *Admin {
 	drafts := &Drafts{store: o.Store, room: room, chats: chats, dialogs: dialogs, rules: o.Rules}
 	explanations := &explanations{store: o.Store, room: room, chats: chats, asker: o.Asker, rules: o.Rules}
 	imports := &Imports{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	schedules := &schedules{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, rules: o.Rules}
 	pauses := &pauses{room: room, chats: chats, states: states, rules: o.Rules}
 	stalls := &stalls{store: o.Store, room: room}
 	bridges := &bridges{store: o.Store, room: room}
@@ -176,15 +179,15 @@ func New(o Options) *Admin {
 	budget := &Budget{store: o.Store, room: room, rules: o.Rules}
 	help := &help{table: table, asker: o.Asker, room: room, rules: o.Rules}
 	a := &Admin{
-		Options: o, room: room, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Imports: imports, Budget: budget,
+		store: o.Store, room: room, rules: o.Rules, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Imports: imports, Budget: budget,
 		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules},
-		questions: questions, agents: agents, help: help, dialogs: dialogs, chats: chats, table: table,
+		questions: questions, schedules: schedules, help: help, dialogs: dialogs, table: table,
 	}
 	table.commands = slices.Concat(
-		questions.commands(), a.documentCommands(), tasks.commands(), agents.commands(),
+		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
 		modes.commands(), drafts.commands(), explanations.commands(), imports.commands(),
-		a.scheduleCommands(),
+		schedules.commands(),
 		pauses.commands(), status.commands(), watches.commands(), hooks.commands(), bridges.commands(), budget.commands(), help.commands(),
 	)
 	for _, empty := range []func() question{
@@ -222,7 +225,7 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 		return err
 	}
 	if isQuestion(r.message) {
-		return a.Store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{Message: message}) })
+		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{Message: message}) })
 	}
 	if waits, err := a.waits(ctx, r); err != nil {
 		return err
@@ -256,15 +259,15 @@ func (a *Admin) carryOut(ctx context.Context, r request, last bool) error {
 }
 
 func (a *Admin) request(ctx context.Context, message int64) (request, error) {
-	m, err := store.MessageByID(ctx, a.Store.DB(), message)
+	m, err := store.MessageByID(ctx, a.store.DB(), message)
 	if err != nil {
 		return request{}, err
 	}
-	room, err := store.ChatByID(ctx, a.Store.DB(), m.ChatID)
-	if meant, ok := policy.Meant(a.Rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
+	if meant, ok := policy.Meant(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = meant
 	}
-	return request{message: m, room: room, now: a.Now()}, err
+	return request{message: m, room: room, now: a.room.now()}, err
 }
 
 // orderFor is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
@@ -276,7 +279,7 @@ func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
 	if name, _ := parse(r.message.Body); name == "pause" {
 		return false, nil
 	}
-	earlier, err := store.OpenCommands(ctx, a.Store.DB(), r.room.ID, r.message.ID, r.now.Add(-orderFor))
+	earlier, err := store.OpenCommands(ctx, a.store.DB(), r.room.ID, r.message.ID, r.now.Add(-orderFor))
 	if err != nil {
 		return false, err
 	}
@@ -291,7 +294,7 @@ func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
 // commit writes what a request leads to. A message that was settled meanwhile changes nothing.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind = outbox.Answer
-	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		var err error
 		if ans.text, err = ans.change(ctx, tx); err != nil {
 			return err

@@ -14,20 +14,29 @@ import (
 	"multis/store"
 )
 
-// documentCommands are those about documents.
-func (a *Admin) documentCommands() []command {
+// Documents lists, indexes, removes and watches documents.
+type Documents struct {
+	store   *store.Store
+	library *knowledge.Library
+	files   Files
+	room    *room
+	rules   Rules
+}
+
+// commands are those about documents.
+func (dc *Documents) commands() []command {
 	return []command{
 		{
-			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: a.docs, operators: true,
+			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: dc.docs, operators: true,
 			summary: "which documents I know",
 			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
 		{
-			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: a.index,
+			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: dc.index,
 			summary: "learn a document",
-			help: a.Rules.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+			help: dc.rules.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
@@ -47,20 +56,20 @@ const (
 const takeBack = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
 
 // docs lists what the library holds, or removes a document.
-func (a *Admin) docs(ctx context.Context, r request, args string) (answer, error) {
+func (dc *Documents) docs(ctx context.Context, r request, args string) (answer, error) {
 	verb, name, _ := strings.Cut(args, " ")
 	switch {
 	case args == "":
-		return a.listDocs(ctx, r)
+		return dc.list(ctx, r)
 	case !isDocsVerb(verb):
 	case !r.byOwner():
 		return refusal("index"), nil
 	case strings.EqualFold(verb, "remove"):
-		return a.removeDoc(ctx, strings.TrimSpace(name))
+		return dc.remove(ctx, strings.TrimSpace(name))
 	case strings.EqualFold(verb, "watch"):
-		return a.watchFolder(ctx, r, strings.TrimSpace(name))
+		return dc.watchFolder(ctx, r, strings.TrimSpace(name))
 	default:
-		return a.unwatchFolder(ctx, strings.TrimSpace(name))
+		return dc.unwatchFolder(ctx, strings.TrimSpace(name))
 	}
 	return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/docs watch prices public` keeps up with a folder, `/search` looks into them."}, nil
 }
@@ -70,42 +79,42 @@ func isDocsVerb(word string) bool {
 	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
-func (a *Admin) listDocs(ctx context.Context, r request) (answer, error) {
-	held, err := a.Library.Documents(ctx, r.scope(), agingDocs)
+func (dc *Documents) list(ctx context.Context, r request) (answer, error) {
+	held, err := dc.library.Documents(ctx, r.scope(), agingDocs)
 	if err != nil {
 		return answer{}, err
 	}
 	var watched []string
 	if r.byOwner() {
-		if watched, err = a.watchedDocs(ctx); err != nil {
+		if watched, err = dc.watchedLines(ctx); err != nil {
 			return answer{}, err
 		}
 	}
 	if len(held.Groups) == 0 {
-		return answer{text: strings.Join(append([]string{a.Rules.noDocuments()}, watched...), "\n")}, nil
+		return answer{text: strings.Join(append([]string{dc.rules.noDocuments()}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + amounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
 	for _, d := range newest[:min(len(newest), newestDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), a.room.moment(d.Indexed)))
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), dc.room.moment(d.Indexed)))
 	}
 	if more := len(newest) - newestDocs; more > 0 {
 		big := held.Biggest[0]
 		lines = append(lines, "and "+count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), count(big.Chunks, "passage"), bytes(big.Size)))
 	}
 	if r.byOwner() {
-		lines = append(lines, a.staleDocs(held.Biggest)...)
+		lines = append(lines, dc.staleLines(held.Biggest)...)
 		lines = append(lines, watched...)
 		lines = append(lines, "", takeBack)
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// staleDocs names the documents that are no longer what was indexed, or may not be.
-func (a *Admin) staleDocs(docs []store.Document) []string {
+// staleLines names the documents that are no longer what was indexed, or may not be.
+func (dc *Documents) staleLines(docs []store.Document) []string {
 	var lines []string
 	for _, d := range docs {
-		if why := a.staleness(d); why != "" {
+		if why := dc.staleness(d); why != "" {
 			lines = append(lines, fmt.Sprintf("**%s** — %s", esc(d.Name), why))
 		}
 	}
@@ -119,17 +128,17 @@ func (a *Admin) staleDocs(docs []store.Document) []string {
 }
 
 // staleness says why a document should be looked at again; empty when it need not be.
-func (a *Admin) staleness(d store.Document) string {
+func (dc *Documents) staleness(d store.Document) string {
 	if d.Kind != store.KindKnowledge {
 		return ""
 	}
 	if knowledge.IsAddress(d.Origin) {
-		if a.Now().Sub(d.Indexed) < pageAge {
+		if dc.room.now().Sub(d.Indexed) < pageAge {
 			return ""
 		}
-		return "fetched " + a.room.ago(d.Indexed)
+		return "fetched " + dc.room.ago(d.Indexed)
 	}
-	root, err := a.Library.OpenFolder()
+	root, err := dc.library.OpenFolder()
 	if err != nil || !fs.ValidPath(d.Origin) {
 		return ""
 	}
@@ -137,7 +146,7 @@ func (a *Admin) staleness(d store.Document) string {
 	info, err := root.Stat(d.Origin)
 	switch {
 	case err == nil && info.ModTime().After(d.Indexed):
-		return "changed " + a.room.ago(info.ModTime())
+		return "changed " + dc.room.ago(info.ModTime())
 	case errors.Is(err, fs.ErrNotExist) && strings.Contains(d.Origin, "/"):
 		return "no longer in the documents folder"
 	default:
@@ -145,12 +154,12 @@ func (a *Admin) staleness(d store.Document) string {
 	}
 }
 
-// removeDoc takes a document out of the library. One that is still in its place can be indexed again.
-func (a *Admin) removeDoc(ctx context.Context, name string) (answer, error) {
+// remove takes a document out of the library. One that is still in its place can be indexed again.
+func (dc *Documents) remove(ctx context.Context, name string) (answer, error) {
 	if name == "" {
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
 	}
-	found, err := a.Library.Named(ctx, name, pageSize)
+	found, err := dc.library.Named(ctx, name, pageSize)
 	exact := slices.IndexFunc(found, func(d store.Document) bool { return d.Origin == name })
 	switch {
 	case err != nil:

@@ -14,14 +14,14 @@ import (
 )
 
 // Index indexes documents and tells the outcome. last says that no other attempt follows.
-func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
-	progress, err := a.beginIndexing(ctx, args)
+func (dc *Documents) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
+	progress, err := dc.beginProgress(ctx, args)
 	if err != nil {
 		return err
 	}
 	defer progress.end()
-	sources, sent := a.sources(ctx, args)
-	outcomes := a.Library.IndexAll(ctx, sources, progress.follow(args.Path, sources))
+	sources, sent := dc.sources(ctx, args)
+	outcomes := dc.library.IndexAll(ctx, sources, progress.follow(args.Path, sources))
 	shown := progress.end()
 	for _, o := range outcomes {
 		if !last && o.Err != nil && (ctx.Err() != nil || !o.IsFinal()) {
@@ -29,13 +29,13 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return dc.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := store.ChatByID(ctx, tx, args.Chat)
 		if err != nil {
 			return err
 		}
 		if sent != nil && outcomes[0].Err == nil {
-			if err := a.react(ctx, tx, room, *sent, markDone); err != nil {
+			if err := dc.room.react(ctx, tx, room, *sent, markDone); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 		}
 		letter := outbox.Notice(room, reportOf(args, outcomes), outbox.Answer)
 		letter.Replace = shown
-		if _, _, err = a.Box.Queue(ctx, tx, letter); err != nil {
+		if _, _, err = dc.room.box.Queue(ctx, tx, letter); err != nil {
 			return err
 		}
 		return jobs.Complete(ctx, tx)
@@ -52,23 +52,23 @@ func (a *Admin) Index(ctx context.Context, args jobs.IndexArgs, last bool) error
 }
 
 // sources returns the documents that are to be indexed, at least one. sent is the message with the file, if one was sent.
-func (a *Admin) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
+func (dc *Documents) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
 	switch file := (knowledge.File{Role: args.Role, Said: args.Said}); {
 	case args.Address != "":
 		file.Origin, file.Name = args.Address, knowledge.AddressName(args.Address)
 		return []knowledge.Source{{File: file}}, nil
 	case args.Path != "":
-		return a.fileSources(args.Path, file), nil
+		return dc.fileSources(args.Path, file), nil
 	default:
-		source, sent := a.sentSource(ctx, args.Message, file)
+		source, sent := dc.sentSource(ctx, args.Message, file)
 		return []knowledge.Source{source}, sent
 	}
 }
 
 // fileSources returns the files that a path in the documents folder means. Those that were indexed before an interruption are
 // unchanged the next time.
-func (a *Admin) fileSources(where string, file knowledge.File) []knowledge.Source {
-	names, _, err := a.Library.Find(where)
+func (dc *Documents) fileSources(where string, file knowledge.File) []knowledge.Source {
+	names, _, err := dc.library.Find(where)
 	if err != nil {
 		file.Origin, file.Name = where, path.Base(where)
 		return []knowledge.Source{{File: file, Err: err}}
@@ -76,7 +76,7 @@ func (a *Admin) fileSources(where string, file knowledge.File) []knowledge.Sourc
 	sources := make([]knowledge.Source, len(names))
 	for i, name := range names {
 		file.Origin, file.Name, file.Swept = name, path.Base(name), name != where
-		sources[i] = knowledge.Source{File: file, Folder: a.Library.Folder(), Path: name}
+		sources[i] = knowledge.Source{File: file, Folder: dc.library.Folder(), Path: name}
 	}
 	return sources
 }
@@ -85,9 +85,9 @@ func (a *Admin) fileSources(where string, file knowledge.File) []knowledge.Sourc
 var errDeleted = errors.New("the message with it was deleted")
 
 // sentSource downloads a file that was sent. Its name is known even when it cannot be downloaded.
-func (a *Admin) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
+func (dc *Documents) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
-	m, err := store.MessageByID(ctx, a.Store.DB(), message)
+	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
 		err = jobs.Final(errDeleted)
 	}
@@ -95,13 +95,13 @@ func (a *Admin) sentSource(ctx context.Context, message store.MessageID, file kn
 		return knowledge.Source{File: file, Err: err}, nil
 	}
 	file.Name = m.Attachment.Name
-	file.Data, err = a.Files.Download(ctx, *m.Attachment, knowledge.MaxSize)
+	file.Data, err = dc.files.Download(ctx, *m.Attachment, knowledge.MaxSize)
 	return knowledge.Source{File: file, Err: err}, &m
 }
 
 // folderList names some files of the documents folder; empty when there are none.
-func (a *Admin) folderList() string {
-	root, err := a.Library.OpenFolder()
+func (dc *Documents) folderList() string {
+	root, err := dc.library.OpenFolder()
 	if err != nil {
 		return "" // said already, or there is no folder
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // watchFolder begins to watch a folder, or asks who may see its files.
-func (a *Admin) watchFolder(ctx context.Context, r request, args string) (answer, error) {
+func (dc *Documents) watchFolder(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if before, last, found := cutLast(args); found {
 		if known, isRole := parseRole(last); isRole {
@@ -25,12 +25,12 @@ func (a *Admin) watchFolder(ctx context.Context, r request, args string) (answer
 	}
 	where = filepath.ToSlash(filepath.Clean(strings.TrimSpace(where)))
 	if args == "" {
-		return answer{text: "Which folder of the documents folder? `/docs watch prices public`." + a.folderList()}, nil
+		return answer{text: "Which folder of the documents folder? `/docs watch prices public`." + dc.folderList()}, nil
 	}
-	if trouble := a.unwatchable(where); trouble != "" {
-		return answer{text: "⚠️ " + code(where) + ": " + trouble + "." + a.folderList()}, nil
+	if trouble := dc.unwatchable(where); trouble != "" {
+		return answer{text: "⚠️ " + code(where) + ": " + trouble + "." + dc.folderList()}, nil
 	}
-	folders, err := store.WatchedFolders(ctx, a.Store.DB())
+	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -39,7 +39,7 @@ func (a *Admin) watchFolder(ctx context.Context, r request, args string) (answer
 			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.", code(f.Path), whose(f.Role), f.Path)}, nil
 		}
 	}
-	return a.indexOrAsk(r, pickRole{Path: where, Name: where, Watch: true}, role), nil
+	return dc.indexOrAsk(r, pickRole{Path: where, Name: where, Watch: true}, role), nil
 }
 
 // cutLast cuts the last word off.
@@ -53,8 +53,8 @@ func cutLast(s string) (before, last string, found bool) {
 }
 
 // unwatchable says why a folder cannot be watched; empty when it can.
-func (a *Admin) unwatchable(where string) string {
-	root, err := a.Library.OpenFolder()
+func (dc *Documents) unwatchable(where string) string {
+	root, err := dc.library.OpenFolder()
 	if err != nil {
 		return esc(fileTrouble(err))
 	}
@@ -76,9 +76,9 @@ func within(where, folder string) bool {
 }
 
 // unwatchFolder ends the watching of a folder. What was indexed stays.
-func (a *Admin) unwatchFolder(ctx context.Context, where string) (answer, error) {
+func (dc *Documents) unwatchFolder(ctx context.Context, where string) (answer, error) {
 	where = filepath.ToSlash(filepath.Clean(where))
-	folders, err := store.WatchedFolders(ctx, a.Store.DB())
+	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
@@ -94,9 +94,9 @@ func (a *Admin) unwatchFolder(ctx context.Context, where string) (answer, error)
 	}, nil
 }
 
-// watchedDocs names the folders that are watched.
-func (a *Admin) watchedDocs(ctx context.Context) ([]string, error) {
-	folders, err := store.WatchedFolders(ctx, a.Store.DB())
+// watchedLines names the folders that are watched.
+func (dc *Documents) watchedLines(ctx context.Context) ([]string, error) {
+	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil || len(folders) == 0 {
 		return nil, err
 	}
@@ -112,14 +112,14 @@ func (a *Admin) watchedDocs(ctx context.Context) ([]string, error) {
 }
 
 // LookAtFolders looks at all watched folders once. What was done in one is told in one message.
-func (a *Admin) LookAtFolders(ctx context.Context) error {
-	folders, err := store.WatchedFolders(ctx, a.Store.DB())
+func (dc *Documents) LookAtFolders(ctx context.Context) error {
+	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, f := range folders {
-		if err := a.lookAtFolder(ctx, f); err != nil {
+		if err := dc.lookAtFolder(ctx, f); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("look at the folder %s: %w", f.Path, err))
 		}
 	}
@@ -127,16 +127,16 @@ func (a *Admin) LookAtFolders(ctx context.Context) error {
 }
 
 // lookAtFolder brings the documents of one folder up to date and tells what changed.
-func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
-	changes, err := a.Library.SyncFolder(ctx, f, a.Now())
+func (dc *Documents) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
+	changes, err := dc.library.SyncFolder(ctx, f, dc.room.now())
 	switch {
 	case changes.Err != nil:
-		return a.folderTrouble(ctx, f, fileTrouble(changes.Err))
+		return dc.folderTrouble(ctx, f, fileTrouble(changes.Err))
 	case changes.IsEmpty():
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(err, a.Store.InTx(ctx, func(tx store.Tx) error {
+	return errors.Join(err, dc.store.InTx(ctx, func(tx store.Tx) error {
 		if err := changes.Save(ctx, tx); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (a *Admin) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, outbox.Quiet, text, nil)
+		_, err = dc.room.say(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	}))
 }
@@ -204,11 +204,11 @@ func changesText(c knowledge.FolderChanges) string {
 }
 
 // folderTrouble tells once that a folder cannot be looked at. What was indexed of it stays.
-func (a *Admin) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
+func (dc *Documents) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
 	if f.Trouble == why {
 		return nil
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return dc.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.NoteTrouble(ctx, tx, f.Path, why); err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (a *Admin) folderTrouble(ctx context.Context, f store.WatchedFolder, why st
 		if err != nil {
 			return err
 		}
-		_, err = a.say(ctx, tx, room, outbox.Ring, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
+		_, err = dc.room.say(ctx, tx, room, outbox.Ring, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
 		return err
 	})
 }

@@ -26,7 +26,7 @@ func (r *rig) settle(ago time.Duration, names ...string) {
 // watches looks at the watched folders and returns what was told.
 func (r *rig) watches() string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.LookAtFolders(r.ctx))
+	require.NoError(r.t, r.admin.Documents.LookAtFolders(r.ctx))
 	return said(r.flush())
 }
 
@@ -180,7 +180,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	r.now = r.now.Add(time.Minute)
 	r.owner("/index margins.md admin")
 	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", said(r.work()))
-	require.NoError(t, r.admin.Index(r.ctx, early, false))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, early, false))
 	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", said(r.flush()))
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }

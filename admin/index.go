@@ -37,7 +37,7 @@ func parseRole(word string) (policy.Role, bool) {
 }
 
 // index takes a file that was sent, files of the documents folder, or a page.
-func (a *Admin) index(ctx context.Context, r request, args string) (answer, error) {
+func (dc *Documents) index(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if fields := strings.Fields(args); len(fields) > 0 {
 		if last, found := parseRole(fields[len(fields)-1]); found {
@@ -49,27 +49,27 @@ func (a *Admin) index(ctx context.Context, r request, args string) (answer, erro
 	case both && role != "":
 		return answer{text: "Public, or only you? `/index public` or `/index admin`."}, nil
 	case knowledge.IsAddress(where):
-		return a.indexOrAsk(r, pickRole{Address: where, Name: knowledge.AddressName(where)}, role), nil
+		return dc.indexOrAsk(r, pickRole{Address: where, Name: knowledge.AddressName(where)}, role), nil
 	case where != "":
-		return a.indexPath(r, where, role), nil
+		return dc.indexPath(r, where, role), nil
 	}
-	file, err := a.meantFile(ctx, r)
+	file, err := dc.meantFile(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + a.folderList()}, nil
+		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + dc.folderList()}, nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return a.indexFile(r, file, role), nil
+	return dc.indexFile(r, file, role), nil
 }
 
 // meantFile is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
-func (a *Admin) meantFile(ctx context.Context, r request) (store.Message, error) {
+func (dc *Documents) meantFile(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
 	}
 	if r.message.RelatesTo != "" {
-		m, err := store.MessageByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+		m, err := store.MessageByEvent(ctx, dc.store.DB(), r.room.ID, r.message.RelatesTo)
 		if err == nil && m.Attachment != nil {
 			return m, nil
 		}
@@ -77,30 +77,30 @@ func (a *Admin) meantFile(ctx context.Context, r request) (store.Message, error)
 			return store.Message{}, err
 		}
 	}
-	return store.NewestFile(ctx, a.Store.DB(), r.room.ID, r.message.Sender, r.now.Add(-fileTime))
+	return store.NewestFile(ctx, dc.store.DB(), r.room.ID, r.message.Sender, r.now.Add(-fileTime))
 }
 
 // offered is a file that was sent without a command. What is written under it may say who sees it.
-func (a *Admin) offered(r request, caption string) answer {
+func (dc *Documents) offered(r request, caption string) answer {
 	role, _ := parseRole(caption)
-	return a.indexFile(r, r.message, role)
+	return dc.indexFile(r, r.message, role)
 }
 
-func (a *Admin) indexFile(r request, m store.Message, role policy.Role) answer {
+func (dc *Documents) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadable(m.Kind)}
 	}
 	if why := unindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // 0: not known
 		return answer{text: why}
 	}
-	return a.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
+	return dc.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
 }
 
-func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
+func (dc *Documents) indexPath(r request, where string, role policy.Role) answer {
 	where = filepath.ToSlash(filepath.Clean(where))
-	files, size, err := a.Library.Find(where)
+	files, size, err := dc.library.Find(where)
 	if err != nil {
-		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + a.folderList()}
+		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + dc.folderList()}
 	}
 	p := pickRole{Path: where, Name: path.Base(where)}
 	if len(files) == 1 && files[0] == where {
@@ -110,7 +110,7 @@ func (a *Admin) indexPath(r request, where string, role policy.Role) answer {
 	} else {
 		p.Name, p.Files = where, len(files)
 	}
-	return a.indexOrAsk(r, p, role)
+	return dc.indexOrAsk(r, p, role)
 }
 
 // unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
@@ -128,7 +128,7 @@ func unindexable(name string, size int64) string {
 }
 
 // indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.
-func (a *Admin) indexOrAsk(r request, p pickRole, role policy.Role) answer {
+func (dc *Documents) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 	if role != "" {
 		return p.start(r, role)
 	}

@@ -34,7 +34,7 @@ func (r *rig) work() []heard {
 	}
 	require.NoError(r.t, rows.Err())
 	for _, args := range all {
-		require.NoError(r.t, r.admin.Index(r.ctx, args, false))
+		require.NoError(r.t, r.admin.Documents.Index(r.ctx, args, false))
 	}
 	return r.flush()
 }
@@ -149,7 +149,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	}
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
-	require.NoError(t, r.admin.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, Chat: r.room.ID}, false))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, Chat: r.room.ID}, false))
 	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", said(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
@@ -287,16 +287,16 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	r := newRig(t)
 	file := r.write(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
 	args := jobs.IndexArgs{Message: file, Role: policy.Public, Chat: r.room.ID}
-	require.ErrorContains(t, r.admin.Index(r.ctx, args, false), "M_NOT_FOUND")
+	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
 	require.Empty(t, r.flush())
-	require.NoError(t, r.admin.Index(r.ctx, args, true))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, args, true))
 	require.Equal(t, "⚠️ **a.md** is not indexed: download the file: M_NOT_FOUND.", said(r.flush()))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.room.ID, "$in2", r.now)
 		return err
 	})
-	require.NoError(t, r.admin.Index(r.ctx, args, false))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, args, false))
 	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", said(r.flush()))
 }
 

@@ -15,11 +15,22 @@ import (
 	"multis/store"
 )
 
-// scheduleCommands are those about schedules.
-func (a *Admin) scheduleCommands() []command {
+// schedules sets, shows and changes schedules: reminders, and what comes again.
+type schedules struct {
+	store  *store.Store
+	clock  *clock.Clock
+	asker  Asker
+	agents *agents
+	chats  *chatPicker
+	room   *room
+	rules  Rules
+}
+
+// commands are those about schedules.
+func (sc *schedules) commands() []command {
 	return []command{
 		{
-			name: "remind", args: "when what", group: groupTime, run: a.remind, operators: true,
+			name: "remind", args: "when what", group: groupTime, run: sc.remind, operators: true,
 			summary: "say something at a time",
 			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
 				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
@@ -27,22 +38,22 @@ func (a *Admin) scheduleCommands() []command {
 				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
 		},
 		{
-			name: "cron", args: "rhythm what", group: groupTime, run: a.cron, operators: true,
+			name: "cron", args: "rhythm what", group: groupTime, run: sc.cron, operators: true,
 			summary: "the same again and again",
 			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
 				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
 		},
 		{
-			name: "jobs", args: "[number] [change]", group: groupTime, run: a.jobs, operators: true,
+			name: "jobs", args: "[number] [change]", group: groupTime, run: sc.jobs, operators: true,
 			summary: "what is to come",
 			help:    "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
 		},
 		{
-			name: "cancel", args: "number", group: groupTime, run: a.cancel, operators: true,
+			name: "cancel", args: "number", group: groupTime, run: sc.cancel, operators: true,
 			summary: "end a job",
 		},
 		{
-			name: "snooze", args: "[number] [when]", group: groupTime, run: a.snooze, operators: true,
+			name: "snooze", args: "[number] [when]", group: groupTime, run: sc.snooze, operators: true,
 			summary: "put a reminder off",
 			help:    "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
 		},
@@ -53,24 +64,24 @@ func (a *Admin) scheduleCommands() []command {
 const maxJobs = 200
 
 // jobs lists what happens by the clock, or shows and changes one of it.
-func (a *Admin) jobs(ctx context.Context, r request, args string) (answer, error) {
+func (sc *schedules) jobs(ctx context.Context, r request, args string) (answer, error) {
 	words := strings.Fields(args)
 	switch {
 	case len(words) == 0:
-		return a.listJobs(ctx, pageSize)
+		return sc.list(ctx, pageSize)
 	case strings.EqualFold(words[0], "all"):
-		return a.listJobs(ctx, maxJobs)
+		return sc.list(ctx, maxJobs)
 	case strings.EqualFold(words[0], "upkeep"):
 		if len(words) > 1 && !r.byOwner() {
 			return answer{text: "Upkeep is the owner's to start."}, nil
 		}
-		return a.showUpkeep(ctx, strings.Join(words[1:], " "))
+		return sc.showUpkeep(ctx, strings.Join(words[1:], " "))
 	}
 	number, verb, rest := jobWords(args)
 	if number == 0 {
-		return a.whichJob(ctx, "`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
+		return sc.whichJob(ctx, "`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
 	}
-	s, err := store.ScheduleByID(ctx, a.Store.DB(), number)
+	s, err := store.ScheduleByID(ctx, sc.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return noJob(number), nil
 	}
@@ -80,24 +91,24 @@ func (a *Admin) jobs(ctx context.Context, r request, args string) (answer, error
 	if s.Does == store.DoesUpkeep && verb != "" && verb != "history" {
 		return answer{text: fmt.Sprintf("Job %d is upkeep of mine, not one of yours. `/jobs upkeep` lists it, %s does it now.", s.ID, code("/jobs upkeep run "+s.Body))}, nil
 	}
-	if verb != "" && verb != "history" && !a.mayChange(r, s) {
+	if verb != "" && verb != "history" && !sc.mayChange(r, s) {
 		return answer{text: "That job is not yours to change: operators change their own, the owner all."}, nil
 	}
 	switch verb {
 	case "":
-		return a.showJob(ctx, s)
+		return sc.show(ctx, s)
 	case "history":
-		return a.jobHistory(ctx, s)
+		return sc.history(ctx, s)
 	case "edit", "text":
-		return a.editJob(r, s, verb, rest)
+		return sc.edit(r, s, verb, rest)
 	case "pause":
-		return a.pauseJob(s), nil
+		return sc.pause(s), nil
 	case "resume":
-		return a.resumeJob(r, s)
+		return sc.resume(r, s)
 	case "run":
-		return a.runNow(s), nil
+		return sc.runNow(s), nil
 	case "cancel", "delete", "remove":
-		return a.cancelJob(s), nil
+		return sc.delete(s), nil
 	default:
 		return answer{text: "I can `edit`, `text`, `pause`, `resume`, `run`, `cancel` a job, and show its `history`."}, nil
 	}
@@ -127,12 +138,12 @@ func noJob(n int64) answer {
 }
 
 // mayChange tells whether the one who wrote may change a job.
-func (a *Admin) mayChange(r request, s store.Schedule) bool {
+func (sc *schedules) mayChange(r request, s store.Schedule) bool {
 	return r.byOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
 }
 
-func (a *Admin) listJobs(ctx context.Context, shown int) (answer, error) {
-	all, err := store.ListSchedules(ctx, a.Store.DB(), false, maxJobs)
+func (sc *schedules) list(ctx context.Context, shown int) (answer, error) {
+	all, err := store.ListSchedules(ctx, sc.store.DB(), false, maxJobs)
 	if err != nil {
 		return answer{}, err
 	}
@@ -141,7 +152,7 @@ func (a *Admin) listJobs(ctx context.Context, shown int) (answer, error) {
 	}
 	lines := []string{fmt.Sprintf("**%s**, the next first", count(len(all), "job"))}
 	for _, s := range all[:min(len(all), shown)] {
-		text, err := a.jobLine(ctx, s)
+		text, err := sc.line(ctx, s)
 		if err != nil {
 			return answer{}, err
 		}
@@ -154,35 +165,35 @@ func (a *Admin) listJobs(ctx context.Context, shown int) (answer, error) {
 }
 
 // whichJob says what to write with the number of a job that there is.
-func (a *Admin) whichJob(ctx context.Context, how string) (answer, error) {
-	all, err := store.ListSchedules(ctx, a.Store.DB(), false, 1)
+func (sc *schedules) whichJob(ctx context.Context, how string) (answer, error) {
+	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
 	if err != nil || len(all) == 0 {
 		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, err
 	}
 	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
 }
 
-// jobLine shows a job in a line.
-func (a *Admin) jobLine(ctx context.Context, s store.Schedule) (string, error) {
-	text := fmt.Sprintf("%d · %s — %s", s.ID, a.state(s), esc(clip(s.Body, 100)))
+// line shows a job in a line.
+func (sc *schedules) line(ctx context.Context, s store.Schedule) (string, error) {
+	text := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(clip(s.Body, 100)))
 	if s.Does == store.DoesAsk {
 		text += " · I work on it"
 	}
 	if s.ChatID != nil {
-		chat, err := store.ChatByID(ctx, a.Store.DB(), *s.ChatID)
+		chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
 		if err != nil {
 			return "", err
 		}
 		text += " · to " + esc(label(chat))
 	}
 	if s.FailingSince != nil {
-		text += " · ⚠️ failing since " + a.room.moment(*s.FailingSince)
+		text += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
 	}
 	return text, nil
 }
 
 // state says when a job comes next.
-func (a *Admin) state(s store.Schedule) string {
+func (sc *schedules) state(s store.Schedule) string {
 	text := ""
 	if schedule.Kind(s.Kind) != schedule.At {
 		text = rhythm(s) + ", "
@@ -193,18 +204,18 @@ func (a *Admin) state(s store.Schedule) string {
 	case s.NextAt == nil:
 		return text + "over"
 	default:
-		return text + "**" + a.room.clock(*s.NextAt) + "**"
+		return text + "**" + sc.room.clock(*s.NextAt) + "**"
 	}
 }
 
-func (a *Admin) showJob(ctx context.Context, s store.Schedule) (answer, error) {
-	first, err := a.jobLine(ctx, s)
+func (sc *schedules) show(ctx context.Context, s store.Schedule) (answer, error) {
+	first, err := sc.line(ctx, s)
 	if err != nil {
 		return answer{}, err
 	}
 	lines := []string{first}
 	if schedule.Kind(s.Kind) != schedule.At && s.Waits() {
-		upcoming, err := a.upcoming(s)
+		upcoming, err := sc.upcoming(s)
 		if err != nil {
 			return answer{}, err
 		}
@@ -214,13 +225,13 @@ func (a *Admin) showJob(ctx context.Context, s store.Schedule) (answer, error) {
 	if s.CreatedBy != "" {
 		by = "Set by " + esc(s.CreatedBy.String())
 	}
-	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, a.room.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
-	runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1)
+	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, sc.room.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
+	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 1)
 	if err != nil {
 		return answer{}, err
 	}
 	if len(runs) > 0 {
-		lines = append(lines, "Last: "+a.runLine(runs[0]))
+		lines = append(lines, "Last: "+sc.executionLine(runs[0]))
 	}
 	lines = append(lines, fmt.Sprintf("`/jobs %d edit tomorrow 9am` · `text ...` · `pause` · `run` · `history` · `/cancel %d`", s.ID, s.ID))
 	return answer{text: strings.Join(lines, "\n")}, nil
@@ -238,8 +249,8 @@ func lateRule(c store.CatchUp) string {
 	}
 }
 
-func (a *Admin) jobHistory(ctx context.Context, s store.Schedule) (answer, error) {
-	runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 2*pageSize)
+func (sc *schedules) history(ctx context.Context, s store.Schedule) (answer, error) {
+	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 2*pageSize)
 	if err != nil {
 		return answer{}, err
 	}
@@ -248,14 +259,14 @@ func (a *Admin) jobHistory(ctx context.Context, s store.Schedule) (answer, error
 	}
 	lines := []string{fmt.Sprintf("**Job %d**, the newest first (30 days are kept)", s.ID)}
 	for _, run := range runs {
-		lines = append(lines, a.runLine(run))
+		lines = append(lines, sc.executionLine(run))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// runLine shows a run in a line.
-func (a *Admin) runLine(run store.Run) string {
-	text := a.room.clock(run.DueAt) + ": " + string(run.State)
+// executionLine shows a run in a line.
+func (sc *schedules) executionLine(run store.Run) string {
+	text := sc.room.clock(run.DueAt) + ": " + string(run.State)
 	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
 		text += ", " + schedule.Short(late) + " late"
 	}
@@ -265,8 +276,8 @@ func (a *Admin) runLine(run store.Run) string {
 	return text
 }
 
-// editJob gives a job another time, another text, or both.
-func (a *Admin) editJob(r request, s store.Schedule, verb, rest string) (answer, error) {
+// edit gives a job another time, another text, or both.
+func (sc *schedules) edit(r request, s store.Schedule, verb, rest string) (answer, error) {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep keeps its times; `/jobs upkeep run` does it now."}, nil
 	}
@@ -274,7 +285,7 @@ func (a *Admin) editJob(r request, s store.Schedule, verb, rest string) (answer,
 	if verb == "text" {
 		changed.Body = rest
 	} else {
-		what, ans, err := a.retime(r, &changed, rest)
+		what, ans, err := sc.retime(r, &changed, rest)
 		if err != nil || ans.text != "" {
 			return ans, err
 		}
@@ -286,19 +297,19 @@ func (a *Admin) editJob(r request, s store.Schedule, verb, rest string) (answer,
 		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxWhat)}, nil
 	}
 	return answer{
-		text: fmt.Sprintf("Changed: %s — %s", a.state(changed), sentence(esc(clip(changed.Body, 300)))),
-		do:   a.changing(s, changed),
+		text: fmt.Sprintf("Changed: %s — %s", sc.state(changed), sentence(esc(clip(changed.Body, 300)))),
+		do:   sc.update(s, changed),
 	}, nil
 }
 
 // retime reads another time for a job, in the form that it has or in the other.
-func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
-	at, what, onceErr := schedule.When(text, a.room.written(r), schedule.English())
+func (sc *schedules) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
+	at, what, onceErr := schedule.When(text, sc.room.written(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
 	}
-	kind, spec, what, err := schedule.Repeat(text, a.Rules.Zone, schedule.English())
+	kind, spec, what, err := schedule.Repeat(text, sc.rules.Zone, schedule.English())
 	if err != nil {
 		if schedule.Kind(s.Kind) == schedule.At {
 			err = onceErr
@@ -306,7 +317,7 @@ func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, 
 		ans, err = refusedTime(err)
 		return "", ans, err
 	}
-	s.Kind, s.Spec, s.Zone = string(kind), spec, a.Rules.Zone.String()
+	s.Kind, s.Spec, s.Zone = string(kind), spec, sc.rules.Zone.String()
 	plan, err := clock.Plan(*s)
 	if err != nil {
 		return "", answer{}, err
@@ -316,8 +327,8 @@ func (a *Admin) retime(r request, s *store.Schedule, text string) (what string, 
 	return what, answer{}, nil
 }
 
-// changing writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
-func (a *Admin) changing(was, changed store.Schedule) func(context.Context, store.Tx) error {
+// update writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
+func (sc *schedules) update(was, changed store.Schedule) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		now, err := store.LockSchedule(ctx, tx, was.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -340,17 +351,17 @@ func sameTime(x, y *time.Time) bool {
 	return (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
 }
 
-func (a *Admin) pauseJob(s store.Schedule) answer {
+func (sc *schedules) pause(s store.Schedule) answer {
 	if !s.Waits() {
 		return answer{text: fmt.Sprintf("Job %d does not wait for anything.", s.ID)}
 	}
-	changed, now := s, a.Now()
+	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: a.changing(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: sc.update(s, changed)}
 }
 
-// resumeJob lets a job come again. What it missed while it was paused is not made up for.
-func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
+// resume lets a job come again. What it missed while it was paused is not made up for.
+func (sc *schedules) resume(r request, s store.Schedule) (answer, error) {
 	if s.PausedAt == nil {
 		return answer{text: fmt.Sprintf("Job %d was not paused.", s.ID)}, nil
 	}
@@ -363,30 +374,30 @@ func (a *Admin) resumeJob(r request, s store.Schedule) (answer, error) {
 		}
 		next, _ := plan.Skip(*s.NextAt, r.now)
 		if next.IsZero() {
-			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", a.room.clock(*s.NextAt), s.ID, s.ID)}, nil
+			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", sc.room.clock(*s.NextAt), s.ID, s.ID)}, nil
 		}
 		changed.NextAt = &next
 	}
-	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, a.state(changed)), do: a.changing(s, changed)}, nil
+	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), do: sc.update(s, changed)}, nil
 }
 
 // runNow does a job once more, beside its times.
-func (a *Admin) runNow(s store.Schedule) answer {
+func (sc *schedules) runNow(s store.Schedule) answer {
 	return answer{text: "Done now: " + title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
-		return a.Clock.RunNow(ctx, tx, s)
+		return sc.clock.RunNow(ctx, tx, s)
 	}}
 }
 
 // cancel ends a job.
-func (a *Admin) cancel(ctx context.Context, r request, args string) (answer, error) {
+func (sc *schedules) cancel(ctx context.Context, r request, args string) (answer, error) {
 	n := jobNumber(strings.TrimSpace(args))
 	if n == 0 {
-		return a.whichJob(ctx, "`/cancel %[1]d` ends one.")
+		return sc.whichJob(ctx, "`/cancel %[1]d` ends one.")
 	}
-	return a.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
+	return sc.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
 }
 
-func (a *Admin) cancelJob(s store.Schedule) answer {
+func (sc *schedules) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}
 	}

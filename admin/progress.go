@@ -30,22 +30,22 @@ type indexing struct {
 	end func() id.EventID
 }
 
-// beginIndexing begins to show it, or goes on with the message of an attempt that was interrupted. The homeserver is not
+// beginProgress begins to show it, or goes on with the message of an attempt that was interrupted. The homeserver is not
 // waited for: reading has a limit of its own. The caller must end it.
-func (a *Admin) beginIndexing(ctx context.Context, args jobs.IndexArgs) (*indexing, error) {
-	room, err := store.ChatByID(ctx, a.Store.DB(), args.Chat)
+func (dc *Documents) beginProgress(ctx context.Context, args jobs.IndexArgs) (*indexing, error) {
+	room, err := store.ChatByID(ctx, dc.store.DB(), args.Chat)
 	if err != nil {
 		return nil, err
 	}
 	p := &indexing{
 		key:   store.Setting(fmt.Sprintf("indexing:%d:%d:%s%s", args.Chat, args.Message, args.Path, args.Address)),
-		since: a.Now(), now: a.Now, next: make(chan string, 1),
+		since: dc.room.now(), now: dc.room.now, next: make(chan string, 1),
 	}
 	var event id.EventID
-	if _, err := store.GetSetting(ctx, a.Store.DB(), p.key, &event); err != nil {
+	if _, err := store.GetSetting(ctx, dc.store.DB(), p.key, &event); err != nil {
 		return nil, err
 	}
-	p.live = a.Box.Live(room, event)
+	p.live = dc.room.box.Live(room, event)
 	over := make(chan struct{})
 	p.end = sync.OnceValue(func() id.EventID {
 		close(p.next)
@@ -58,7 +58,7 @@ func (a *Admin) beginIndexing(ctx context.Context, args jobs.IndexArgs) (*indexi
 			if !p.live.Show(ctx, text) {
 				continue
 			}
-			if err := store.PutSetting(ctx, a.Store.DB(), p.key, p.live.Event()); err != nil {
+			if err := store.PutSetting(ctx, dc.store.DB(), p.key, p.live.Event()); err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows how far it is")
 			}
 		}

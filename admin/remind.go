@@ -68,28 +68,28 @@ func options(text string) (wish, string) {
 }
 
 // remind sets what happens once.
-func (a *Admin) remind(ctx context.Context, r request, args string) (answer, error) {
+func (sc *schedules) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := options(args)
-	at, what, err := schedule.When(args, a.room.written(r), schedule.English())
+	at, what, err := schedule.When(args, sc.room.written(r), schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
-	if ans, err := a.meantChat(ctx, r, w, args, what); err != nil || ans.text != "" {
+	if ans, err := sc.addressedChat(ctx, r, w, args, what); err != nil || ans.text != "" {
 		return ans, err
 	}
-	return a.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
+	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
 }
 
 // addressed finds words for somebody: "to Ana: hello".
 var addressed = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
-// meantChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
-func (a *Admin) meantChat(ctx context.Context, r request, w wish, args, what string) (answer, error) {
+// addressedChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
+func (sc *schedules) addressedChat(ctx context.Context, r request, w wish, args, what string) (answer, error) {
 	m := addressed.FindStringSubmatch(line(args))
 	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(line(what), m[1]+": "+m[2]) {
 		return answer{}, nil
 	}
-	chats, err := store.ListChats(ctx, a.Store.DB(), "", maxChats, 0)
+	chats, err := store.ListChats(ctx, sc.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
@@ -103,18 +103,18 @@ func (a *Admin) meantChat(ctx context.Context, r request, w wish, args, what str
 }
 
 // cron sets what comes again.
-func (a *Admin) cron(ctx context.Context, r request, args string) (answer, error) {
+func (sc *schedules) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := options(args)
-	kind, spec, what, err := schedule.Repeat(args, a.Rules.Zone, schedule.English())
+	kind, spec, what, err := schedule.Repeat(args, sc.rules.Zone, schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
-	plan, err := schedule.Open(kind, spec, a.Rules.Zone)
+	plan, err := schedule.Open(kind, spec, sc.rules.Zone)
 	if err != nil {
 		return answer{}, err
 	}
 	next := plan.Next(r.now.Truncate(time.Second))
-	return a.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
+	return sc.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
 }
 
 // refusedTime turns the refusal of a time into an answer.
@@ -126,30 +126,30 @@ func refusedTime(err error) (answer, error) {
 }
 
 // set completes a schedule with what was wished, writes it and says so.
-func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (answer, error) {
-	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, a.Rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
+func (sc *schedules) set(ctx context.Context, r request, w wish, s store.Schedule) (answer, error) {
+	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
 	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.effort
 	if w.agent {
 		s.Does = store.DoesAsk
 	}
-	ans, err := a.aim(ctx, r, w, &s)
+	ans, err := sc.aim(ctx, r, w, &s)
 	if err != nil || ans.text != "" {
 		return ans, err
 	}
 	if w.late != "" {
 		s.CatchUp = w.late
 	}
-	if ans := a.agents.unknownAgent(s.Body); w.agent && ans.text != "" {
+	if ans := sc.agents.unknownAgent(s.Body); w.agent && ans.text != "" {
 		return ans, nil
 	}
 	if w.agent {
-		if s.Tools, err = a.agents.toolNames(ctx, r.room); err != nil {
+		if s.Tools, err = sc.agents.toolNames(ctx, r.room); err != nil {
 			return answer{}, err
 		}
 	}
 	switch {
-	case w.agent && !a.Asker.Thinks(r.room, s.Body):
+	case w.agent && !sc.asker.Thinks(r.room, s.Body):
 		return answer{text: "`--agent` needs a model to work with: `llm.model` in config.yaml names one. Without `--agent` I say your words at that time."}, nil
 	case s.Body == "":
 		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
@@ -162,10 +162,10 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 	case (w.tell || w.effort) && w.to == "":
 		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
 	}
-	if s.ID, err = store.NextScheduleID(ctx, a.Store.DB()); err != nil {
+	if s.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
-	text, err := a.echo(ctx, s)
+	text, err := sc.echo(ctx, s)
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
 		if err := store.InsertSchedule(ctx, tx, s); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (a *Admin) set(ctx context.Context, r request, w wish, s store.Schedule) (a
 }
 
 // aim finds the chat that a schedule is for. An answer says why it cannot be.
-func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (answer, error) {
+func (sc *schedules) aim(ctx context.Context, r request, w wish, s *store.Schedule) (answer, error) {
 	switch {
 	case (w.agent || w.to != "") && !r.byOwner():
 		return answer{text: "Only the owner has me work or write to others by the clock. A plain reminder is yours to set."}, nil
@@ -184,11 +184,11 @@ func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (
 	case w.agent:
 		return answer{text: "What I work out by myself comes here, for you to read first: leave `--to` out."}, nil
 	}
-	chat, problem, err := a.chats.oneChat(ctx, w.to, `--to "%s"`)
+	chat, problem, err := sc.chats.oneChat(ctx, w.to, `--to "%s"`)
 	switch {
 	case err != nil || problem != "":
 		return answer{text: problem}, err
-	case chat.ModeIn(a.Rules.Defaults) == policy.ModeOff:
+	case chat.ModeIn(sc.rules.Defaults) == policy.ModeOff:
 		return answer{text: esc(label(chat)) + " is off: nothing goes there."}, nil
 	}
 	s.ChatID = &chat.ID
@@ -196,16 +196,16 @@ func (a *Admin) aim(ctx context.Context, r request, w wish, s *store.Schedule) (
 }
 
 // echo says what was set, with the resolved times.
-func (a *Admin) echo(ctx context.Context, s store.Schedule) (string, error) {
-	where, err := a.where(ctx, s)
+func (sc *schedules) echo(ctx context.Context, s store.Schedule) (string, error) {
+	where, err := sc.where(ctx, s)
 	if err != nil {
 		return "", err
 	}
 	what := sentence(esc(clip(s.Body, 300))) + " " + where + "Set."
 	if schedule.Kind(s.Kind) == schedule.At {
-		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", a.room.clock(*s.NextAt), what, s.ID), nil
+		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.clock(*s.NextAt), what, s.ID), nil
 	}
-	upcoming, err := a.upcoming(s)
+	upcoming, err := sc.upcoming(s)
 	text := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
 	if s.Does == store.DoesSay && s.ChatID == nil && isWork.MatchString(s.Body) {
 		text += "\nI repeat these words each time. With `--agent` I work on them instead."
@@ -217,19 +217,19 @@ func (a *Admin) echo(ctx context.Context, s store.Schedule) (string, error) {
 var isWork = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
 // where says who does or gets it, when that is not plain.
-func (a *Admin) where(ctx context.Context, s store.Schedule) (string, error) {
+func (sc *schedules) where(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
 	case s.Does == store.DoesAsk:
 		return "I'll work on it and tell you here. ", nil
 	case s.ChatID == nil:
 		return "", nil
 	}
-	chat, err := store.ChatByID(ctx, a.Store.DB(), *s.ChatID)
+	chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
 	return "It goes to **" + esc(label(chat)) + "** as you. ", err
 }
 
 // upcoming lists the next three times.
-func (a *Admin) upcoming(s store.Schedule) (string, error) {
+func (sc *schedules) upcoming(s store.Schedule) (string, error) {
 	if s.NextAt == nil {
 		return "never", nil
 	}
@@ -237,9 +237,9 @@ func (a *Admin) upcoming(s store.Schedule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	times := []string{"**" + a.room.clock(*s.NextAt) + "**"}
+	times := []string{"**" + sc.room.clock(*s.NextAt) + "**"}
 	for _, t := range plan.Upcoming(*s.NextAt, 2) {
-		times = append(times, a.room.clock(t))
+		times = append(times, sc.room.clock(t))
 	}
 	return strings.Join(times, " · "), nil
 }

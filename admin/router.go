@@ -49,7 +49,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	case !r.byOwner():
 		return answer{why: "Operators talk in this room; only their commands are for me."}, nil
 	case r.message.Attachment != nil:
-		return a.offered(r, text), nil
+		return a.Documents.offered(r, text), nil
 	case r.message.Kind != string(bridgebridge.Text):
 		return answer{text: unreadable(r.message.Kind)}, nil
 	default:
@@ -62,7 +62,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 
 func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
 	silent := answer{why: "A reaction that answers no question."}
-	if ans, done, err := a.nudged(ctx, r); err != nil || done {
+	if ans, done, err := a.schedules.reacted(ctx, r); err != nil || done {
 		return ans, err
 	}
 	if ans, done, err := a.Commitments.reacted(ctx, r); err != nil || done {

@@ -16,14 +16,14 @@ import (
 const snoozeable = 24 * time.Hour
 
 // snooze puts a reminder off that came: the one replied to, the one named, or the last.
-func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, error) {
+func (sc *schedules) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := int64(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); jobNumber(first) > 0 && jobNumber(strings.TrimSpace(rest)) == 0 {
-		if _, _, err := schedule.When(when, a.room.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+		if _, _, err := schedule.When(when, sc.room.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
 			number, when = jobNumber(first), strings.TrimSpace(rest)
 		}
 	}
-	s, err := a.snoozed(ctx, r, number)
+	s, err := sc.snoozed(ctx, r, number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come."}, nil
 	}
@@ -31,7 +31,7 @@ func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, err
 		return answer{}, err
 	}
 	switch {
-	case !a.mayChange(r, s):
+	case !sc.mayChange(r, s):
 		return answer{text: "That reminder is not yours."}, nil
 	case s.CreatedBy == "":
 		return answer{text: "Upkeep keeps its times; `/jobs upkeep` shows them."}, nil
@@ -39,19 +39,19 @@ func (a *Admin) snooze(ctx context.Context, r request, args string) (answer, err
 	if when == "" {
 		when = "10m"
 	}
-	at, rest, err := schedule.When(when, a.room.written(r), schedule.English())
+	at, rest, err := schedule.When(when, sc.room.written(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
-	return a.putOff(ctx, s, at)
+	return sc.postpone(ctx, s, at)
 }
 
 // snoozed is the reminder that is meant.
-func (a *Admin) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
-	db := a.Store.DB()
+func (sc *schedules) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
+	db := sc.store.DB()
 	if number > 0 {
 		return store.ScheduleByID(ctx, db, number)
 	}
@@ -65,18 +65,18 @@ func (a *Admin) snoozed(ctx context.Context, r request, number int64) (store.Sch
 	return store.ScheduleByID(ctx, db, run.ScheduleID)
 }
 
-// putOff has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
-func (a *Admin) putOff(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
-	text := fmt.Sprintf("⏰ Again **%s** — %s", a.room.clock(at), sentence(esc(clip(s.Body, 300))))
+// postpone has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
+func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
+	text := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.clock(at), sentence(esc(clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
-		return answer{text: text, do: a.changing(s, changed)}, nil
+		return answer{text: text, do: sc.update(s, changed)}, nil
 	}
 	once := s
 	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
 	var err error
-	if once.ID, err = store.NextScheduleID(ctx, a.Store.DB()); err != nil {
+	if once.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
@@ -108,42 +108,42 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	return at.Truncate(time.Second), true
 }
 
-// nudged carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
-func (a *Admin) nudged(ctx context.Context, r request) (answer, bool, error) {
-	at, ok := a.room.reactionTime(r)
+// reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
+func (sc *schedules) reacted(ctx context.Context, r request) (answer, bool, error) {
+	at, ok := sc.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil
 	}
-	s, err := a.reminded(ctx, r)
+	s, err := sc.reminded(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
-	if err != nil || !a.mayChange(r, s) {
+	if err != nil || !sc.mayChange(r, s) {
 		return answer{why: "That reminder is not theirs."}, true, err
 	}
 	if at.IsZero() {
-		return a.doneWith(s), true, nil
+		return sc.done(s), true, nil
 	}
-	ans, err := a.putOff(ctx, s, at)
+	ans, err := sc.postpone(ctx, s, at)
 	return ans, true, err
 }
 
 // reminded is the schedule whose reminder was reacted to.
-func (a *Admin) reminded(ctx context.Context, r request) (store.Schedule, error) {
-	run, err := store.RunByEvent(ctx, a.Store.DB(), r.room.ID, r.message.RelatesTo)
+func (sc *schedules) reminded(ctx context.Context, r request) (store.Schedule, error) {
+	run, err := store.RunByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
 	if err != nil {
 		return store.Schedule{}, err
 	}
-	return store.ScheduleByID(ctx, a.Store.DB(), run.ScheduleID)
+	return store.ScheduleByID(ctx, sc.store.DB(), run.ScheduleID)
 }
 
-// doneWith ends a reminder that was put off; another is over already, and what comes again goes on.
-func (a *Admin) doneWith(s store.Schedule) answer {
+// done ends a reminder that was put off; another is over already, and what comes again goes on.
+func (sc *schedules) done(s store.Schedule) answer {
 	ans := answer{why: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
 		changed := s
 		changed.NextAt = nil
-		ans.do = a.changing(s, changed)
+		ans.do = sc.update(s, changed)
 	}
 	return ans
 }

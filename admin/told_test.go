@@ -40,7 +40,7 @@ func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.
 		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{Approval: call.ID}, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot})
 	})
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approve: dying{r.admin}, Tell: dying{r.admin}, Folders: r.admin, Send: r.box}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approve: dying{r.admin}, Tell: dying{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

@@ -10,8 +10,8 @@ import (
 )
 
 // showUpkeep lists the upkeep, or does one of it now.
-func (a *Admin) showUpkeep(ctx context.Context, args string) (answer, error) {
-	own, err := store.ListSchedules(ctx, a.Store.DB(), true, maxJobs)
+func (sc *schedules) showUpkeep(ctx context.Context, args string) (answer, error) {
+	own, err := store.ListSchedules(ctx, sc.store.DB(), true, maxJobs)
 	if err != nil {
 		return answer{}, err
 	}
@@ -21,33 +21,33 @@ func (a *Admin) showUpkeep(ctx context.Context, args string) (answer, error) {
 		if i < 0 {
 			return answer{text: "There is no such upkeep. `/jobs upkeep` lists it."}, nil
 		}
-		return a.runNow(own[i]), nil
+		return sc.runNow(own[i]), nil
 	}
 	if len(own) == 0 {
 		return answer{text: "There is no upkeep yet."}, nil
 	}
 	lines := []string{"**Upkeep**, done by itself:"}
 	for _, s := range own {
-		lines = append(lines, a.upkeepLine(ctx, s))
+		lines = append(lines, sc.upkeepLine(ctx, s))
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + ownName(own[0]) + "` does it now."}, nil
 }
 
-func (a *Admin) upkeepLine(ctx context.Context, s store.Schedule) string {
+func (sc *schedules) upkeepLine(ctx context.Context, s store.Schedule) string {
 	text := "**" + esc(ownName(s)) + "**"
 	if s.Does == store.DoesHeartbeat {
 		text += " — looks whether something needs you"
-	} else if summary := a.Clock.UpkeepSummary(s.Body); summary != "" {
+	} else if summary := sc.clock.UpkeepSummary(s.Body); summary != "" {
 		text += " — " + summary
 	}
-	if runs, err := store.RunsOf(ctx, a.Store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
-		text += " · last " + a.runLine(runs[0])
+	if runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
+		text += " · last " + sc.executionLine(runs[0])
 	}
 	if s.PausedAt != nil {
 		return text + fmt.Sprintf(" · ⚠️ stopped: `/jobs %d resume`", s.ID)
 	}
 	if s.NextAt != nil {
-		text += " · next " + a.clock(*s.NextAt)
+		text += " · next " + sc.room.clock(*s.NextAt)
 	}
 	return text
 }

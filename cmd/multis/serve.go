@@ -135,12 +135,12 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm, Alarm: adm.Notices,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm.Documents, Alarm: adm.Notices,
 		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
 		Hook:   hk, Watch: watch, Decrypt: front.decrypter, Tell: adm.Notices, Budget: adm.Budget, History: front.historian, Told: adm.Imports, Retract: box,
 		Room: front.rooms, Keep: front.keeper, Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm.Commitments,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Run: clk,
-		Task: ag, Approve: adm.Tasks, Draft: adm.Drafts, Folders: adm,
+		Task: ag, Approve: adm.Tasks, Draft: adm.Drafts, Folders: adm.Documents,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
