@@ -67,10 +67,11 @@ func start(t *testing.T, s setup) *app {
 // begin starts multis; whether the owner comes into the admin room is the test's.
 func begin(t *testing.T, s setup) *app {
 	t.Helper()
-	around := world
+	world := &plainWorld
 	if s.Locked {
-		around = lockedWorld(t)
+		world = &encryptedWorld
 	}
+	around := world.claim(t)
 	if s.Database == "" {
 		var err error
 		s.Database, err = around.newDatabase(t.Context())
@@ -284,6 +285,19 @@ func bodyOf(t *testing.T, evt *event.Event) string {
 }
 
 const busySQL = `select exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
+
+const elapseSQL = `with chat as (update chats set typing_until = typing_until - $1::interval, held_until = held_until - $1::interval),
+	message as (update messages set received_at = received_at - $1::interval where answered_at is null)
+	update river.river_job set scheduled_at = scheduled_at - $1::interval,
+		state = case when scheduled_at - $1::interval <= now() then 'available' else state end
+	where state in ('available', 'scheduled', 'retryable') and kind <> 'tick'`
+
+// elapse lets time pass for the chats, messages and jobs of multis, instead of waiting for it.
+func (a *app) elapse(d time.Duration) {
+	a.t.Helper()
+	_, err := a.db.DB().Exec(a.t.Context(), elapseSQL, d)
+	require.NoError(a.t, err)
+}
 
 // quiet waits until multis has nothing more to do for now: what was not sent by then never is.
 func (a *app) quiet() {

@@ -63,6 +63,9 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 	}
 }
 
+// keyDeadline is longer than multis looks for a key.
+const keyDeadline = time.Minute
+
 // missKey has a contact say something that multis has no key for: its session was ended when it was encrypted. The key is
 // asked for, and refused to a session that nobody vouches for.
 func (a *app) missKey(t *testing.T, element *rig.Element, contact, text string) demonet.Said {
@@ -74,6 +77,9 @@ func (a *app) missKey(t *testing.T, element *rig.Element, contact, text string) 
 	said, err := a.Say(t.Context(), contact, text)
 	require.NoError(t, err)
 	a.run()
+	const withheldSQL = "select exists (select from matrix.crypto_megolm_inbound_session where room_id = $1 and withheld_code is not null)"
+	a.until("the bridge's refusal", func(ctx context.Context) (bool, error) { return a.exists(ctx, withheldSQL, said.Room) })
+	a.elapse(keyDeadline)
 	const refusedSQL = "select exists (select from messages where event_id = $1 and parked is not null and reason like '%refused%')"
 	a.until("the key to be refused", func(ctx context.Context) (bool, error) { return a.exists(ctx, refusedSQL, said.Event) })
 	mode := a.command("/mode " + a.chat(contact).Name)

@@ -29,7 +29,7 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	}
 	a.quiet()
 	before := a.count("select count(*) from outbox")
-	world.front.shut(true)
+	a.front.shut(true)
 	require.NoError(t, a.process.Term())
 
 	hourAgo := time.Now().Add(-time.Hour)
@@ -40,7 +40,7 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	world.front.shut(false)
+	a.front.shut(false)
 	a.run()
 
 	a.until("50 late messages", func(context.Context) (bool, error) {
@@ -100,7 +100,7 @@ func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
 	for i := range past {
 		past[i] = demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: lastYear.Add(time.Duration(i) * time.Hour), OnPhone: i%10 == 9}
 	}
-	require.NoError(t, world.Network.Backfill(t.Context(), contact, past))
+	require.NoError(t, plainWorld.claim(t).Network.Backfill(t.Context(), contact, past))
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	chat := a.chat(contact)

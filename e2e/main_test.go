@@ -13,10 +13,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,24 +28,45 @@ import (
 	"multis/migrations"
 )
 
-// world is what all tests share, made once by TestMain.
-var world *scene
+// The worlds that the tests share, one whose bridge does not encrypt and one whose bridge does. Each is started by the
+// first test that claims it. Tests of one world run one after the other; the two worlds run side by side.
+var plainWorld, encryptedWorld = sharedWorld{name: "plain"}, sharedWorld{name: "encrypted", encrypted: true}
 
-// locked is a world whose bridge encrypts, made when the first test asks for it.
-var locked struct {
-	sync.Once
-	*scene
-	dir string
-	err error
+// sharedWorld is a world that one test at a time has for itself.
+type sharedWorld struct {
+	name      string
+	encrypted bool
+
+	inUse sync.Mutex
+	user  atomic.Pointer[testing.T] // the test that holds inUse
+	scene *scene                    // nil until it is needed
 }
 
-// lockedWorld is the world whose bridge encrypts.
-func lockedWorld(t *testing.T) *scene {
+// claim waits until no other test uses the world and keeps it until the end of t. It may be called again by the same test.
+func (w *sharedWorld) claim(t *testing.T) *scene {
 	t.Helper()
-	locked.Do(func() { locked.scene, locked.err = open(context.WithoutCancel(t.Context()), locked.dir, true) })
-	require.NoError(t, locked.err)
-	return locked.scene
+	if w.user.Load() == t {
+		return w.scene
+	}
+	t.Parallel()
+	waiting := time.Now()
+	w.inUse.Lock()
+	w.user.Store(t)
+	t.Cleanup(func() {
+		w.user.Store(nil)
+		w.inUse.Unlock()
+	})
+	if w.scene == nil {
+		var err error
+		w.scene, err = open(context.WithoutCancel(t.Context()), filepath.Join(dir, w.name), w.encrypted)
+		require.NoError(t, err)
+	}
+	t.Logf("waited %.1f s for the %s world", time.Since(waiting).Seconds(), w.name)
+	return w.scene
 }
+
+// dir holds the data and logs of all worlds. It is kept when a test failed.
+var dir string
 
 // scene is a running world without multis.
 type scene struct {
@@ -66,22 +86,15 @@ const databaseRole = "multis"
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.MkdirTemp("", "multis-e2e-")
-	if err != nil {
+	var err error
+	if dir, err = os.MkdirTemp("", "multis-e2e-"); err != nil {
 		return fail(err)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil { // the database runs as another user
 		return fail(err)
 	}
-	locked.dir = filepath.Join(dir, "locked")
-	world, err = open(ctx, filepath.Join(dir, "open"), false)
-	if err != nil {
-		return fail(err)
-	}
 	code := m.Run()
-	if err := errors.Join(world.close(), locked.close()); err != nil {
+	if err := errors.Join(plainWorld.scene.close(), encryptedWorld.scene.close()); err != nil {
 		return fail(err)
 	}
 	if code != 0 {

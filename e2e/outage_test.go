@@ -29,7 +29,7 @@ func TestNothingIsLostWhenSynapseEndsInABurst(t *testing.T) {
 			a := start(t, setup{})
 			contact := fmt.Sprintf("burst-%d", int(end))
 			room := a.portal(contact)
-			releasePush, releaseSync := world.front.hold(), a.back.holdSync()
+			releasePush, releaseSync := a.front.hold(), a.back.holdSync()
 			defer releasePush()
 			defer releaseSync()
 			accepted := a.burst(t, contact, room, end)
@@ -99,7 +99,7 @@ func (a *app) storedIn(ctx context.Context, room id.RoomID) ([]id.EventID, error
 }
 
 func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
-	dir := world.Dir + "/pg"
+	dir := plainWorld.claim(t).Dir + "/pg"
 	options := pgserver.Options{Dir: dir, Throwaway: true}
 	server, err := pgserver.Start(t.Context(), options)
 	require.NoError(t, err)

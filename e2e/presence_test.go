@@ -104,12 +104,20 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 				err := a.db.DB().QueryRow(ctx, "select "+sign.column+" from chats where id = $1", a.chat(contact).ID).Scan(&until)
 				return until != nil, err
 			})
-			said, _ := a.say(contact, question)
+			said, asked := a.say(contact, question)
+			a.until("the turn to wait", func(ctx context.Context) (bool, error) { return a.exists(ctx, waitingTurnSQL, asked.ChatID) })
+			require.Nil(t, a.stored(said.Event).AnsweredAt)
+			left := time.Until(*until)
+			require.Positive(t, left)
+			a.elapse(left)
 			a.delivered(contact, 1)
-			require.False(t, a.stored(said.Event).AnsweredAt.Before(*until))
+			require.False(t, a.stored(said.Event).AnsweredAt.Before(until.Add(-left)))
 		})
 	}
 }
+
+const waitingTurnSQL = `select exists (select from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1
+	and metadata ? 'snoozes' and scheduled_at > now())`
 
 func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	a := start(t, setup{})

@@ -83,7 +83,7 @@ func (r *Rig) AwaitStatus(ctx context.Context, room id.RoomID, about id.EventID)
 	return status, err
 }
 
-// Await asks check ten times a second until it says yes, fails, or AwaitTimeout
+// Await asks check twenty times a second until it says yes, fails, or AwaitTimeout
 // is over; what names the thing in the error.
 func Await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, AwaitTimeout)
@@ -98,7 +98,7 @@ func Await(ctx context.Context, what string, check func(context.Context) (bool, 
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
