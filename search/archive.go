@@ -11,12 +11,12 @@ import (
 	"multis/store"
 )
 
-// indexBatch is how many messages are indexed in one transaction.
+// indexBatch is the number of messages that are indexed in one transaction.
 const indexBatch = 500
 
-// IndexMessages makes the messages searchable that came in, or were changed, since it was called last. One call takes as
-// many as a transaction should hold; more says that there are others. A message that is changed or deleted leaves the index
-// by itself, at once. zone is the owner's, by which days are told apart.
+// IndexMessages adds the messages to the message index that arrived or changed since the last call. One call indexes at most
+// indexBatch messages in one transaction; more reports whether there are others. A trigger removes changed and deleted
+// messages from the index at once. zone is the owner's time zone, which separates the days of a chat.
 func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (more bool, err error) {
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		messages, err := store.UnindexedMessages(ctx, tx, indexBatch)
@@ -41,7 +41,7 @@ func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (m
 	return more, err
 }
 
-// archived is a message of a chat as it is searched.
+// newIndexEntry returns the index entry of a message.
 func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) store.ArchivedMessage {
 	a := store.ArchivedMessage{
 		ID: m.ID, Language: language.OrOf(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
@@ -53,7 +53,7 @@ func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) store.
 	return a
 }
 
-// authorOf names who wrote a message; empty in a group, whose members' names are not kept.
+// authorOf returns the name of a message's author; empty in a group, where members' names are not stored.
 func authorOf(m store.Message, chat store.Chat) string {
 	switch {
 	case m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner:
@@ -65,16 +65,16 @@ func authorOf(m store.Message, chat store.Chat) string {
 	}
 }
 
-// dayStart is the hour after midnight until which people are still in the day before.
+// dayStart is the time after midnight at which a new day of a chat begins.
 const dayStart = 4 * time.Hour
 
-// dayOf numbers the day of a time in its zone.
+// dayOf returns the number of the day of t in its zone, counted from 1970.
 func dayOf(t time.Time) int {
 	year, month, day := t.Add(-dayStart).Date()
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
-// said tells whether a message is somebody's words.
+// isSearchable reports whether a message has words of a person, as opposed to reactions, calls and notices.
 func isSearchable(m store.Message) bool {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Reaction, bridgebridge.Sticker, bridgebridge.Call, bridgebridge.Encrypted, bridgebridge.Other:

@@ -11,19 +11,21 @@ import (
 )
 
 const (
-	// A word of minCorrectedLen letters or more that stands nowhere may be mistyped. Up to maxSuggestions words are taken for it whose
-	// length is no further off than maxLengthDiff, if two fifths of the trigrams of both are common to both: all as in the database.
+	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped. It is replaced by up to
+	// maxSuggestions indexed words whose length differs by at most maxLengthDiff and which share at least 2/5 of the trigrams
+	// (minShared of ofTrigrams). search_terms in Postgres does the same.
 	minCorrectedLen, maxLengthDiff, maxSuggestions = 5, 2, 2
-	leastCommon, ofTrigrams                        = 2, 5
-	// maxCorrections is how many words of a query are compared with all others: those that tell the most. Whoever writes
-	// hundreds of words that nobody knows must not keep the database busy for seconds.
+	minShared, ofTrigrams                          = 2, 5
+	// maxCorrections bounds the words of a query that are corrected, the most topical first, so that a query of hundreds of
+	// unknown words does not keep Postgres busy for seconds.
 	maxCorrections = 8
 )
 
-// trigram is three letters in a row, as pg_trgm counts them.
+// trigram is three consecutive characters, as in pg_trgm.
 type trigram [3]rune
 
-// trigrams are those of the parts of a word that are letters and digits, each with two spaces before it and one after.
+// trigrams returns the distinct trigrams of a word, sorted. As in pg_trgm, each run of letters and digits is padded with two
+// spaces before and one after.
 func trigrams(word string) []trigram {
 	var list []trigram
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -37,11 +39,11 @@ func trigrams(word string) []trigram {
 	return slices.Compact(list)
 }
 
-// vocabulary finds words that look similarWord.
+// vocabulary is a trigram index of words.
 type vocabulary struct {
 	words []string
-	sizes []int               // how many trigrams each has
-	with  map[trigram][]int32 // the words with each
+	sizes []int               // the number of trigrams of each word
+	with  map[trigram][]int32 // the indexes of the words that contain a trigram
 }
 
 func newVocabulary(words []string) *vocabulary {
@@ -56,16 +58,16 @@ func newVocabulary(words []string) *vocabulary {
 	return v
 }
 
-// similarWord is a word, and how much it looks like another: by the share of the trigrams of both that are common to both.
+// similarWord is an indexed word with its trigram similarity to another word, from 0 to 1.
 type similarWord struct {
-	word  string
-	share float64
+	word       string
+	similarity float64
 }
 
-// like are the words that word may have been meant to be, in no order.
+// similar returns the words that word may be a misspelling of, in no particular order.
 func (v *vocabulary) similar(word string) (list []similarWord) {
 	asked, length := trigrams(word), utf8.RuneCountInString(word)
-	common := make([]int, len(v.words)) // a map takes many times as long, and whoever writes a long question chooses the words
+	common := make([]int, len(v.words)) // a map would take many times as long for a long question
 	for _, t := range asked {
 		for _, i := range v.with[t] {
 			common[i]++
@@ -73,7 +75,7 @@ func (v *vocabulary) similar(word string) (list []similarWord) {
 	}
 	for i, n := range common {
 		all := len(asked) + v.sizes[i] - n
-		if n == 0 || n*ofTrigrams < all*leastCommon {
+		if n == 0 || n*ofTrigrams < all*minShared {
 			continue
 		}
 		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff {
@@ -83,7 +85,7 @@ func (v *vocabulary) similar(word string) (list []similarWord) {
 	return list
 }
 
-// byWeight are the different words of a question, what it is about first. Words that are similarWord keep their order.
+// byWeight returns the distinct words of a question, the most topical first and otherwise in their order.
 func byWeight(words []string) []string {
 	var list []string
 	for _, w := range words {
@@ -95,7 +97,7 @@ func byWeight(words []string) []string {
 	return list
 }
 
-// nowhere are the words that may be mistyped, because they stand in no passage, each with one of its stems: as many as are corrected.
+// unindexedTerms returns the words that occur in no passage and may be mistyped, each with one of its stems; at most maxCorrections.
 func unindexedTerms(found []store.Term) []store.Term {
 	var list []store.Term
 	for _, t := range found {
@@ -112,7 +114,7 @@ func unindexedTerms(found []store.Term) []store.Term {
 	return list[:min(len(list), maxCorrections)]
 }
 
-// guesses are the words of roles that look the most like those of found which stand nowhere.
+// suggestCorrections returns the indexed words that are most similar to the unindexed words of found.
 func suggestCorrections(roles []*cachedRole, found []store.Term) (terms []store.Term) {
 	for _, t := range unindexedTerms(found) {
 		list := mostSimilar(roles, t.Word)
@@ -126,18 +128,20 @@ func suggestCorrections(roles []*cachedRole, found []store.Term) (terms []store.
 	return terms
 }
 
-// alikes are the words of roles that look the most like a word.
+// mostSimilar returns the indexed words of roles that are most similar to a word.
 func mostSimilar(roles []*cachedRole, word string) []similarWord {
 	var list []similarWord
 	for _, r := range roles {
 		list = append(list, r.vocabulary().similar(word)...)
 	}
-	slices.SortFunc(list, func(a, b similarWord) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(list, func(a, b similarWord) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.word, b.word))
+	})
 	list = slices.Compact(list)
 	return list[:min(len(list), maxSuggestions)]
 }
 
-// isPlausible reports whether a guess looks enough like the word that was asked for, or is one slip away from its stem.
+// isPlausible reports whether a correction is similar enough to the word of the query, or one edit away from its stem.
 func isPlausible(guess store.Term, found []store.Term) bool {
 	if len(newVocabulary([]string{guess.Lexeme}).similar(guess.Word)) > 0 {
 		return true
@@ -145,8 +149,8 @@ func isPlausible(guess store.Term, found []store.Term) bool {
 	return slices.ContainsFunc(found, func(t store.Term) bool { return !t.Guess && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme) })
 }
 
-// correction is the guess among found that surely is what was meant: the only one for the only mistyped word of a short question, one
-// slip away. Nil if there is none.
+// sureCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
+// short question, one edit away.
 func sureCorrection(found []store.Term) *store.Term {
 	var guess *store.Term
 	words := map[string]bool{}
@@ -174,8 +178,8 @@ func sureCorrection(found []store.Term) *store.Term {
 	return nil
 }
 
-// isOneEdit reports whether one letter too many or too few, or two that changed places, make a of b. Another letter in the same place
-// often makes another word: "massages" are no "messages".
+// isOneEdit reports whether a and b differ by one inserted letter or by two transposed ones. A substituted letter does not
+// count, because it often makes another word: "massages", "messages".
 func isOneEdit(a, b string) bool {
 	long, short := []rune(a), []rune(b)
 	if len(long) < len(short) {

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	pairShare  = 0.2 // what two words add that stand together in the question and in the passage
-	whenFactor = 1.2 // for a passage that says when, if the question asks it
+	pairShare  = 0.2 // weight of two words that are adjacent in the question and in the passage
+	whenFactor = 1.2 // factor for a passage with a date, if the question asks when
 )
 
-// saysWhen tells whether a text, in lower case, holds a date, or how people tell one from the day they speak.
+// saysWhen reports whether a lower-case text contains a date or a relative one such as "tomorrow".
 func saysWhen(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
 		switch word {
@@ -31,17 +31,17 @@ func isDigits(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// cues are what a question says beyond its words one by one. They are looked for in the texts of the best passages.
+// cues are the features of a question beyond its single words. They are matched against the texts of the best passages.
 type cues struct {
 	terms []Term
 	pairs []pair
 	when  bool
 }
 
-// pair is two words that stand together in the question, each by the places of its terms: it has one in each language.
+// pair is two adjacent words of the question, each as the indexes of its terms; a word has one term in each language.
 type pair [2][]int
 
-// newCues finds out what to look for. A long question says the same in many words, and their pairs would drown it.
+// newCues extracts the cues of a question. The pairs of a long question are left out, because there are too many to matter.
 func newCues(terms []Term, words []string) cues {
 	c := cues{terms: indexedTerms(terms), when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
 	if len(terms) > shortQuery {
@@ -63,7 +63,7 @@ func newCues(terms []Term, words []string) cues {
 	return c
 }
 
-// in gives the terms by which both words of a pair stand in a passage, together or not; nil if one does not.
+// in returns the terms of a pair that occur in a passage, adjacent or not; nil if one of them does not occur.
 func (c cues) in(s *scored, p pair) (first, second *Term) {
 	frequencies := s.near[neighbourReach].Frequencies
 	stands := func(place int) bool { return frequencies[place] > 0 }
@@ -73,10 +73,10 @@ func (c cues) in(s *scored, p pair) (first, second *Term) {
 	return nil, nil
 }
 
-// worth is what two words add that stand together.
+// pairBonus returns what two adjacent words add to a score.
 func pairBonus(a, b *Term) float64 { return pairShare * (a.IDF + b.IDF) }
 
-// raise adds to the score of a passage what its text shows.
+// boost returns the score of a passage raised by the cues in its text.
 func (c cues) boost(s *scored, text string) float64 {
 	if c.maxScore(s) == s.score {
 		return s.score
@@ -94,7 +94,7 @@ func (c cues) boost(s *scored, text string) float64 {
 	return score
 }
 
-// most is what raise can make of the score of a passage.
+// maxScore returns the highest score that boost can return for a passage.
 func (c cues) maxScore(s *scored) float64 {
 	score := s.score
 	if c.when {
@@ -108,8 +108,8 @@ func (c cues) maxScore(s *scored) float64 {
 	return score
 }
 
-// before tells whether a word with t's stem stands right before one with next's, as well as can be told from the letters:
-// this runs over the texts of all good passages.
+// precedes reports whether a word with t's stem directly precedes one with next's. It compares prefixes instead of stemming the
+// text, because it runs over the texts of all good passages.
 func (t Term) precedes(next Term, text string) bool {
 	for _, stem := range t.stems() {
 		for from := 0; ; {
@@ -128,7 +128,7 @@ func (t Term) precedes(next Term, text string) bool {
 	return false
 }
 
-// stems are the beginnings that a word with t's meaning may have.
+// stems returns the prefixes that identify a form of t.
 func (t Term) stems() []string {
 	if strings.HasPrefix(t.words[0], t.Lexeme) {
 		return []string{t.Lexeme}
@@ -140,7 +140,7 @@ func (t Term) startsWord(text string) bool {
 	return slices.ContainsFunc(t.stems(), func(stem string) bool { return strings.HasPrefix(text, stem) })
 }
 
-// nextWord is text from its next word on, when it begins inside one.
+// nextWord returns text from the next word on; text may begin inside a word.
 func nextWord(text string) string {
 	return strings.TrimLeftFunc(strings.TrimLeftFunc(text, isWordRune), func(r rune) bool { return !isWordRune(r) })
 }

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// fitness tells whether a text holds the sort of thing that a question asks for.
+// fitness says whether a text contains the kind of value that a question asks for.
 type fitness int
 
 const (
-	unfit   fitness = iota // a question for a price, and no price
-	perhaps                // a question for a price, and "free"
-	fit                    // a price, or a question that any text may answer
+	unfit   fitness = iota // for example a question for a price, and no price in the text
+	perhaps                // a question for a price, and "free" in the text
+	fit                    // a question for a price and a price in the text, or a question that asks for no such value
 )
 
-// landmark is what a text only names to say where something else is. It tells nothing about the landmark.
+// landmark matches places that a text names only to locate something else. Such a text says nothing about the landmark.
 var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
 	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
 
-// What answers "how much", "when", "how many" and "where".
+// The values that answer "how much", "when", "how many" and "where".
 var (
 	money        = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
 	freeOfCharge = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
@@ -32,7 +32,7 @@ var (
 	quantity  = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
 )
 
-// fits judges text against what the words of a question ask for.
+// fits reports whether text contains the kind of value that the question asks for.
 func fits(question []string, text string) fitness {
 	asked := strings.Join(question, " ") + " "
 	price := slices.ContainsFunc(question, func(w string) bool {

@@ -1,8 +1,7 @@
 package search
 
-// plainForm gives the plain form of words that the database's stemmer does not bring together: irregular verbs and
-// nouns, and a few nouns that say the same as their verb, short names
-// of days. Other words stay as they are.
+// plainForm returns the base form of English words that the stemmer of Postgres does not unify: irregular verbs and nouns, a
+// few nouns with the meaning of their verb, and abbreviated days. Other words are returned unchanged.
 func plainForm(word string) string { //nolint:funlen // a table
 	switch word {
 	case "am", "are", "is", "was", "were", "been", "being":

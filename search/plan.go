@@ -10,28 +10,31 @@ import (
 )
 
 const (
-	// maxTerms is how many terms of a query are scored, the rarest first.
+	// maxTerms is how many terms of a query are scored, rarest first.
 	maxTerms = 32
-	// smallScope is the number of passages below which every match is scored: planning would save nothing.
+	// smallScope is the number of passages below which every match is scored, because planning would save nothing.
 	smallScope = 1500
-	// A long question says what it means with many middling words, a short one with its rarest.
+	// A query of up to shortQuery terms is planned with its shortPlan rarest terms, a longer one with longPlan of them, because
+	// there many terms of medium rarity carry the meaning.
 	shortQuery, shortPlan, longPlan = 8, 6, 12
-	// maxCells bounds how many cells a plan weighs.
+	// maxCells bounds the cells that a plan weighs.
 	maxCells = 4096
-	// candidateBudget is about how many passages a planned query should match; below enoughCandidates so many times more may be
-	// taken in, and secondBudget times more where the first query found too few.
+	// A plan aims at candidateBudget matching passages. It may exceed that by the factor overBudget while it expects fewer than
+	// enoughCandidates, and by the factor secondBudget if the first request found too few.
 	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
-	// A cell with fewer passages than negligible is not worth a set of its own.
+	// negligible is the expected number of passages below which a cell is left out.
 	negligible = 0.05
-	// maxSets of words are looked for, and no more once they find enoughGain of what is wanted: a query of many takes long to evaluate.
+	// A plan has at most maxSets term sets, because many take long to evaluate. It ends earlier when its sets match the share
+	// enoughGain of the wanted passages.
 	maxSets, enoughGain = 14, 0.9
-	// maxWork bounds the index entries that are read, and lookupCost is what looking for one takes, beside reading it.
+	// maxWork bounds the index entries that a plan reads. Finding an entry costs as much as reading lookupCost entries.
 	maxWork, lookupCost = 3_000_000, 11
-	// From so many index entries on, two connections share the sets of a search that runs alone. The server works a tenth more for it.
+	// minSplitWork is the number of index entries from which two connections share the sets of a search that runs alone. The
+	// server works a tenth more for it.
 	minSplitWork = 300_000
 )
 
-// anyOf is the tsquery that matches every passage with one of the terms. Terms must not be empty.
+// anyOf returns the tsquery that matches every passage with at least one of the terms, which must not be empty.
 func anyOf(terms []Term) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
@@ -40,7 +43,7 @@ func anyOf(terms []Term) string {
 	return strings.Join(quoted, "|")
 }
 
-// query is the tsquery for this term alone, standing in a passage at least as often as level says.
+// query returns the tsquery of this term alone, for passages in which it occurs at least as often as level says; see cell.
 func (t Term) query(level uint8) string {
 	lexeme := t.Lexeme
 	if level > 1 {
@@ -49,12 +52,12 @@ func (t Term) query(level uint8) string {
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
-// A cell is how often each planned term stands in a passage: 0 for not at all, 1 for once or more, each further one for the
-// next of store.Marks.
+// cell is a class of passages by the frequency level of each planned term: 0 if the term does not occur, 1 for at least one
+// occurrence, and each further level for the next of store.Marks.
 type cell [longPlan]uint8
 
-// within tells whether every passage of cell c is matched by who asks for the passages of s or more.
-func (c cell) within(s cell) bool {
+// isMatchedBy reports whether a set that requires the levels of s, or higher ones, matches every passage of c.
+func (c cell) isMatchedBy(s cell) bool {
 	for i := range s {
 		if s[i] > c[i] {
 			return false
@@ -63,23 +66,22 @@ func (c cell) within(s cell) bool {
 	return true
 }
 
-// weightedCell is a cell with what a passage in it scores, about, and how many passages are expected in it.
+// weightedCell is a cell with estimates about its passages.
 type weightedCell struct {
 	cell
-	score, expected float64
-	worth           float64 // of finding them: less, the more there are that score higher
+	score, expected float64 // the score of a passage, and the number of passages
+	gain            float64 // of finding them: the less, the more passages score higher
 }
 
-// A set is tsqueries that a passage must match all of, and the work to find those that do.
+// set is a conjunction of tsqueries, and the work to evaluate it in index entries.
 type set struct {
 	queries []string
 	work    int64
 }
 
-// plan is sets that match most of the passages that can rank high and few others: about budget. Terms are in order of
-// rarity; scope is the number of passages searched, chunks the number that the terms' counts refer to. The cells are taken
-// in order of their score, so that what is taken is what scores more than some bound; of sets that hold one another the
-// smallest are asked for.
+// plan returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms are in
+// order of rarity; scope is the number of searched passages, chunks the number that the terms' statistics refer to. Cells are
+// taken in order of score until the budget is spent; the sets are then chosen to match these cells.
 func plan(terms []Term, scope, chunks int64, budget float64) []set {
 	if scope < smallScope {
 		return []set{{queries: []string{anyOf(terms)}}}
@@ -99,8 +101,8 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 		if total+w.expected > most && len(taken)+len(wanted) > 0 {
 			break
 		}
-		if !slices.ContainsFunc(taken, w.within) {
-			w.worth = w.expected / (1 + total/rerankDepth)
+		if !slices.ContainsFunc(taken, w.isMatchedBy) {
+			w.gain = w.expected / (1 + total/rerankDepth)
 			wanted, total = append(wanted, w), total+w.expected
 		}
 	}
@@ -112,7 +114,7 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 	return sets
 }
 
-// shared is sets in two parts that take about as long to find, the longer one first, if that is worth it; otherwise in one.
+// splitSets splits sets into two parts of about the same work, the larger one first. Below minSplitWork it returns one part.
 func splitSets(sets []set) [][]set {
 	var whole int64
 	for _, s := range sets {
@@ -136,7 +138,7 @@ func splitSets(sets []set) [][]set {
 	return parts[:]
 }
 
-// rareTerms are the terms that are so rare that all passages with one of them can be looked at.
+// rareTerms returns a cell for each term that is so rare that all its passages fit in half of the budget.
 func rareTerms(terms []Term, scope, chunks int64, budget float64) (sets []cell, total float64) {
 	for i, t := range terms {
 		expected := float64(max(t.Chunks, 1)) * float64(scope) / float64(max(chunks, 1))
@@ -150,9 +152,9 @@ func rareTerms(terms []Term, scope, chunks int64, budget float64) (sets []cell, 
 	return sets, total
 }
 
-// cells lists the cells in which passages are expected, the best first. Words are taken to stand together by chance: where they
-// do so more often, more is found than is needed, while expecting that would leave good passages out where they do not. How often
-// a word stands in a passage is not told apart if it is rare, nor, of many words, for the commoner ones.
+// listCells lists the cells in which passages are expected, best score first. It assumes that terms occur independently. Where
+// they occur together more often, more is found than needed; the opposite assumption would miss good passages. Rare terms have
+// one level only, and so have the more frequent ones of a long query.
 func listCells(terms []Term, scope, chunks int64) []weightedCell {
 	list := []weightedCell{{expected: float64(scope)}}
 	for i, t := range terms {
@@ -198,8 +200,8 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 	return list
 }
 
-// work is about how long it takes to find the passages of a set, in index entries that are read: all those of each word, and
-// those of the rarest are looked for among the others.
+// work estimates the cost of evaluating a set, in index entries: the entries of all its terms are read, and those of the
+// rarest term are looked up among the others.
 func work(terms []Term, set cell) (sum int64) {
 	rarest, words := int64(math.MaxInt64), int64(0)
 	for i, level := range set {
@@ -211,7 +213,7 @@ func work(terms []Term, set cell) (sum int64) {
 	return sum + rarest*words*lookupCost
 }
 
-// standing is in how many passages the term stands as often as level says.
+// chunksAt returns the number of passages in which the term occurs at least as often as level says.
 func (t Term) chunksAt(level uint8) int64 {
 	if level > 1 {
 		return t.Often[level-2]
@@ -219,22 +221,22 @@ func (t Term) chunksAt(level uint8) int64 {
 	return t.Chunks
 }
 
-// choose picks some of the smallest sets that match wanted, those first that match the most for the work they make, until they
-// match enough; one at least, if there is any.
-func chooseSets(terms []Term, wanted []weightedCell, most int, allowed int64) (chosen []cell) {
+// chooseSets greedily picks sets with the best ratio of gain to work, until they match enough of the wanted cells. It picks at
+// least one if there is any, and at most limit.
+func chooseSets(terms []Term, wanted []weightedCell, limit int, allowed int64) (chosen []cell) {
 	smallest := slices.DeleteFunc(slices.Clone(wanted), func(w weightedCell) bool {
-		return slices.ContainsFunc(wanted, func(o weightedCell) bool { return o.cell != w.cell && w.within(o.cell) })
+		return slices.ContainsFunc(wanted, func(o weightedCell) bool { return o.cell != w.cell && w.isMatchedBy(o.cell) })
 	})
-	negligibleRest := (1 - enoughGain) * totalWorth(wanted)
-	for len(chosen) < most && (len(chosen) == 0 || totalWorth(wanted) > negligibleRest) {
+	negligibleRest := (1 - enoughGain) * totalGain(wanted)
+	for len(chosen) < limit && (len(chosen) == 0 || totalGain(wanted) > negligibleRest) {
 		var best cell
 		var bestWork int64
 		var bestGain float64
 		for _, s := range smallest {
 			var gain float64
 			for _, w := range wanted {
-				if w.within(s.cell) {
-					gain += w.worth
+				if w.isMatchedBy(s.cell) {
+					gain += w.gain
 				}
 			}
 			cost := work(terms, s.cell)
@@ -246,19 +248,19 @@ func chooseSets(terms []Term, wanted []weightedCell, most int, allowed int64) (c
 			break
 		}
 		chosen, allowed = append(chosen, best), allowed-bestWork
-		wanted = slices.DeleteFunc(wanted, func(w weightedCell) bool { return w.within(best) })
+		wanted = slices.DeleteFunc(wanted, func(w weightedCell) bool { return w.isMatchedBy(best) })
 	}
 	return chosen
 }
 
-func totalWorth(list []weightedCell) (sum float64) {
+func totalGain(list []weightedCell) (sum float64) {
 	for _, w := range list {
-		sum += w.worth
+		sum += w.gain
 	}
 	return sum
 }
 
-// queries are the tsqueries that match a passage where each term stands as often as in c, or more.
+// queries returns the tsqueries that match the passages with at least the levels of c.
 func (c cell) queries(terms []Term) (list []string) {
 	for i, t := range terms {
 		if c[i] > 0 {

@@ -11,29 +11,29 @@ import (
 	"multis/store"
 )
 
-// MinSupport is the share of what a question is about that must stand in a quote for the quote to be an answer.
+// MinSupport is the smallest coverage of a quote that counts as an answer.
 const MinSupport = 0.6
 
 const (
-	quotedHits   = 10  // hits that are looked through for a quote
-	windowUnits  = 3   // sentences of one paragraph that are weightedCell together
-	shortBlock   = 300 // a paragraph of so many characters is quoted whole
-	shortSection = 400 // so much of a section is quoted when its heading is what was asked for
+	quotedHits   = 10  // the number of hits that are searched for a quote
+	windowUnits  = 3   // the most sentences of a paragraph that are scored together
+	shortBlock   = 300 // the length in characters up to which a paragraph is quoted whole
+	shortSection = 400 // the length in characters that is quoted of a section whose heading matches the question
 )
 
-// Quote is a piece of a passage, word for word.
+// Quote is a verbatim part of a passage.
 type Quote struct {
 	Hit      Hit
-	Text     string // stands in Hit.Text as it is
-	Lead     string // what introduces it there: the head of its table, the line before its list; empty if nothing does
+	Text     string // a substring of Hit.Text
+	Lead     string // what introduces it there, such as a table header or the line before a list; may be empty
 	LineFrom int    // 0 if the source has no lines
 	LineTo   int
-	Coverage float64 // the share of what the question is about that stands in the quote, its lead and its headings
+	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
 }
 
-// Answer finds the quote that answers the question without a model. It reports false when none is good enough: what the
-// question is about must stand in one quote and its headings by at least MinSupport, its most telling word among it, and
-// a question for a price, a time, a number or a place needs one in the quote.
+// Answer returns the quote that answers the question, without a language model. It reports false if there is none: the quote
+// and its headings must have a coverage of at least MinSupport and contain the question's most specific term, and the answer
+// to a question for a price, a time, a number or a place must contain one.
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
@@ -49,7 +49,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 		return Quote{}, false, err
 	}
 	found = slices.DeleteFunc(found, func(c candidate) bool {
-		return c.coverage < MinSupport || !c.telling || c.fits == unfit
+		return c.coverage < MinSupport || !c.hasKeyTerm || c.fits == unfit
 	})
 	if len(found) == 0 {
 		return Quote{}, false, nil
@@ -57,7 +57,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	return best(found).quote(), true, nil
 }
 
-// BestSentences quotes what says most about the question in one hit, however little that is.
+// BestSentences returns the best quote of one hit, however low its coverage is.
 func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, error) {
 	found, err := s.quoteCandidates(ctx, r, []Hit{h})
 	if err != nil {
@@ -69,20 +69,20 @@ func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, e
 	return best(found).quote(), nil
 }
 
-// candidate is a piece of a hit that may be quoted.
+// candidate is a possible quote.
 type candidate struct {
 	hit        Hit
 	rank       int // of the hit
 	from, to   int // in the hit's text
 	text, lead string
-	coverage   float64 // with headings and lead
-	own        float64 // without
-	titled     float64 // in the innermost heading
-	telling    bool    // the question's most telling word is there
-	fits       fitness // whether it holds the sort of thing that is asked for
-	pairs      int     // how many words stand beside each other in the question and here or in the heading
+	coverage   float64 // of the text with headings and lead
+	own        float64 // coverage of the text alone
+	titled     float64 // coverage of the innermost heading
+	hasKeyTerm bool    // contains the question's most specific term
+	fits       fitness
+	pairs      int // the number of adjacent words of the question that are adjacent here or in the heading
 	units      int
-	place      int // of the first word that is asked for
+	place      int // the number of words before the first specific word of the question
 }
 
 func best(found []candidate) candidate {
@@ -102,7 +102,7 @@ func (c candidate) quote() Quote {
 	return q
 }
 
-// candidates lists what can be quoted from hits. One question to the database gives the stems of all of it.
+// quoteCandidates lists the possible quotes of hits. It stems all of them with one query.
 func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
 	var list store.TextsIn
 	cut := make([][]unit, len(hits))
@@ -129,14 +129,14 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 	return found, nil
 }
 
-// page is a hit cut into units, with the lexemes of its headings and of each unit.
+// page is a hit split into units, with the lexemes of its headings and units.
 type page struct {
 	hit   Hit
 	rank  int
 	units []unit
-	head  []string // of the document's name and all headings
-	title []string // of the innermost heading
-	own   [][]string
+	head  []string   // lexemes of the document's name and all headings
+	title []string   // lexemes of the innermost heading
+	own   [][]string // lexemes of each unit
 	asked Result
 }
 
@@ -170,8 +170,8 @@ func (p page) candidates() []candidate {
 	return found
 }
 
-// row weighs a row of a table, which is quoted by itself. Rows that say the same about the question are quoted together where they are
-// few. False: another row says more, or the question only names columns of a long table.
+// row scores a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
+// reports false if another row has more of the question's terms, or if all rows of a long table have the same.
 func (p page) row(at int) (candidate, bool) {
 	c := p.weigh(at, at, p.own[at])
 	first, last := at, at
@@ -202,19 +202,19 @@ func (p page) row(at int) (candidate, bool) {
 	return p.quoted(c, from, to), c.own > 0
 }
 
-// isTable reports whether a unit is a row of the table of another one.
+// isTable reports whether unit i is a body row of the same table as unit of.
 func (p page) isTable(i, of int) bool {
 	return p.units[i].row && !p.units[i].heads && p.units[i].lead == p.units[of].lead
 }
 
-// saysMore reports whether a row holds a word of the question that another one does not.
+// saysMore reports whether a row contains a term of the question that another row lacks.
 func (p page) saysMore(row, other int) bool {
 	return slices.ContainsFunc(p.asked.Terms, func(t Term) bool {
 		return t.weight != filler && slices.Contains(p.own[row], t.Lexeme) && !slices.Contains(p.own[other], t.Lexeme)
 	})
 }
 
-// weigh judges the units first to last, which have the given lexemes of their own.
+// weigh scores the units first to last, whose lexemes are own.
 func (p page) weigh(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
 	around := p.head
@@ -230,7 +230,7 @@ func (p page) weigh(first, last int, own []string) candidate {
 	c.own = coverage(p.asked.Terms, p.asked.chunks, in(own))
 	c.titled = coverage(p.asked.Terms, p.asked.chunks, in(p.title))
 	c.coverage = coverage(p.asked.Terms, p.asked.chunks, in(all))
-	c.telling = p.asked.telling(in(all))
+	c.hasKeyTerm = p.asked.hasKeyTerm(in(all))
 	if len(own) > 0 {
 		said := p.hit.Text[p.units[first].from:p.units[last].to]
 		c.pairs, c.place = p.asked.pairs(said), p.asked.place(said)
@@ -239,9 +239,9 @@ func (p page) weigh(first, last int, own []string) candidate {
 	return c
 }
 
-// telling tells whether has says yes to the most telling word of the question, or to one of them if several tell the same,
-// and to all its numbers. A question of general words and numbers has none.
-func (r Result) telling(has func(term int) bool) bool {
+// hasKeyTerm reports whether has is true for all numbers of the question and for its specific term with the most support; for one
+// of them if several have the same. A question without a specific term has no key term.
+func (r Result) hasKeyTerm(has func(term int) bool) bool {
 	most, there := 0.0, false
 	has = inAnyLanguage(r.Terms, has)
 	for i, t := range r.Terms {
@@ -258,7 +258,7 @@ func (r Result) telling(has func(term int) bool) bool {
 
 func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
 
-// pairs counts the neighbouring words of the question, one of them at least specific, that are neighbours in text.
+// pairs counts the adjacent words of the question, at least one of them specific, that are adjacent in text.
 func (r Result) pairs(text string) int {
 	asked := slices.DeleteFunc(slices.Clone(r.words), isDeterminer)
 	words := slices.DeleteFunc(Words(text), isDeterminer)
@@ -285,7 +285,7 @@ func isDeterminer(word string) bool {
 	return false
 }
 
-// place is how many words of text stand before the first that the question asks for.
+// place returns the number of words in text before the first specific word of the question.
 func (r Result) place(text string) int {
 	words := Words(text)
 	i := slices.IndexFunc(words, func(w string) bool {
@@ -301,7 +301,7 @@ func (r Result) specific(word string) bool {
 	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && slices.Contains(t.words, word) })
 }
 
-// section is the quote when the headings are what was asked for: the text begins below them.
+// section quotes the beginning of the text below the headings, for a question that the headings match.
 func (p page) section(c candidate) candidate {
 	last := 0
 	for last+1 < len(p.units) && p.length(0, last+1) <= shortSection {
@@ -310,8 +310,8 @@ func (p page) section(c candidate) candidate {
 	return p.quoted(c, 0, last)
 }
 
-// widen takes in the whole of a short paragraph, and the answer that follows a question. It reports false for a question
-// that nothing follows.
+// widen extends a quote to the whole of a short paragraph, and from a question to the answer after it. It reports false for a
+// question without an answer.
 func (p page) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {
@@ -333,7 +333,7 @@ func (p page) widen(c candidate, first, last int) (candidate, bool) {
 	return p.quoted(c, first, last), !p.units[last].introduces
 }
 
-// continuesAfter tells whether the answer that begins with the unit first should go on behind the unit last.
+// continuesAfter reports whether an answer from unit first to unit last should be extended by the next unit.
 func (p page) continuesAfter(first, last int) bool {
 	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces && p.length(first, last+1) <= shortBlock
 }
@@ -349,7 +349,7 @@ func (p page) quoted(c candidate, first, last int) candidate {
 	return c
 }
 
-// Heading is the innermost heading above the hit; empty if there is none.
+// Heading returns the innermost heading above the hit; empty if there is none.
 func (h Hit) Heading() string { return innermost(h.Section) }
 
 func innermost(section string) string {

@@ -9,50 +9,51 @@ import (
 	"multis/store"
 )
 
-// BM25, over the words of a passage and, in a conversation, those of the passages around it, weaker.
+// The parameters of BM25. Neighbouring passages count too, with a lower weight.
 const (
 	k1              = 1.2
 	b               = 0.75
-	minPassageWords = 32 // shorter passages count as this long: a chat turn is not better for being short
+	minPassageWords = 32 // shorter passages count as this long: a chat message is not better for being short
 
-	before         = 0.4 // what a word counts that stands in the passage before
-	answers        = 0.6 // more, if that one is a question: then this one is the answer
-	after          = 0.2
-	further        = 0.3 // two before or after: in a chat of two, the same speaker
-	reachWords     = 100 // the shorter a passage, the more it tells about its neighbours; one of so many words tells nothing
-	questionShare  = 0.6 // a question borrows less: it is rarely the answer itself
-	authorFactor   = 1.6 // for what somebody named in the query said
-	neighbourReach = 2
+	previousShare  = 0.4 // weight of a term that occurs in the passage before
+	answerShare    = 0.6 // added if the passage before is a question, because this one is its answer
+	nextShare      = 0.2 // weight of a term that occurs in the passage after
+	distantShare   = 0.3 // weight two passages away: in a chat of two, by the same author
+	reachWords     = 100 // from this length on a passage adds nothing to its neighbours; shorter ones add the more
+	questionShare  = 0.6 // factor for what a question gets from its neighbours: it is rarely the answer itself
+	authorFactor   = 1.6 // factor for messages whose author the query names
+	neighbourReach = 2   // passages before and after that count as neighbours
 
-	conversationShare     = 0.05 // what a conversation's other passages add to one of them: it is about the same
-	conversationDecay     = 0.6  // the second best of them counts less than the best, and so on
+	conversationShare     = 0.05 // share of the scores of other passages of the same conversation that is added
+	conversationDecay     = 0.6  // factor from each of these passages to the next best
 	maxConversationBoosts = 5
 )
 
-// activationShare is what activation adds to a score at the most: it decides between passages that are as good, and never lifts one
-// above a better one.
+// activationShare is the largest share that activation adds to a score. It is small, so that it only decides between passages
+// of about the same score.
 const activationShare = 0.01
 
+// scored is a passage with its score.
 type scored struct {
-	id       int64
-	score    float64
-	coverage float64 // set by cover
-	language language.Language
-	company  conversation // zero for a document
-	near     neighbourhood
+	id           int64
+	score        float64
+	coverage     float64 // set by setCoverage
+	language     language.Language
+	conversation conversation // zero for a document
+	near         neighbourhood
 }
 
-// conversation is what was said together: a document of that kind, or a day of a chat.
+// conversation identifies a conversation: a document of that kind, or one day of a chat.
 type conversation struct {
 	doc  int64
 	part int
 }
 
-// neighbourhood is a passage, in the middle, with those around it; nil where there is none in its section.
+// neighbourhood is a passage, in the middle, with the passages before and after it. An entry is nil where the section has none.
 type neighbourhood [2*neighbourReach + 1]*store.Passage
 
-// rank orders passages by score, without those that nothing speaks for. Passages count the frequencies of the first terms;
-// the others stand nowhere.
+// rank returns the matching passages by descending score. Passage.Frequencies covers the leading terms only, because the
+// remaining ones occur in no passage.
 func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []*scored {
 	slices.SortFunc(passages, func(a, b store.Passage) int { return cmp.Or(cmp.Compare(a.DocID, b.DocID), cmp.Compare(a.Ord, b.Ord)) })
 	weights := make([]float64, len(terms))
@@ -76,7 +77,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 		}
 		s := &scored{id: p.ID, score: score * authorBoost(words, p), language: p.Language, near: near}
 		if p.Kind == store.KindConversation {
-			s.company = conversation{p.DocID, p.Part}
+			s.conversation = conversation{p.DocID, p.Part}
 		}
 		ranked = append(ranked, s)
 	}
@@ -86,7 +87,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 	return ranked
 }
 
-// around is the neighbourhood of passage i. Passages are in order of document and place.
+// around returns the neighbourhood of passage i. Passages are sorted by document and position.
 func around(passages []store.Passage, i int) (near neighbourhood) {
 	p := &passages[i]
 	near[neighbourReach] = p
@@ -105,7 +106,7 @@ func around(passages []store.Passage, i int) (near neighbourhood) {
 	return near
 }
 
-// cover finds out how much of the question stands in each of the ranked.
+// setCoverage computes the coverage of each ranked passage.
 func setCoverage(ranked []*scored, terms []Term, corpus store.Corpus) {
 	for i := range ranked {
 		frequencies := ranked[i].near[neighbourReach].Frequencies
@@ -113,36 +114,36 @@ func setCoverage(ranked []*scored, terms []Term, corpus store.Corpus) {
 	}
 }
 
-// boostConversations raises what was said in a conversation by what else was said there. ranked is in order of score.
+// boostConversations raises the score of a passage by the other matches of its conversation. ranked is sorted by score.
 func boostConversations(ranked []*scored) {
 	said := map[conversation][]float64{}
 	for _, s := range ranked {
-		if s.company != (conversation{}) && len(said[s.company]) <= maxConversationBoosts {
-			said[s.company] = append(said[s.company], s.score)
+		if s.conversation != (conversation{}) && len(said[s.conversation]) <= maxConversationBoosts {
+			said[s.conversation] = append(said[s.conversation], s.score)
 		}
 	}
 	place := map[conversation]int{}
 	for i, s := range ranked {
-		if s.company == (conversation{}) {
+		if s.conversation == (conversation{}) {
 			continue
 		}
 		weight := conversationShare
-		for j, other := range said[s.company] {
-			if j != place[s.company] {
+		for j, other := range said[s.conversation] {
+			if j != place[s.conversation] {
 				ranked[i].score += weight * other
 				weight *= conversationDecay
 			}
 		}
-		place[s.company]++
+		place[s.conversation]++
 	}
 }
 
-// lengthNorm is the frequency at which a term of this passage counts half of what it can.
+// lengthNorm returns the term frequency at which a term of this passage reaches half of its maximal weight.
 func lengthNorm(p *store.Passage, average float64) float64 {
 	return k1 * (1 - b + b*max(float64(p.Words), minPassageWords)/average)
 }
 
-// authorShare is what a passage's score is multiplied with for who said it.
+// authorBoost returns the factor for a passage by its author.
 func authorBoost(words []string, p *store.Passage) float64 {
 	if namesAuthor(words, p.Author) {
 		return authorFactor
@@ -154,12 +155,12 @@ func byScore(a, b *scored) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 }
 
-// averageWords is the length of an average passage, as BM25 uses it.
+// averageWords returns the average passage length for BM25.
 func averageWords(c store.Corpus) float64 {
 	return max(float64(c.StatsWords)/float64(max(c.StatsChunks, 1)), minPassageWords)
 }
 
-// rankWeight is what a saturated match of the term adds to a score.
+// rankWeight returns what the term adds to a score at the highest term frequency.
 func (t Term) rankWeight() float64 {
 	weight := float64(t.Count) * t.IDF * (k1 + 1)
 	if t.weight == filler && !t.Correction { // a correction is already discounted
@@ -168,8 +169,8 @@ func (t Term) rankWeight() float64 {
 	return weight
 }
 
-// frequency is how often a term stands in a passage, and what its neighbours add to that. What people say is understood
-// from what was said around it, and so are the pieces of one section; two sections each speak for themselves.
+// frequency returns the frequency of a term in a passage plus the weighted frequencies of its neighbours. A message is
+// understood from the messages around it, and a piece of a section from the rest of the section.
 func frequency(near *neighbourhood, term int) float64 {
 	p := near[neighbourReach]
 	borrowed := 0.0
@@ -178,14 +179,14 @@ func frequency(near *neighbourhood, term int) float64 {
 		if d == 0 || n == nil || n.Words >= reachWords || n.Frequencies[term] == 0 {
 			continue
 		}
-		share := further
+		share := distantShare
 		switch {
 		case d == -1 && n.IsQuestion:
-			share = before + answers
+			share = previousShare + answerShare
 		case d == -1:
-			share = before
+			share = previousShare
 		case d == 1:
-			share = after
+			share = nextShare
 		}
 		borrowed += share * (1 - float64(n.Words)/reachWords)
 	}
@@ -204,8 +205,8 @@ func namesAuthor(words []string, author string) bool {
 	return false
 }
 
-// coverage is the share of what the question is about that has says yes to; 0 if it is about nothing in particular. Words
-// that stand for the same one of the question in several languages count once.
+// coverage returns the share, by support, of the question's terms for which has is true; 0 if no term has support. Stems of
+// the same word in several languages count once.
 func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
 	var all, covered float64
 	for i, t := range terms {
@@ -224,12 +225,12 @@ func coverage(terms []Term, chunks int64, has func(term int) bool) float64 {
 	return covered / all
 }
 
-// sameWord tells whether o is the same word of the question, in another language.
+// sameWord reports whether o is a stem of the same word of the question, in another language.
 func (t Term) sameWord(o Term) bool {
 	return !t.Correction && !o.Correction && len(t.words) > 0 && len(o.words) > 0 && t.words[0] == o.words[0]
 }
 
-// inAnyLanguage is has for words that may be there in another language.
+// inAnyLanguage returns a function that reports whether has is true for a term or for the same word in another language.
 func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
 	return func(i int) bool {
 		if has(i) {
@@ -244,10 +245,10 @@ func inAnyLanguage(terms []Term, has func(term int) bool) func(term int) bool {
 	}
 }
 
-// maxActivation is what withActivation multiplies with at the most.
+// maxActivation is the largest factor of withActivation.
 const maxActivation = 1 + activationShare
 
-// withActivation raises the score of a passage that was used lately.
+// withActivation raises a score by the activation of its passage, which grows with recent use.
 func withActivation(score, activation float64) float64 {
 	return score * (1 + activationShare*activation/(1+activation))
 }

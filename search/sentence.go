@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// minWrappedLen is the length, in characters, from which a line is taken to go on in the next one.
+// minWrappedLen is the length in characters from which a line is assumed to be wrapped.
 const minWrappedLen = 60
 
 var (
@@ -38,7 +38,7 @@ func Breaks(text string) []int {
 	return breaks
 }
 
-// lineEnds tells whether what line says ends with it.
+// lineEnds reports whether a sentence or item ends at the end of line.
 func lineEnds(line, next string) bool {
 	if isBlank(line) || isBlank(next) || startsBlock(next) || isRow(line) || heading.MatchString(line) || endsSentence(line) {
 		return true
@@ -76,7 +76,7 @@ func endsSentence(line string) bool {
 	return strings.ContainsRune(terminators, last)
 }
 
-// sentenceEnds lists where sentences end inside a line that starts at offset.
+// sentenceEnds lists the offsets at which sentences end inside a line that starts at offset.
 func sentenceEnds(line string, offset int) []int {
 	var ends []int
 	start := len(itemStart.FindString(line)) // the full stop of "1. " ends nothing
@@ -100,7 +100,7 @@ func sentenceEnds(line string, offset int) []int {
 	return ends
 }
 
-// isAbbreviation tells whether the full stop after text, before next, belongs to text's last word.
+// isAbbreviation reports whether the full stop between text and next belongs to the last word of text.
 func isAbbreviation(text string, next rune) bool {
 	word := text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 	if utf8.RuneCountInString(word) == 1 {
@@ -116,20 +116,20 @@ func isAbbreviation(text string, next rune) bool {
 	}
 }
 
-// unit is a sentence, or what stands for one: a list item, a table row, a line.
+// unit is the smallest piece that is quoted: a sentence, a list item, a table row or a line.
 type unit struct {
-	from, to   int  // without marker and blanks
-	block      int  // units of one paragraph or item have the same number
-	lead       int  // index of the unit that introduces this one: a table's head, "Opening hours:"; -1 if none
-	row        bool // of a table
-	heads      bool // it names the columns of a table, and is no answer
-	introduces bool // it says what follows, and means little alone: a question, a title, a line that ends with a colon
+	from, to   int  // byte offsets, without list marker and surrounding blanks
+	block      int  // the number of its paragraph or item
+	lead       int  // index of the unit that introduces it, such as a table header or "Opening hours:"; -1 if none
+	row        bool // a table row
+	heads      bool // a table header, which is no answer
+	introduces bool // announces what follows and says little alone: a question, a title, a line that ends with a colon
 }
 
-// maxTitleLen is the most characters a line that is a title has.
+// maxTitleLen is the length in characters up to which a line can be a title.
 const maxTitleLen = 60
 
-// units cuts text into what can be quoted alone.
+// units splits text into the pieces that can be quoted.
 func units(text string) []unit {
 	var list []unit
 	from, block, lead := 0, 0, -1
@@ -169,12 +169,12 @@ func units(text string) []unit {
 	return list
 }
 
-// isTitle tells whether a line with nothing above it is a heading of plain text.
+// isTitle reports whether the first line of a paragraph is a heading in plain text.
 func isTitle(line string) bool {
 	return !endsSentence(line) && !strings.ContainsFunc(line, unicode.IsDigit) && utf8.RuneCountInString(line) <= maxTitleLen
 }
 
-// trimUnit takes blanks and the marks of lists, tables and headings off both ends.
+// trimUnit trims blanks and the markers of lists, tables and headings.
 func trimUnit(text string, from, to int) unit {
 	from += len(itemStart.FindString(text[from:to]))
 	from += len(heading.FindString(text[from:to]))

@@ -33,7 +33,7 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 		var want []similarWord
 		for rows.Next() {
 			var a similarWord
-			require.NoError(t, rows.Scan(&a.word, &a.share))
+			require.NoError(t, rows.Scan(&a.word, &a.similarity))
 			want = append(want, a)
 		}
 		require.NoError(t, rows.Err())
@@ -42,7 +42,7 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 		require.Len(t, got, len(want), asked)
 		for i := range got {
 			require.Equal(t, want[i].word, got[i].word, asked)
-			require.InDelta(t, want[i].share, got[i].share, 1e-6, "%s and %s", asked, got[i].word)
+			require.InDelta(t, want[i].similarity, got[i].similarity, 1e-6, "%s and %s", asked, got[i].word)
 		}
 		near += len(want) - 1
 	}

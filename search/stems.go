@@ -20,14 +20,14 @@ import (
 	"multis/store"
 )
 
-// stemmers are those that Postgres has too, perhaps in another version.
+// stemmers are the Snowball stemmers that Postgres has as well, possibly in another version.
 var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 	language.English: english.Stem, language.German: german.Stem, language.French: french.Stem, language.Spanish: spanish.Stem,
 	language.Portuguese: portuguese.Stem, language.Italian: italian.Stem, language.Dutch: dutch.Stem, language.Russian: russian.Stem, language.Arabic: arabic.Stem,
 }
 
-// predictStems are what the database most likely makes of words. It takes Latin letters for English among Russian words, and leaves
-// out stop words; those are soon known.
+// predictStems returns the stems that Postgres most likely gives to words. Like Postgres, it stems Latin letters in Russian text
+// as English. It does not know stop words; these are cached after their first use.
 func predictStems(list store.TextsIn) [][]string {
 	stems := make([][]string, len(list.Texts))
 	for i, word := range list.Texts {
@@ -45,7 +45,7 @@ func predictStems(list store.TextsIn) [][]string {
 	return stems
 }
 
-// cachedStems are the stems of words in languages, and what must be asked for.
+// cachedStems returns the cached stems of words in languages, and the words that are not cached.
 func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown store.TextsIn) {
 	known = make(map[stemKey][]string, len(languages)*len(words))
 	s.mu.Lock()
@@ -65,8 +65,8 @@ func (s *scopeCache) cachedStems(languages []language.Language, words []string) 
 	return known, unknown
 }
 
-// readStems are the stems of the question's words in languages and its own. They are the question's to keep: the shelf may have to
-// let go of them while it is answered.
+// readStems returns the stems of the question's words in languages and in its own language. It returns a copy, because the cache
+// may evict them while the question is answered.
 func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
 	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(asked.language)...), asked.words)
 	if len(unknown.Texts) == 0 {
@@ -87,7 +87,7 @@ func addStems(stems map[stemKey][]string, list store.TextsIn, lexemes [][]string
 	}
 }
 
-// learn notes the stems of words.
+// cacheStems adds the stems of words to the cache.
 func (s *scopeCache) cacheStems(list store.TextsIn, lexemes [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

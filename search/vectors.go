@@ -17,55 +17,55 @@ import (
 )
 
 const (
-	// embedTimeout is how long a search waits for the vector of its query. Without one, it goes by words.
+	// embedTimeout is how long a search waits for the embedding of its query. Without it, the search goes by words only.
 	embedTimeout = 1500 * time.Millisecond
-	// embedPause is how long no vector is asked for after one could not be had.
+	// embedPause is how long no embedding is requested after a request failed.
 	embedPause = 30 * time.Second
-	// maxEmbedBytes of a query is looked at, in bytes.
+	// maxEmbedBytes is the length at which a query is cut for embedding.
 	maxEmbedBytes = 4000
-	// minSimilarity is how near a passage must be at least. Models differ; with any of them, less than this is chance.
+	// minSimilarity is the cosine similarity below which a passage is dropped. With any of the usual models, less is chance.
 	minSimilarity = 0.3
 )
 
-// Both orders are joined by rank. A place counts 1 / (rrfK + place); words are surer than meaning.
+// The rankings by words and by embeddings are merged by reciprocal rank fusion: a rank counts 1 / (rrfK + rank).
 const (
 	rrfK         = 60
-	vectorWeight = 0.7
-	// Of the first protectedPlaces passages by words, one that holds every word that was asked for moves down maxDemotion places at
-	// the most, whatever means the same.
+	vectorWeight = 0.7 // weight of the ranking by embeddings, relative to the one by words
+	// A passage among the first protectedPlaces by words that covers the whole question is moved down by at most maxDemotion
+	// places.
 	protectedPlaces = 3
 	maxDemotion     = 2
 )
 
-// Options say what a Searcher goes by besides words.
+// Options configure a Searcher.
 type Options struct {
-	// Embedder also finds passages that say what is asked in other words. nil: there are no vectors.
+	// Embedder embeds queries, to find passages that express the same in other words. nil disables this.
 	Embedder llm.Embedder
 }
 
-// Open returns a Searcher on st.
+// Open returns a Searcher with options.
 func Open(st *store.Store, o Options) *Searcher {
 	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}}
 }
 
-// meaning gives queries their vectors.
+// queryEmbedder embeds queries and pauses after an error.
 type queryEmbedder struct {
 	embedder llm.Embedder
 	now      func() time.Time
 
 	mu    sync.Mutex
-	until time.Time // none is asked for before
+	until time.Time // no request before
 }
 
-// of gives a query's vector; nil when it cannot be had soon.
+// embed returns the embedding of a query, or nil if there is none in time.
 func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
 	if m == nil || m.embedder == nil || q.Exhaustive || q.Source != store.Documents || len(words(q.Text, false)) == 0 {
 		return nil
 	}
 	m.mu.Lock()
-	rests := m.now().Before(m.until)
+	paused := m.now().Before(m.until)
 	m.mu.Unlock()
-	if rests {
+	if paused {
 		return nil
 	}
 	wait, cancel := context.WithTimeout(ctx, embedTimeout)
@@ -83,7 +83,7 @@ func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
 	return nil
 }
 
-// searchHybrid finds by words and, with a vector, by meaning.
+// searchHybrid ranks by words and, if the query can be embedded, by embeddings.
 func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
 	q = q.withDefaults()
 	vector := s.vectors.embed(ctx, q)
@@ -110,7 +110,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 	return r, nil
 }
 
-// addNearest adds the passages that were only found by meaning, behind the others, and says of all how near they are.
+// addNearest appends the passages that were found by embedding only, and sets Hit.Similarity.
 func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
 	var ids []store.ChunkID
 	for _, n := range near {
@@ -136,7 +136,7 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 	return hits, nil
 }
 
-// fuse orders hits, which come in order of words, by both words and meaning.
+// fuse sorts hits, which are ranked by words, by both rankings.
 func fuse(hits []Hit, near []store.Near) []Hit {
 	value := make(map[store.Ref]float64, len(hits))
 	for i, h := range hits {

@@ -8,32 +8,31 @@ import (
 	"multis/language"
 )
 
-// A question's words do not all tell what it is about. Whether a passage answers a question is judged by the words that
-// do; the ranking itself uses all of them, those that only ask a little less.
+// weight classifies the words of a question by how much they say about its topic. Whether a passage answers the question is
+// decided by the topical words. Ranking uses all words, and fillers a little less.
 type weight int
 
 const (
 	specific weight = iota // what the question is about
-	general                // counts as much, but is not enough alone: "house", "town", "name"
-	light                  // adds a little: "today", "small", "come"
-	filler                 // how people ask: "please", "could", "sell", "price"
+	general                // supports an answer as much, but not alone: "house", "town", "name"
+	light                  // supports an answer a little: "today", "small", "come"
+	filler                 // part of the phrasing: "please", "could", "sell", "price"
 )
 
 const (
-	lightShare  = 0.5 // what a light word supports an answer, beside a specific one
-	fillerShare = 0.8 // what a filler counts in the ranking, beside any other word
+	lightShare  = 0.5 // support of a light word, relative to a specific one
+	fillerShare = 0.8 // weight of a filler in the ranking, relative to any other word
 )
 
-// unknownFactor makes a word that stands nowhere heavier than any that does: a question about bicycles is not answered
-// by a line that says "sell".
+// unknownFactor gives a word that occurs in no passage more support than any that does, so that a question about bicycles is
+// not answered by a line that only says "sell".
 const unknownFactor = 2
 
-// smallCorpus is the least number of passages that a word's rarity is judged against when a question's support is
-// weightedCell. In a corpus of one or two passages every word would look common.
+// smallCorpus is the smallest corpus size that support assumes. In a corpus of one or two passages every word would look
+// common.
 const smallCorpus = 50
 
-// support is what the term counts when it is asked whether a passage answers the question. chunks is the size of the
-// corpus.
+// support returns the term's weight in deciding whether a passage answers the question. chunks is the size of the corpus.
 func (t Term) support(chunks int64) float64 {
 	rarity := idf(t.Chunks, max(chunks, smallCorpus))
 	switch {
@@ -48,14 +47,14 @@ func (t Term) support(chunks int64) float64 {
 	}
 }
 
-// idf is how much a word tells that stands in df of n passages. A word that stands in none counts as if in one.
+// idf returns the inverse document frequency of a word that occurs in df of n passages. 0 counts as 1.
 func idf(df, n int64) float64 {
 	n = max(n, 1)
 	df = min(max(df, 1), n)
 	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
-// weightIn sorts a word of a question. "Can I buy" asks whether there is something; "do you buy" asks for something else.
+// weightIn classifies a word of a question. "buy" is a filler in "can I buy", but specific in "do you buy".
 func weightIn(question []string, word string) weight {
 	if i := slices.Index(question, word); word == "buy" && i > 0 && question[i-1] == "you" {
 		return specific
@@ -63,10 +62,10 @@ func weightIn(question []string, word string) weight {
 	return weightOf(word)
 }
 
-// IsCommonWord reports whether a word hardly tells what a question is about, in any language.
+// IsCommonWord reports whether a word says little about the topic of a question, in any language.
 func IsCommonWord(word string) bool { return weightOf(word) != specific || language.IsCommon(word) }
 
-// weightOf sorts a word as Words gives it, in singular or plural.
+// weightOf classifies a word as returned by Words, in singular or plural.
 func weightOf(word string) weight {
 	if w := listedWeight(word); w != specific {
 		return w
@@ -80,7 +79,7 @@ func weightOf(word string) weight {
 	return listedWeight(strings.TrimSuffix(word, "s"))
 }
 
-// isTransposed tells whether a word is one that questions are made of, with two letters that changed places: "hwo far".
+// isTransposed reports whether a word is a question word with two letters transposed, as in "hwo far".
 func isTransposed(word string) bool {
 	for _, w := range []string{"how", "what", "when", "where", "which", "does", "much", "many", "with", "have", "your", "the"} {
 		if len(w) == len(word) && w != word && isOneEdit(word, w) && sameLetters(word, w) {
@@ -97,7 +96,7 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// listed is the list of words that are not specific.
+// listedWeight returns the weight of a word by the list of words that are not specific.
 func listedWeight(word string) weight {
 	switch word {
 	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal

@@ -11,12 +11,13 @@ import (
 	"multis/language"
 )
 
-// Words cuts text into the words that are indexed and searched: lower case, without accents, letters apart from digits
-// ("5kg" is found as "5 kg"), what a hyphen joins to a letter also as one ("e-bike" is found as "ebike"), irregular forms of English words as their plain form. What is written without spaces is cut
-// into pairs of characters. Stems and stop words are left to the database.
+// Words tokenizes text into the words that are indexed and searched. They are in lower case and without accents. Letters are
+// separated from digits ("5kg" becomes "5", "kg"). A letter joined to a word by a hyphen also makes one word ("e-bike" adds
+// "ebike"). Irregular English forms become their base form. Scripts without spaces are split into pairs of characters.
+// Stemming and stop words are left to Postgres.
 func Words(text string) []string { return words(text, readsEnglish(language.Detect(text))) }
 
-// words is Words for a text of which it is known whether English forms are to be looked for.
+// words is Words with the choice whether irregular English forms are replaced.
 func words(text string, english bool) []string {
 	var list []string
 	var word []rune
@@ -57,10 +58,10 @@ func words(text string, english bool) []string {
 	return list
 }
 
-// readsEnglish tells whether English forms are looked for: also where the language cannot be told, as in a short question.
+// readsEnglish reports whether irregular English forms are replaced: also if the language is unknown, as of a short question.
 func readsEnglish(l language.Language) bool { return l == language.English || l == language.Unknown }
 
-// pairs are the neighbouring characters of a run; a single one stands for itself.
+// pairs returns the bigrams of a run of characters, or the character itself if there is only one.
 func pairs(run []rune) []string {
 	if len(run) == 1 {
 		return []string{string(run)}
@@ -72,13 +73,13 @@ func pairs(run []rune) []string {
 	return list
 }
 
-// IndexText is what the search index holds of a passage: the words of its document's name, its headings and its text.
+// IndexText returns the words that are indexed for a passage: those of its document's name, its headings and its text.
 func IndexText(name, section, content string) string {
 	name = strings.TrimSuffix(name, path.Ext(name))
 	return strings.Join(words(name+"\n"+section+"\n"+content, readsEnglish(language.Detect(content))), " ")
 }
 
-// IsQuestion tells whether text ends as a question does.
+// IsQuestion reports whether text ends with a question mark.
 func IsQuestion(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, mark := range []string{"?", "？", "؟"} {
@@ -94,12 +95,12 @@ type charKind int
 const (
 	other charKind = iota
 	letter
-	dense // of a script without spaces between words
+	dense // a letter of a script without spaces between words
 	digit
 )
 
 func kindOf(r rune) charKind {
-	if r < utf8.RuneSelf { // most of all text, and found out faster
+	if r < utf8.RuneSelf { // the common case, and faster
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
 			return letter
@@ -121,17 +122,17 @@ func kindOf(r rune) charKind {
 	}
 }
 
-// longVowel is the mark that makes a vowel of Katakana long, which Unicode counts to no script.
+// longVowel is the Katakana prolonged sound mark, which Unicode assigns to no script.
 const longVowel = 'ー'
 
-// fold takes accents off letters and makes one of the many forms of a letter. Marks that are letters of their script stay;
-// of the Cyrillic ones only the two dots of ё go, which are often not written.
+// fold normalizes the forms of a letter (NFKC) and removes accents. Combining marks that belong to a script's spelling stay; of
+// the Cyrillic ones only the dots of ё are removed, because they are often not written.
 func fold(text string) string {
 	if isPlain(text) {
 		return text
 	}
 	var base rune
-	bare := strings.Map(func(r rune) rune {
+	folded := strings.Map(func(r rune) rune {
 		if !unicode.Is(unicode.Mn, r) {
 			base = r
 			return r
@@ -142,10 +143,10 @@ func fold(text string) string {
 		}
 		return r
 	}, norm.NFKD.String(text))
-	return norm.NFC.String(bare)
+	return norm.NFC.String(folded)
 }
 
-// isPlain tells whether there is nothing to fold in a text. Most texts in Latin letters have a few quotation marks and dashes besides.
+// isPlain reports whether fold would not change text: it is ASCII apart from typographic quotation marks and dashes.
 func isPlain(text string) bool {
 	for _, r := range text {
 		if r >= 0x80 && (r < '‒' || r > '―') && (r < '‘' || r > '‟') {
