@@ -8,6 +8,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // agents shows the agents, their skills and tools, and sets which agent answers in a chat.
@@ -95,7 +96,7 @@ func (ag *agents) list(_ context.Context, r request, _ string) (answer, error) {
 	if len(ag.rules.Agents) == 0 {
 		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
 	}
-	lines := []string{"**" + count(len(ag.rules.Agents), "agent") + "**"}
+	lines := []string{"**" + text.Count(len(ag.rules.Agents), "agent") + "**"}
 	for _, g := range ag.rules.Agents {
 		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + here(g, r.room.Agent)
 		if g.Theme != "" {
@@ -177,7 +178,7 @@ func (ag *agents) listSkills(_ context.Context, _ request, _ string) (answer, er
 	if len(all) == 0 {
 		return answer{text: "There are no skills."}, nil
 	}
-	lines := []string{"**" + count(len(all), "skill") + "**"}
+	lines := []string{"**" + text.Count(len(all), "skill") + "**"}
 	for _, s := range all {
 		entry := code(s.Name)
 		if s.Agent != "" {
@@ -221,9 +222,9 @@ func (ag *agents) listTools(ctx context.Context, r request, _ string) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{"**" + count(len(all), "tool") + "** that I can use for you"}
+	lines := []string{"**" + text.Count(len(all), "tool") + "** that I can use for you"}
 	for _, t := range all {
-		first, _, _ := strings.Cut(line(t.Summary), ". ")
+		first, _, _ := strings.Cut(text.OneLine(t.Summary), ". ")
 		entry := code(t.Name) + " — " + esc(strings.TrimSuffix(first, "."))
 		if t.Asks {
 			entry += " (I ask you first)"

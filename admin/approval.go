@@ -12,6 +12,7 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // allowCall asks whether a tool may be called.
@@ -127,9 +128,9 @@ func parseArguments(raw string) ([]argument, bool) {
 // wholeText shows a text so that nothing of it is unseen: what a message would leave out (line ends, invisible characters,
 // spaces beside each other) is written as an escape.
 func wholeText(s string) string {
-	if s != line(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		quoted := strconv.Quote(s)
 		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
 	}
-	return outbox.Escape(s)
+	return text.Escape(s)
 }

@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // questions answers what the owner asks, and searches documents.
@@ -130,7 +131,7 @@ func (qs *questions) searchDocuments(ctx context.Context, r request, args string
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return answer{text: "I found nothing about that in the documents. `/docs` says which I know."}, nil
 	}
-	lines := []string{"**" + count(len(found.Hits), "passage") + "** for " + quote(args, 60)}
+	lines := []string{"**" + text.Count(len(found.Hits), "passage") + "** for " + quote(args, 60)}
 	for i, hit := range found.Hits {
 		q, err := qs.search.BestSentences(ctx, found, hit)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // bridges shows the bridges, and has the owner decide about bots that claim chats.
@@ -53,7 +54,7 @@ func (br *bridges) list(ctx context.Context, _ request, args string) (answer, er
 	}
 	lines := []string{"**Bridges**"}
 	for _, b := range bridges {
-		line := fmt.Sprintf("%s — %s, by %s", esc(bridgebridge.NetworkName(b.Protocol)), count(b.Chats, "chat"), esc(b.Bot.String()))
+		line := fmt.Sprintf("%s — %s, by %s", esc(bridgebridge.NetworkName(b.Protocol)), text.Count(b.Chats, "chat"), esc(b.Bot.String()))
 		if slices.ContainsFunc(unconfirmed, func(u store.BridgeBot) bool { return u.Bot == b.Bot }) {
 			line += " — **not confirmed**, its chats are silent"
 		}
@@ -111,7 +112,7 @@ func (br *bridges) notifyClaim(ctx context.Context, change int64) error {
 func claimText(c store.BridgeChange) string {
 	return fmt.Sprintf("⚠️ **Another bot claims %[1]s chats.** %[2]s says that chats of %[3]s (%[4]s) are its own now. "+
 		"Any user of your server could say so: compare the name with the bot in your bridge's config. Until you accept it, nothing is read or sent in its rooms.\n",
-		esc(bridgebridge.NetworkName(c.Protocol)), esc(c.NewBot.String()), esc(c.OldBot.String()), count(c.Chats, "chat"))
+		esc(bridgebridge.NetworkName(c.Protocol)), esc(c.NewBot.String()), esc(c.OldBot.String()), text.Count(c.Chats, "chat"))
 }
 
 func askBridge(c store.BridgeChange) string {

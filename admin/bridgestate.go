@@ -11,6 +11,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // notifyState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
@@ -86,14 +87,14 @@ func (br *bridges) notSent(ctx context.Context, chat store.Chat, o store.Out) (s
 		cause = "the bridge gave no reason"
 	}
 	return head + fmt.Sprintf("%s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
-		esc(strings.TrimSuffix(clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
+		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
 }
 
 // noticeNotSent is the word about a notice to the owner that the homeserver did not take.
 func noticeNotSent(o store.Out) string {
-	text := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(clip(o.Error, 200), ".")) + "."
+	reply := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(text.Clip(o.Error, 200), ".")) + "."
 	if body := bodyOf(o); body != "" {
-		text += " It began " + quote(firstLine(body), 100) + "."
+		reply += " It began " + quote(text.FirstLine(body), 100) + "."
 	}
-	return text + " I don't try again. (" + esc(refOf(o.ID)) + " in the log)"
+	return reply + " I don't try again. (" + esc(refOf(o.ID)) + " in the log)"
 }

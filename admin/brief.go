@@ -13,6 +13,7 @@ import (
 	"multis/jobs"
 	"multis/memory"
 	"multis/store"
+	"multis/text"
 )
 
 // briefs tells what happened while the owner was away.
@@ -105,7 +106,7 @@ func briefSpan(args string, now time.Time) (span memory.Span, where, refused str
 		return memory.Span{From: now.Add(-briefTime)}, args, ""
 	}
 	since := m[2]
-	return memory.Span{}, "", "I don't know since when *" + esc(clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
+	return memory.Span{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
@@ -179,9 +180,9 @@ func (bs *briefs) text(title string, q memory.Missed, b memory.Brief, promised [
 	if b.Messages == 0 {
 		head += ": nobody wrote anything."
 	} else {
-		head += " · " + count(b.Messages, "message")
+		head += " · " + text.Count(b.Messages, "message")
 		if q.Chat == 0 {
-			head += " in " + count(b.Chats, "chat")
+			head += " in " + text.Count(b.Chats, "chat")
 		}
 	}
 	parts := []string{head}
@@ -206,7 +207,7 @@ func (bs *briefs) text(title string, q memory.Missed, b memory.Brief, promised [
 		parts = append(parts, "Nothing of it matters, as far as I can tell.")
 	}
 	if b.More > 0 {
-		parts = append(parts, fmt.Sprintf("I did not read %s more; `/brief` with a network or a name does.", count(b.More, "chat")))
+		parts = append(parts, fmt.Sprintf("I did not read %s more; `/brief` with a network or a name does.", text.Count(b.More, "chat")))
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -10,6 +10,7 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // Budget shows what was spent, and tells the owner when a budget is used up.
@@ -47,14 +48,14 @@ func (bg *Budget) show(ctx context.Context, r request, args string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", money(spent, bg.rules.Currency), money(bg.rules.DayBudget, bg.rules.Currency), bar(spent, bg.rules.DayBudget))}
+	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency), bar(spent, bg.rules.DayBudget))}
 	for _, part := range []func(context.Context, string) (string, error){bg.purposeSpend, bg.chatSpend, bg.daySpend} {
-		text, err := part(ctx, day)
+		reply, err := part(ctx, day)
 		if err != nil {
 			return answer{}, err
 		}
-		if text != "" {
-			lines = append(lines, text)
+		if reply != "" {
+			lines = append(lines, reply)
 		}
 	}
 	if r.byOwner() {
@@ -71,11 +72,11 @@ func (bg *Budget) purposeSpend(ctx context.Context, day string) (string, error) 
 	}
 	lines := []string{"**For what**"}
 	for _, u := range used {
-		text := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), money(u.Amount, bg.rules.Currency), count(u.Calls, "call"))
+		reply := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), text.Money(u.Amount, bg.rules.Currency), text.Count(u.Calls, "call"))
 		if u.Open > 0 {
-			text += fmt.Sprintf(" (%d not settled, counted at their worst)", u.Open)
+			reply += fmt.Sprintf(" (%d not settled, counted at their worst)", u.Open)
 		}
-		lines = append(lines, text)
+		lines = append(lines, reply)
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -92,7 +93,7 @@ func (bg *Budget) chatSpend(ctx context.Context, day string) (string, error) {
 		if name == "" {
 			name = "a chat without a name"
 		}
-		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), money(u.Amount, bg.rules.Currency), count(u.Calls, "call")))
+		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), text.Money(u.Amount, bg.rules.Currency), text.Count(u.Calls, "call")))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -116,7 +117,7 @@ func (bg *Budget) daySpend(ctx context.Context, day string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the day of a budget: %w", err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, bg.rules.DayBudget)), money(d.Amount, bg.rules.Currency)))
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, bg.rules.DayBudget)), text.Money(d.Amount, bg.rules.Currency)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -151,7 +152,7 @@ func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (
 	case news.Percent < 100:
 		spent, err := store.Spent(ctx, tx, news.Day, 0)
 		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
-			news.Percent, money(spent, bg.rules.Currency), money(bg.rules.DayBudget, bg.rules.Currency)), err
+			news.Percent, text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency)), err
 	case news.Cap == store.CapChat:
 		chat, err := store.ChatByID(ctx, tx, news.Chat)
 		if errors.Is(err, store.ErrNotFound) {
@@ -171,11 +172,11 @@ func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (
 			return "", err
 		}
 		used, err := store.UsageOn(ctx, tx, news.Day)
-		text := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", money(bg.rules.DayBudget, bg.rules.Currency), money(spent, bg.rules.Currency))
+		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.rules.DayBudget, bg.rules.Currency), text.Money(spent, bg.rules.Currency))
 		if len(used) > 0 {
-			text += ", most of it for " + esc(used[0].Purpose)
+			reply += ", most of it for " + esc(used[0].Purpose)
 		}
-		return text + ". " + bg.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
+		return reply + ". " + bg.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // chatPicker finds the chat that is meant: by its name, or by asking.
@@ -101,7 +102,7 @@ func (k *chatPicker) withChat(ctx context.Context, name string, p pickChat) (ans
 		return k.picked(ctx, p, found[0])
 	}
 	p.Chats = ids(found)
-	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", count(len(found), "chat"), quote(name, 60)))
+	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
 // oneChat finds the one chat that was typed for a command that takes no other. problem says why there is none; typed is the
@@ -119,7 +120,7 @@ func (k *chatPicker) oneChat(ctx context.Context, name, typed string) (chat stor
 		return store.Chat{}, noChat(chats, name), nil
 	}
 	shown := found[:min(len(found), pageSize)]
-	return store.Chat{}, "Which one? " + list(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(typed, label(found[0]))) + ".", nil
+	return store.Chat{}, "Which one? " + text.List(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(typed, label(found[0]))) + ".", nil
 }
 
 // match finds the chats that are typed as a name, with or without the network and the number, or as a number alone: those called
@@ -166,14 +167,14 @@ func noChat(chats []store.Chat, name string) string {
 	for i, c := range chats {
 		names[i] = c.Name
 	}
-	text := "I know no chat called " + quote(name, 60) + "."
-	if near := nearest(clip(name, 60), names, 3); len(near) > 0 {
+	reply := "I know no chat called " + quote(name, 60) + "."
+	if near := nearest(text.Clip(name, 60), names, 3); len(near) > 0 {
 		for i := range near {
 			near[i] = "**" + esc(near[i]) + "**"
 		}
-		text += " Did you mean " + strings.Join(near, ", ") + "?"
+		reply += " Did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return text + " `/chats` lists them; a chat appears with its first message."
+	return reply + " `/chats` lists them; a chat appears with its first message."
 }
 
 // listed shows the chats whose name holds a text, newest first; an empty text fits all.

@@ -10,6 +10,7 @@ import (
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // chatStates says how chats are: their modes, and what keeps them from being read or answered.
@@ -133,7 +134,7 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(names) > pageSize {
-		names = append(names[:pageSize-1], count(len(names)-pageSize+1, "other"))
+		names = append(names[:pageSize-1], text.Count(len(names)-pageSize+1, "other"))
 	}
 	return names, nil
 }
@@ -164,7 +165,7 @@ func (s *chatStates) census(ctx context.Context) (networks, modes string, locked
 	for i, n := range counts {
 		number := strconv.Itoa(n.Chats)
 		if i == 0 {
-			number = count(n.Chats, "chat")
+			number = text.Count(n.Chats, "chat")
 		}
 		byNetwork = append(byNetwork, number+" on "+esc(bridgebridge.NetworkName(n.Protocol)))
 	}
@@ -189,7 +190,7 @@ func (s *chatStates) census(ctx context.Context) (networks, modes string, locked
 			byMode = append(byMode, fmt.Sprintf("%d %s", n, mode))
 		}
 	}
-	return list(byNetwork), strings.Join(byMode, ", "), locked, nil
+	return text.List(byNetwork), strings.Join(byMode, ", "), locked, nil
 }
 
 // unreadable tells for each chat with messages that cannot be read why they cannot.
@@ -209,7 +210,7 @@ func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
 func lockedNote(c store.Chat, why map[int64]string) string {
 	switch {
 	case c.Unreadable > 0:
-		return "🔒 " + count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])
+		return "🔒 " + text.Count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])
 	case c.Encrypted != policy.EncryptionNo && c.Encrypted != policy.EncryptionYes:
 		return "🔒 I do not know whether it is encrypted, so nothing is sent"
 	default:

@@ -11,6 +11,7 @@ import (
 	"multis/outbox"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // Commitments lists, settles and snoozes commitments, and reminds the owner of them.
@@ -177,7 +178,7 @@ func (cs *Commitments) settle(c store.Commitment, state store.CommitmentState) a
 }
 
 func (cs *Commitments) snooze(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.clock(at), sentence(esc(clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.clock(at), sentence(esc(text.Clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }

@@ -12,6 +12,7 @@ import (
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Documents lists, indexes, removes and watches documents.
@@ -96,11 +97,11 @@ func (dc *Documents) list(ctx context.Context, r request) (answer, error) {
 	lines := []string{"**Documents** — " + amounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
 	for _, d := range newest[:min(len(newest), newestDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), count(d.Chunks, "passage"), bytes(d.Size), dc.room.moment(d.Indexed)))
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), text.Count(d.Chunks, "passage"), bytes(d.Size), dc.room.moment(d.Indexed)))
 	}
 	if more := len(newest) - newestDocs; more > 0 {
 		big := held.Biggest[0]
-		lines = append(lines, "and "+count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), count(big.Chunks, "passage"), bytes(big.Size)))
+		lines = append(lines, "and "+text.Count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), bytes(big.Size)))
 	}
 	if r.byOwner() {
 		lines = append(lines, dc.staleLines(held.Biggest)...)
@@ -122,7 +123,7 @@ func (dc *Documents) staleLines(docs []store.Document) []string {
 		return nil
 	}
 	if more := len(lines) - pageSize; more > 0 {
-		lines = append(lines[:pageSize], "and "+count(more, "other"))
+		lines = append(lines[:pageSize], "and "+text.Count(more, "other"))
 	}
 	return append([]string{"", "**Stale** (index them again)"}, lines...)
 }
@@ -175,7 +176,7 @@ func (dc *Documents) remove(ctx context.Context, name string) (answer, error) {
 	}
 	doc := found[max(exact, 0)]
 	return answer{
-		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), count(doc.Chunks, "passage"), whose(doc.Role)),
+		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), text.Count(doc.Chunks, "passage"), whose(doc.Role)),
 		do: func(ctx context.Context, tx store.Tx) error {
 			err := store.RemoveDocument(ctx, tx, doc.Origin)
 			if errors.Is(err, store.ErrNotFound) {
@@ -209,7 +210,7 @@ func amounts(groups []store.DocumentGroup) string {
 			}
 		}
 		if documents > 0 {
-			parts = append(parts, whose(role)+": "+count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+count(passages, "passage"))
+			parts = append(parts, whose(role)+": "+text.Count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+text.Count(passages, "passage"))
 		}
 	}
 	return strings.Join(parts, " · ")

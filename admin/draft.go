@@ -15,8 +15,8 @@ import (
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // Drafts shows drafts to the owner, and sends, rewrites or drops them.
@@ -231,7 +231,7 @@ func (df *Drafts) Draft(ctx context.Context, out uuid.UUID) error {
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+schedule.Short(draftTime)+"."))
+			df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftTime)+"."))
 	})
 }
 
@@ -297,26 +297,26 @@ func (df *Drafts) list(ctx context.Context, r request, _ string) (answer, error)
 	if len(open) == 0 {
 		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
 	}
-	lines := []string{"**" + count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
+	lines := []string{"**" + text.Count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
 	var about []int64
 	for _, o := range open {
 		to, err := df.recipient(ctx, df.store.DB(), o.ID)
 		if err != nil {
 			return answer{}, err
 		}
-		text := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
+		content := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
 		asked, err := store.DraftDialog(ctx, df.store.DB(), sendDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
 		}
 		if err == nil {
-			text += ", open until " + df.room.moment(asked.ExpiresAt)
+			content += ", open until " + df.room.moment(asked.ExpiresAt)
 			if shown, err := store.OutByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
-				text += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
+				content += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
 			}
 		}
-		lines = append(lines, text)
+		lines = append(lines, content)
 	}
 	return answer{text: strings.Join(lines, "\n"), about: about}, nil
 }

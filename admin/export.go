@@ -13,6 +13,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Exports sends what is remembered as files.
@@ -96,11 +97,11 @@ func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
 	if err != nil {
 		return err
 	}
-	text := "📦 " + count(done.Chats, "chat") + ": " + count(done.Messages, "message") + " of the last " + count(ex.memory.Rules.LogDays, "day") + ", " + count(done.Notes, "note") + "."
+	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " + text.Count(ex.memory.Rules.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
 	if zip.Len() > maxExport {
-		return ex.send(ctx, args, outbox.Notice(store.Chat{}, text+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
+		return ex.send(ctx, args, outbox.Notice(store.Chat{}, reply+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
-	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: text, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
 	return ex.send(ctx, args, l)
 }
 

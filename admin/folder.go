@@ -13,6 +13,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // watchFolder begins to watch a folder, or asks who may see its files.
@@ -179,7 +180,7 @@ func changesText(c knowledge.FolderChanges) string {
 		}
 	}
 	if len(troubles) > pageSize {
-		troubles = append(troubles[:pageSize], "and "+count(len(troubles)-pageSize, "more line"))
+		troubles = append(troubles[:pageSize], "and "+text.Count(len(troubles)-pageSize, "more line"))
 	}
 	if left := leftPrivate(f.Role, c.Outcomes); left != "" {
 		troubles = append([]string{left}, troubles...)
@@ -198,7 +199,7 @@ func changesText(c knowledge.FolderChanges) string {
 	}
 	first := "📂 " + code(f.Path) + " — " + strings.Join(parts, ", ")
 	if added+changed > 0 {
-		first += ": " + count(passages, "passage") + ", " + whose(f.Role)
+		first += ": " + text.Count(passages, "passage") + ", " + whose(f.Role)
 	}
 	return strings.Join(append([]string{first + "."}, troubles...), "\n")
 }

@@ -16,6 +16,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Forgetting asks what is to be forgotten, and has it forgotten.
@@ -88,9 +89,9 @@ func (fg *Forgetting) askTopic(ctx context.Context, r request, topic string) (an
 	if len(held.Documents) > 0 {
 		names := make([]string, len(held.Documents))
 		for i, name := range held.Documents {
-			names[i] = "**" + esc(clip(name, 60)) + "**"
+			names[i] = "**" + esc(text.Clip(name, 60)) + "**"
 		}
-		stays = "It also stands in " + list(names) + ", which is no memory and stays (`/docs remove`, `/watch remove`)."
+		stays = "It also stands in " + text.List(names) + ", which is no memory and stays (`/docs remove`, `/watch remove`)."
 	}
 	switch {
 	case isEmpty(d) && stays == "":
@@ -181,7 +182,7 @@ func doomedText(d store.Doomed) string {
 			parts = append(parts, countThings(p.n, p.one))
 		}
 	}
-	return list(parts)
+	return text.List(parts)
 }
 
 func isEmpty(d store.Doomed) bool {
@@ -221,13 +222,13 @@ func (fg *Forgetting) askErase(ctx context.Context, chat store.Chat) (answer, er
 	if d.Messages, err = store.SaidElsewhere(ctx, fg.store.DB(), d.Chats); err != nil {
 		return answer{}, err
 	}
-	text := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + list(names) + " goes"
+	reply := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + text.List(names) + " goes"
 	if len(d.Messages) > 0 {
-		text += ", and " + count(len(d.Messages), "message") + " in groups"
+		reply += ", and " + text.Count(len(d.Messages), "message") + " in groups"
 	}
-	text += ": what was said, noted and promised, and what I wrote there. " + plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
+	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: text, asks: &letGo{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+	return answer{text: reply, asks: &letGo{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
 }
 
 // letGo asks whether something is to be forgotten.
@@ -343,15 +344,15 @@ func forgottenText(f store.Forgetting) string {
 			parts = append(parts, countThings(p.n, p.one))
 		}
 	}
-	text := "🧹 **Forgotten:** " + list(parts) + ", out of every table and index."
+	reply := "🧹 **Forgotten:** " + text.List(parts) + ", out of every table and index."
 	if len(parts) == 0 {
-		text = "🧹 **Forgotten:** there was nothing."
+		reply = "🧹 **Forgotten:** there was nothing."
 	}
-	text += "\n**What I cannot reach:** the messages in Matrix and on the networks (delete them there), backups of the database, exports you made, and what a model's provider keeps."
+	reply += "\n**What I cannot reach:** the messages in Matrix and on the networks (delete them there), backups of the database, exports you made, and what a model's provider keeps."
 	if f.Kind == store.ForgetErase {
-		text += "\nThe chat is **off** now. Its line in `/mode` stays, with the name and number that the bridge gives it, so that nothing new is kept of it; what others wrote about the person stays, too."
+		reply += "\nThe chat is **off** now. Its line in `/mode` stays, with the name and number that the bridge gives it, so that nothing new is kept of it; what others wrote about the person stays, too."
 	}
-	return text
+	return reply
 }
 
 // countThings is count for words that are several words.

@@ -12,6 +12,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Imports reads the history of chats.
@@ -59,7 +60,7 @@ func (im *Imports) parseSince(args string) (name string, since time.Time, err er
 	}
 	since, err = time.ParseInLocation(time.DateOnly, words[last], im.rules.Zone)
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Say it like 2026-05-01", clip(words[last], 30))
+		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Say it like 2026-05-01", text.Clip(words[last], 30))
 	}
 	return strings.Join(words[:last-1], " "), since, nil
 }
@@ -97,9 +98,9 @@ func (im *Imports) HistoryRead(ctx context.Context, chat int64, stored int) erro
 	if err != nil {
 		return err
 	}
-	text := "📥 **" + esc(label(c)) + "**: " + count(stored, "older message") + " read and remembered."
+	reply := "📥 **" + esc(label(c)) + "**: " + text.Count(stored, "older message") + " read and remembered."
 	if c.Unreadable > 0 {
-		text += " " + count(c.Unreadable, "message") + " there " + plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + plural(c.Unreadable, "it", "them") + "."
+		reply += " " + text.Count(c.Unreadable, "message") + " there " + text.Plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + text.Plural(c.Unreadable, "it", "them") + "."
 	}
-	return im.room.tellSentence(ctx, outbox.Answer, text)
+	return im.room.tellSentence(ctx, outbox.Answer, reply)
 }

@@ -8,6 +8,7 @@ import (
 
 	"multis/jobs"
 	"multis/store"
+	"multis/text"
 )
 
 // hooks shows which programs are told what happens, and tests them.
@@ -71,7 +72,7 @@ func hookNamed(all []store.Hook, name string) (store.Hook, string) {
 			return h, ""
 		}
 	}
-	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(list(names)) + "."
+	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(text.List(names)) + "."
 }
 
 func (hk *hooks) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
@@ -98,18 +99,18 @@ func (hk *hooks) show(ctx context.Context, all []store.Hook, name string) (answe
 
 // deliveryText says how one delivery went.
 func (hk *hooks) deliveryText(d store.Delivery) string {
-	text := hk.room.moment(d.At) + " " + esc(string(d.Event))
+	reply := hk.room.moment(d.At) + " " + esc(string(d.Event))
 	switch {
 	case d.State == store.DeliveryDelivered:
-		return fmt.Sprintf("%s: ✅ %d", text, d.Status)
+		return fmt.Sprintf("%s: ✅ %d", reply, d.Status)
 	case d.State == store.DeliveryDropped:
-		return text + ": not told, " + esc(d.Error)
+		return reply + ": not told, " + esc(d.Error)
 	case d.State == store.DeliveryFailed:
-		return fmt.Sprintf("%s: ⚠️ given up after %s, %s", text, tries(d.Attempts), esc(clip(d.Error, 200)))
+		return fmt.Sprintf("%s: ⚠️ given up after %s, %s", reply, tries(d.Attempts), esc(text.Clip(d.Error, 200)))
 	case d.Attempts > 0:
-		return fmt.Sprintf("%s: not yet after %s, %s; I try again", text, tries(d.Attempts), esc(clip(d.Error, 200)))
+		return fmt.Sprintf("%s: not yet after %s, %s; I try again", reply, tries(d.Attempts), esc(text.Clip(d.Error, 200)))
 	default:
-		return text + ": on its way"
+		return reply + ": on its way"
 	}
 }
 

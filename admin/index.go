@@ -13,6 +13,7 @@ import (
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // fileTime is how long after a file was sent a bare /index means it.
@@ -137,7 +138,7 @@ func (dc *Documents) indexOrAsk(r request, p pickRole, role policy.Role) answer 
 	case p.Watch:
 		name = code(p.Name) + " and what comes into it"
 	case p.Files > 0:
-		name = code(p.Name) + " (" + count(p.Files, "file") + ")"
+		name = code(p.Name) + " (" + text.Count(p.Files, "file") + ")"
 	}
 	return answer{
 		text: "📄 " + name + " — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",

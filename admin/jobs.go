@@ -13,6 +13,7 @@ import (
 	"multis/jobs"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // schedules sets, shows and changes schedules: reminders, and what comes again.
@@ -150,13 +151,13 @@ func (sc *schedules) list(ctx context.Context, shown int) (answer, error) {
 	if len(all) == 0 {
 		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, nil
 	}
-	lines := []string{fmt.Sprintf("**%s**, the next first", count(len(all), "job"))}
+	lines := []string{fmt.Sprintf("**%s**, the next first", text.Count(len(all), "job"))}
 	for _, s := range all[:min(len(all), shown)] {
-		text, err := sc.line(ctx, s)
+		reply, err := sc.line(ctx, s)
 		if err != nil {
 			return answer{}, err
 		}
-		lines = append(lines, text)
+		lines = append(lines, reply)
 	}
 	if more := len(all) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
@@ -175,21 +176,21 @@ func (sc *schedules) whichJob(ctx context.Context, how string) (answer, error) {
 
 // line shows a job in a line.
 func (sc *schedules) line(ctx context.Context, s store.Schedule) (string, error) {
-	text := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(clip(s.Body, 100)))
+	reply := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(text.Clip(s.Body, 100)))
 	if s.Does == store.DoesAsk {
-		text += " · I work on it"
+		reply += " · I work on it"
 	}
 	if s.ChatID != nil {
 		chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
 		if err != nil {
 			return "", err
 		}
-		text += " · to " + esc(label(chat))
+		reply += " · to " + esc(label(chat))
 	}
 	if s.FailingSince != nil {
-		text += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
+		reply += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
 	}
-	return text, nil
+	return reply, nil
 }
 
 // state says when a job comes next.
@@ -266,14 +267,14 @@ func (sc *schedules) history(ctx context.Context, s store.Schedule) (answer, err
 
 // executionLine shows a run in a line.
 func (sc *schedules) executionLine(run store.Run) string {
-	text := sc.room.clock(run.DueAt) + ": " + string(run.State)
+	reply := sc.room.clock(run.DueAt) + ": " + string(run.State)
 	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
-		text += ", " + schedule.Short(late) + " late"
+		reply += ", " + text.Duration(late) + " late"
 	}
 	if run.Note != "" {
-		text += ", " + esc(clip(run.Note, 200))
+		reply += ", " + esc(text.Clip(run.Note, 200))
 	}
-	return text
+	return reply
 }
 
 // edit gives a job another time, another text, or both.
@@ -297,7 +298,7 @@ func (sc *schedules) edit(r request, s store.Schedule, verb, rest string) (answe
 		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxWhat)}, nil
 	}
 	return answer{
-		text: fmt.Sprintf("Changed: %s — %s", sc.state(changed), sentence(esc(clip(changed.Body, 300)))),
+		text: fmt.Sprintf("Changed: %s — %s", sc.state(changed), sentence(esc(text.Clip(changed.Body, 300)))),
 		do:   sc.update(s, changed),
 	}, nil
 }
@@ -357,7 +358,7 @@ func (sc *schedules) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(clip(s.Body, 100))), s.ID), do: sc.update(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(text.Clip(s.Body, 100))), s.ID), do: sc.update(s, changed)}
 }
 
 // resume lets a job come again. What it missed while it was paused is not made up for.
@@ -401,7 +402,7 @@ func (sc *schedules) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}
 	}
-	return answer{text: "Cancelled: " + sentence(esc(clip(s.Body, 300))), do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "Cancelled: " + sentence(esc(text.Clip(s.Body, 300))), do: func(ctx context.Context, tx store.Tx) error {
 		return store.DeleteSchedule(ctx, tx, s.ID)
 	}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"multis/policy"
 	"multis/schedule"
+	"multis/text"
 )
 
 // elsewhere says what there is here in place of commands that people know from other assistants.
@@ -93,8 +94,8 @@ func (h *help) reminderHint(r request, text string) answer {
 var calledAgent = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
 // unknownAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
-func (ag *agents) unknownAgent(text string) answer {
-	m := calledAgent.FindStringSubmatch(text)
+func (ag *agents) unknownAgent(reply string) answer {
+	m := calledAgent.FindStringSubmatch(reply)
 	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
 		return answer{}
 	}
@@ -105,7 +106,7 @@ func (ag *agents) unknownAgent(text string) answer {
 	for i, g := range ag.rules.Agents {
 		names[i] = code("@" + g.ID)
 	}
-	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + list(names) + ". `/agents` says what each is for."}
+	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + text.List(names) + ". `/agents` says what each is for."}
 }
 
 // isCalled tells whether a name is one of the agent's.
@@ -136,11 +137,11 @@ func (h *help) unknown(r request, name string) string {
 	if len(near) == 0 {
 		near = sameStart(name, names)
 	}
-	text := "I don't know " + code("/"+clip(name, 40)) + "."
+	reply := "I don't know " + code("/"+text.Clip(name, 40)) + "."
 	if len(near) > 0 {
-		text += " Did you mean `/" + near[0] + "`?"
+		reply += " Did you mean `/" + near[0] + "`?"
 	}
-	return text + " `/help` lists what I do."
+	return reply + " `/help` lists what I do."
 }
 
 // minStart is how many letters two names begin with in common when one is suggested for the other.

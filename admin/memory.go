@@ -8,6 +8,7 @@ import (
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // notes shows what was noted, and takes down notes of the owner.
@@ -74,7 +75,7 @@ func (ns *notes) show(ctx context.Context, chat store.Chat) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{"**" + name + "** (" + count(min(len(notes), shownNotes), "note") + ", newest first)"}
+	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), shownNotes), "note") + ", newest first)"}
 	for _, n := range notes[:min(len(notes), shownNotes)] {
 		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.Line(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, said)))
 	}

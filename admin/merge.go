@@ -9,6 +9,7 @@ import (
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // merges has several chats of one person share their memory.
@@ -64,7 +65,7 @@ func (ms *merges) merge(ctx context.Context, _ request, args string) (answer, er
 		case len(names) == 1 && len(found) == 1:
 			return answer{text: "I know one chat with " + quote(name, 60) + ". " + mergeHint}, nil
 		case len(found) > 1 || !sure:
-			return answer{text: "Which " + quote(name, 60) + "? There is " + list(labels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
+			return answer{text: "Which " + quote(name, 60) + "? There is " + text.List(labels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
 		default:
 			of = append(of, found[0])
 		}
@@ -87,9 +88,9 @@ func (ms *merges) askMerge(ctx context.Context, of []store.Chat) (answer, error)
 	case len(of) < 2 || of[0].ID == of[1].ID:
 		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
 	case !fresh:
-		return answer{text: list(labels(of)) + " are merged already."}, nil
+		return answer{text: text.List(labels(of)) + " are merged already."}, nil
 	}
-	return answer{asks: &q, text: "**One person?** " + list(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
+	return answer{asks: &q, text: "**One person?** " + text.List(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
@@ -142,7 +143,7 @@ func (ms *merges) unmergeChat(ctx context.Context, chat store.Chat) (answer, err
 	if len(others) == 0 {
 		return answer{text: "**" + esc(label(chat)) + "** is merged with no other chat."}, nil
 	}
-	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + list(labels(others)) + ".", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + text.List(labels(others)) + ".", do: func(ctx context.Context, tx store.Tx) error {
 		return store.UnmergeChat(ctx, tx, chat.ID)
 	}}, nil
 }

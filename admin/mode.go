@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // modes lists the chats and sets their modes.
@@ -210,14 +210,14 @@ func (md *modes) whenAnswered(chat store.Chat, mode policy.Mode, name string, pu
 	if md.rules.Disclose(chat.Protocol) {
 		as += ", marked " + esc("["+name+"]")
 	}
-	text := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
+	reply := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
 	if mode == policy.ModeBusiness && md.rules.OwnerPause > 0 {
-		text += " I stop for " + schedule.Short(md.rules.OwnerPause) + " when you write there."
+		reply += " I stop for " + text.Duration(md.rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		text += "\nThere is no public document yet, so I hand every question to you. " + md.rules.giveOne() + ": `/help index`."
+		reply += "\nThere is no public document yet, so I hand every question to you. " + md.rules.giveOne() + ": `/help index`."
 	}
-	return text
+	return reply
 }
 
 // list finds chats by a part of their name.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"multis/text"
 )
 
 // nearest gives those of names that word may be a slip of, the nearest first, at most limit.
@@ -15,7 +17,7 @@ func nearest(word string, names []string, limit int) []string {
 	word = fold(word)
 	var found []near
 	for _, name := range names {
-		off := distance([]rune(word), []rune(fold(name)))
+		off := text.EditDistance(word, fold(name))
 		if off <= slips(word) {
 			found = append(found, near{name, off})
 		}
@@ -44,27 +46,4 @@ func slips(word string) int {
 
 // fold makes names comparable, as they are shown: small letters, one blank between words, nothing invisible, and the mark
 // that stands for a backtick where something is to be typed.
-func fold(s string) string { return strings.ToLower(strings.ReplaceAll(line(s), "`", "'")) }
-
-// distance counts the letters to insert, drop, change or swap with their neighbour to turn a into b.
-func distance(a, b []rune) int {
-	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range above {
-		above[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			change := 1
-			if a[i] == b[j] {
-				change = 0
-			}
-			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+change)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, above, row = above, row, before
-	}
-	return above[len(b)]
-}
+func fold(s string) string { return strings.ToLower(strings.ReplaceAll(text.OneLine(s), "`", "'")) }

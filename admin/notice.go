@@ -14,6 +14,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Notices tells the owner what concerns no topic of its own.
@@ -66,12 +67,12 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 		when += " to " + span
 	}
 	lines := []string{fmt.Sprintf("**While I was away** (%s): %s in %s came too late for an answer. I stored %s and wrote to nobody.",
-		when, count(messages, "message"), count(len(stale), "chat"), plural(messages, "it", "them"))}
+		when, text.Count(messages, "message"), text.Count(len(stale), "chat"), text.Plural(messages, "it", "them"))}
 	for _, s := range stale[:min(len(stale), pageSize)] {
 		lines = append(lines, fmt.Sprintf("%s — %d", esc(labelOf(s.Name, s.Protocol, false)), s.Messages))
 	}
 	if more := len(stale) - pageSize; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", count(more, "chat")))
+		lines = append(lines, fmt.Sprintf("and %s more", text.Count(more, "chat")))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -188,7 +189,7 @@ func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
 	}
 	lines = append(lines, "Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`")
 	if locked > 0 {
-		lines = append(lines, fmt.Sprintf("🔒 %s cannot be read yet: `/mode` says why.", count(locked, "chat")))
+		lines = append(lines, fmt.Sprintf("🔒 %s cannot be read yet: `/mode` says why.", text.Count(locked, "chat")))
 	}
 	return strings.Join(lines, "\n"), nil
 }

@@ -12,6 +12,7 @@ import (
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/policy"
+	"multis/text"
 )
 
 // reportOf says what became of the documents.
@@ -45,9 +46,9 @@ func outcomeSentence(o knowledge.Outcome) string {
 	if r.Unchanged {
 		what = "unchanged"
 	}
-	amount := count(r.Chunks, "passage")
+	amount := text.Count(r.Chunks, "passage")
 	if r.Pages > 0 {
-		amount += " of " + count(r.Pages, "page")
+		amount += " of " + text.Count(r.Pages, "page")
 	}
 	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, whose(r.Role)) + blankPages(r.Blank)
 }
@@ -70,9 +71,9 @@ func leftPrivate(asked policy.Role, outcomes []knowledge.Outcome) string {
 	}
 	all := len(names)
 	if names = names[:min(all, pageSize)]; len(names) < all {
-		names = append(names, count(all-len(names), "other"))
+		names = append(names, text.Count(all-len(names), "other"))
 	}
-	return fmt.Sprintf("🔒 Left private (only you): %s. To make one public, name it: `/index NAME public`.", list(names))
+	return fmt.Sprintf("🔒 Left private (only you): %s. To make one public, name it: `/index NAME public`.", text.List(names))
 }
 
 // keepsRole says that a document was not given the role that was asked for all of them, because another was said of it since.
@@ -90,10 +91,10 @@ func blankPages(pages []int) string {
 		names = append(names, strconv.Itoa(page))
 	}
 	if more := len(pages) - len(names); more > 0 {
-		names = append(names, count(more, "other"))
+		names = append(names, text.Count(more, "other"))
 	}
 	return fmt.Sprintf(" %s %s %s no text layer (a scan, or nothing on it); I could not read %s.",
-		plural(len(pages), "Page", "Pages"), list(names), plural(len(pages), "has", "have"), plural(len(pages), "it", "them"))
+		text.Plural(len(pages), "Page", "Pages"), text.List(names), text.Plural(len(pages), "has", "have"), text.Plural(len(pages), "it", "them"))
 }
 
 // summary tells what became of many documents, and names those that were not read or not wholly.
@@ -121,7 +122,7 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 		passages += o.Report.Chunks
 	}
 	if len(lines) > pageSize {
-		lines = append(lines[:pageSize], "and "+count(len(lines)-pageSize, "more line"))
+		lines = append(lines[:pageSize], "and "+text.Count(len(lines)-pageSize, "more line"))
 	}
 	if left := leftPrivate(asked, outcomes); left != "" {
 		lines = append([]string{left}, lines...)
@@ -129,9 +130,9 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 	if read+unchanged == 0 {
 		return strings.Join(lines, "\n")
 	}
-	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), count(read+unchanged, "document"), count(passages, "passage"), whose(asked))
+	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), text.Count(read+unchanged, "document"), text.Count(passages, "passage"), whose(asked))
 	if unchanged > 0 {
-		first += fmt.Sprintf(" %d %s unchanged.", unchanged, plural(unchanged, "was", "were"))
+		first += fmt.Sprintf(" %d %s unchanged.", unchanged, text.Plural(unchanged, "was", "were"))
 	}
 	return strings.Join(append([]string{first}, lines...), "\n")
 }

@@ -9,6 +9,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // pauses pauses and resumes everything, or one chat.
@@ -81,14 +82,14 @@ func (ps *pauses) resume(ctx context.Context, _ request, args string) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	text := "**I'm back.** I won't answer messages that arrived while paused."
+	reply := "**I'm back.** I won't answer messages that arrived while paused."
 	if !pausedAll {
-		text = "Not everything was paused."
+		reply = "Not everything was paused."
 	}
 	if len(still) > 0 {
-		text += "\nStill paused: " + list(still) + ". `/resume` and a name ends that."
+		reply += "\nStill paused: " + text.List(still) + ". `/resume` and a name ends that."
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error {
 		return store.DropSetting(ctx, tx, store.SettingPause)
 	}}, nil
 }

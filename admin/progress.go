@@ -13,6 +13,7 @@ import (
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // showAfter is how long reading must take before it is shown how far it is.
@@ -92,7 +93,7 @@ func (p *indexing) follow(where string, sources []knowledge.Source) knowledge.Ba
 // pages is told how many pages of a document are read. before stands in front of its name.
 func (p *indexing) pages(before, name string) func(done, all int) {
 	return func(done, all int) {
-		p.show(fmt.Sprintf("📄 %s%s ▸ reading %d of %s", before, esc(name), done, count(all, "page")))
+		p.show(fmt.Sprintf("📄 %s%s ▸ reading %d of %s", before, esc(name), done, text.Count(all, "page")))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // maxWhat is the longest text of a schedule, in characters.
@@ -85,8 +86,8 @@ var addressed = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
 // addressedChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
 func (sc *schedules) addressedChat(ctx context.Context, r request, w wish, args, what string) (answer, error) {
-	m := addressed.FindStringSubmatch(line(args))
-	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(line(what), m[1]+": "+m[2]) {
+	m := addressed.FindStringSubmatch(text.OneLine(args))
+	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
 		return answer{}, nil
 	}
 	chats, err := store.ListChats(ctx, sc.store.DB(), "", maxChats, 0)
@@ -97,7 +98,7 @@ func (sc *schedules) addressedChat(ctx context.Context, r request, w wish, args,
 	if len(found) == 0 || !sure {
 		return answer{}, nil
 	}
-	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(line(args), m[1]+": "+m[2]), "to "))
+	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text.OneLine(args), m[1]+": "+m[2]), "to "))
 	return answer{text: fmt.Sprintf("Shall it go to **%s**? Then write %s. As a reminder for you, leave “to” out.",
 		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typed(found[0]))))}, nil
 }
@@ -201,16 +202,16 @@ func (sc *schedules) echo(ctx context.Context, s store.Schedule) (string, error)
 	if err != nil {
 		return "", err
 	}
-	what := sentence(esc(clip(s.Body, 300))) + " " + where + "Set."
+	what := sentence(esc(text.Clip(s.Body, 300))) + " " + where + "Set."
 	if schedule.Kind(s.Kind) == schedule.At {
 		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.clock(*s.NextAt), what, s.ID), nil
 	}
 	upcoming, err := sc.upcoming(s)
-	text := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
+	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
 	if s.Does == store.DoesSay && s.ChatID == nil && isWork.MatchString(s.Body) {
-		text += "\nI repeat these words each time. With `--agent` I work on them instead."
+		reply += "\nI repeat these words each time. With `--agent` I work on them instead."
 	}
-	return text, err
+	return reply, err
 }
 
 // isWork finds words that ask for something to be worked out, and not only to be said again.

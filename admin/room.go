@@ -13,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // request is one message, or one reaction, from the admin room.
@@ -154,25 +155,5 @@ func (rm *room) moment(t time.Time) string {
 	}
 }
 
-// ago says how long something is past, the way one says it.
-func (rm *room) ago(t time.Time) string {
-	now := rm.now()
-	local, today := t.In(rm.rules.Zone), now.In(rm.rules.Zone)
-	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, rm.rules.Zone)
-	switch past := now.Sub(t); {
-	case past < time.Minute:
-		return "just now"
-	case past < time.Hour:
-		return fmt.Sprintf("%d min ago", int(past.Minutes()))
-	case !local.Before(midnight) || past < 6*time.Hour:
-		return fmt.Sprintf("%d h ago", int(past.Hours()))
-	case !local.Before(midnight.AddDate(0, 0, -1)):
-		return "yesterday"
-	case !local.Before(midnight.AddDate(0, 0, -6)):
-		return local.Format("Mon")
-	case local.Year() == today.Year():
-		return local.Format("2 Jan")
-	default:
-		return local.Format("2 Jan 2006")
-	}
-}
+// ago says how long ago something was, in the owner's time zone.
+func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.rules.Zone) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"multis/store"
+	"multis/text"
 )
 
 // Saved is a task that is begun by its name, as the room shows it.
@@ -30,15 +31,15 @@ func (ts *Tasks) runSaved(_ context.Context, r request, name string) (answer, er
 	case name == "":
 		return answer{text: savedText(all)}, nil
 	case i < 0:
-		text := "I know no task " + code(clip(name, 40)) + "."
+		reply := "I know no task " + code(text.Clip(name, 40)) + "."
 		var names []string
 		for _, s := range all {
 			names = append(names, s.Name)
 		}
 		if near := nearest(name, names, 1); len(near) > 0 {
-			text += " Did you mean `/run " + near[0] + "`?"
+			reply += " Did you mean `/run " + near[0] + "`?"
 		}
-		return answer{text: text + " `/run` lists them."}, nil
+		return answer{text: reply + " `/run` lists them."}, nil
 	case all[i].Problem != "":
 		return answer{text: cannotBegin(all[i].Name, all[i].Problem)}, nil
 	case !ts.asker.Thinks(r.room, "@"+all[i].Agent):
@@ -58,7 +59,7 @@ func cannotBegin(name, problem string) string {
 }
 
 func savedText(all []Saved) string {
-	lines := []string{"**" + count(len(all), "saved task") + "**"}
+	lines := []string{"**" + text.Count(len(all), "saved task") + "**"}
 	for _, s := range all {
 		entry := code("/run " + s.Name)
 		if s.Agent != "" {
@@ -67,7 +68,7 @@ func savedText(all []Saved) string {
 		if s.Problem != "" {
 			entry += " ⚠️ " + esc(s.Problem)
 		} else {
-			entry += " — " + quote(line(s.Prompt), 80)
+			entry += " — " + quote(text.OneLine(s.Prompt), 80)
 		}
 		lines = append(lines, entry)
 	}

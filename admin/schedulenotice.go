@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // ScheduleMessenger sends the messages of schedules, and tells the owner in the admin room what became of them.
@@ -65,11 +66,11 @@ func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
 	if schedule.Kind(s.Kind) != schedule.At {
 		since = fmt.Sprintf("%s, `/jobs %d`", rhythm(s), s.ID)
 	}
-	text := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(clip(s.Body, maxWhat)), since)
+	reply := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(text.Clip(s.Body, maxWhat)), since)
 	if late != "" {
-		text += "\n" + late
+		reply += "\n" + late
 	}
-	return text
+	return reply
 }
 
 // day is the day of a time as people say it: today, Mon, 2 Jan.
@@ -90,16 +91,16 @@ func (m ScheduleMessenger) day(t time.Time) string {
 // Missed tells the owner that a schedule was not carried out at a time.
 func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
-		sentence(esc(clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
+		sentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
 // Failed tells the owner that a schedule failed.
 func (m ScheduleMessenger) Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
-	text := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), sentence(esc(clip(reason, 300))), s.ID)
+	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), sentence(esc(text.Clip(reason, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
-		return m.notify(ctx, tx, outbox.Ring, text+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
+		return m.notify(ctx, tx, outbox.Ring, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
-	return m.notify(ctx, tx, outbox.Ring, text+". I go on trying at its times, and tell you no more of it until it works again.")
+	return m.notify(ctx, tx, outbox.Ring, reply+". I go on trying at its times, and tell you no more of it until it works again.")
 }
 
 // Unreadable tells the owner that a schedule stopped because its times cannot be read.
@@ -110,15 +111,15 @@ func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.
 // HeartbeatStopped tells the owner that a heartbeat failed so often that it was paused.
 func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
 	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
-		failures, sentence(esc(clip(reason, 300))), s.ID))
+		failures, sentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
 // TakenOver tells the owner which schedules of former operators are paused and his from now on.
 func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
-	lines := []string{"⏸ **" + count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
-		plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
+	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
+		text.Plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
 	for _, s := range paused[:min(len(paused), pageSize)] {
-		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(clip(s.Body, 100))))
+		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(text.Clip(s.Body, 100))))
 	}
 	if more := len(paused) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))

@@ -10,6 +10,7 @@ import (
 	"multis/jobs"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // snoozeable is how long after a reminder it can be put off without naming it.
@@ -67,11 +68,11 @@ func (sc *schedules) snoozed(ctx context.Context, r request, number int64) (stor
 
 // postpone has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
 func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
-	text := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.clock(at), sentence(esc(clip(s.Body, 300))))
+	reply := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.clock(at), sentence(esc(text.Clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
-		return answer{text: text, do: sc.update(s, changed)}, nil
+		return answer{text: reply, do: sc.update(s, changed)}, nil
 	}
 	once := s
 	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
@@ -79,7 +80,7 @@ func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Tim
 	if once.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error {
 		if err := store.InsertSchedule(ctx, tx, once); err != nil {
 			return err
 		}

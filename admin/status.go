@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"multis/store"
+	"multis/text"
 )
 
 // status shows how multis is.
@@ -75,7 +76,7 @@ func (st *status) pauseLine(ctx context.Context, _ request) (string, error) {
 	if err != nil || len(chats) == 0 {
 		return "", err
 	}
-	return "Paused: " + list(chats) + ".", nil
+	return "Paused: " + text.List(chats) + ".", nil
 }
 
 func (st *status) chatsLine(ctx context.Context, _ request) (string, error) {
@@ -120,17 +121,17 @@ func (st *status) searchLine(ctx context.Context, r request) (string, error) {
 	if !has {
 		return "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there, as an administrator, then start me again.", nil
 	}
-	text := "Search: by words and meaning (" + esc(st.rules.Embeddings)
+	reply := "Search: by words and meaning (" + esc(st.rules.Embeddings)
 	if r.byOwner() {
 		n, err := store.CountVectors(ctx, st.store.DB())
 		if err != nil {
 			return "", err
 		}
 		if n.With < n.All {
-			text += fmt.Sprintf(", %d of %s so far", n.With, count(int(n.All), "passage"))
+			reply += fmt.Sprintf(", %d of %s so far", n.With, text.Count(int(n.All), "passage"))
 		}
 	}
-	return text + ").", nil
+	return reply + ").", nil
 }
 
 // inventedLine says how often a model cited what stands nowhere.
@@ -139,7 +140,7 @@ func (st *status) inventedLine(ctx context.Context, _ request) (string, error) {
 	if err != nil || n == 0 {
 		return "", err
 	}
-	return count(n, "citation") + " that the model made up so far, left out.", nil
+	return text.Count(n, "citation") + " that the model made up so far, left out.", nil
 }
 
 func (st *status) modelLine(ctx context.Context, _ request) (string, error) {
@@ -153,11 +154,11 @@ func (st *status) modelLine(ctx context.Context, _ request) (string, error) {
 		spent += u.Amount
 		calls += u.Calls
 	}
-	text := "Model: " + esc(st.rules.Model)
+	reply := "Model: " + esc(st.rules.Model)
 	if calls > 0 {
-		text += fmt.Sprintf(" · today %s of %s in %s", money(spent, st.rules.Currency), money(st.rules.DayBudget, st.rules.Currency), count(calls, "call"))
+		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.rules.Currency), text.Money(st.rules.DayBudget, st.rules.Currency), text.Count(calls, "call"))
 	}
-	return text, nil
+	return reply, nil
 }
 
 // waitingLines names the chats that need a person.
@@ -169,13 +170,13 @@ func (st *status) waitingLines(ctx context.Context, _ request) (string, error) {
 	if len(open) == 0 {
 		return "Nobody waits for you.", nil
 	}
-	lines := []string{"**" + count(len(open), "chat") + " " + plural(len(open), "waits", "wait") + " for you**"}
+	lines := []string{"**" + text.Count(len(open), "chat") + " " + text.Plural(len(open), "waits", "wait") + " for you**"}
 	for _, e := range open[:min(len(open), pageSize)] {
 		chat, err := store.ChatByID(ctx, st.store.DB(), e.ChatID)
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.moment(e.OpenedAt), esc(clip(e.Why, 100))))
+		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.moment(e.OpenedAt), esc(text.Clip(e.Why, 100))))
 	}
 	if more := len(open) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -188,7 +189,7 @@ func (st *status) failedLine(ctx context.Context, _ request) (string, error) {
 	if err != nil || failed == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("⚠️ %s did not arrive in the last 24 h: `/why` and the chat's name says why.", count(failed, "message")), nil
+	return fmt.Sprintf("⚠️ %s did not arrive in the last 24 h: `/why` and the chat's name says why.", text.Count(failed, "message")), nil
 }
 
 // name shows or changes what the assistant is called.
@@ -197,7 +198,7 @@ func (st *status) name(ctx context.Context, _ request, args string) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	name := line(args)
+	name := text.OneLine(args)
 	switch {
 	case name == "":
 		return answer{text: "I am called **" + esc(old) + "**. `/name` and another word changes that."}, nil

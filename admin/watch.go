@@ -11,8 +11,8 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
-	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // watches watches pages, and opens addresses that other programs post to.
@@ -76,12 +76,12 @@ func (ws *watches) list(all []store.Watch) string {
 	for _, w := range all {
 		what := "for programs that call in"
 		if w.Kind == store.WatchPage {
-			what = esc(w.Address) + ", every " + schedule.Short(time.Duration(w.Every)*time.Second)
+			what = esc(w.Address) + ", every " + text.Duration(time.Duration(w.Every)*time.Second)
 		}
 		news := "nothing new so far"
 		switch {
 		case w.Failures > 0:
-			news = fmt.Sprintf("⚠️ cannot be read (%s)", esc(clip(w.Error, 100)))
+			news = fmt.Sprintf("⚠️ cannot be read (%s)", esc(text.Clip(w.Error, 100)))
 		case w.ChangedAt != nil:
 			news = "last " + ws.room.ago(*w.ChangedAt)
 		}
@@ -123,7 +123,7 @@ func (ws *watches) addPage(all []store.Watch, address, rest string) answer {
 	}
 	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Every: int64(every.Seconds())}
 	return answer{
-		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), schedule.Short(every), name),
+		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), text.Duration(every), name),
 		do: func(ctx context.Context, tx store.Tx) error {
 			watch, err := store.InsertWatch(ctx, tx, row)
 			if err != nil || watch == 0 {
@@ -164,7 +164,7 @@ var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
 
 // watchName makes a name that can be typed, and stand in an address.
 func watchName(s string) string {
-	return strings.Trim(clip(notInNames.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
+	return strings.Trim(text.Clip(notInNames.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
 }
 
 func endWatch(all []store.Watch, name string) answer {
@@ -183,5 +183,5 @@ func endWatch(all []store.Watch, name string) answer {
 	for i, w := range all {
 		names[i] = w.Name
 	}
-	return answer{text: "I watch no " + code(name) + ", only " + esc(list(names)) + "."}
+	return answer{text: "I watch no " + code(name) + ", only " + esc(text.List(names)) + "."}
 }

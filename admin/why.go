@@ -14,8 +14,8 @@ import (
 
 	"multis/bridgebridge"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // explanations explains why messages were answered or not.
@@ -133,7 +133,7 @@ func (ex *explanations) explainMessage(ctx context.Context, m store.Message) (st
 		said = "🎤 " + said
 	}
 	if late := m.ReceivedAt.Sub(m.At); late >= time.Minute {
-		said += " · arrived after " + schedule.Short(late)
+		said += " · arrived after " + text.Duration(late)
 	}
 	lines := []string{
 		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.moment(m.At)),

@@ -14,7 +14,6 @@ import (
 
 	"multis/knowledge"
 	"multis/llm"
-	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -333,7 +332,7 @@ func plain(s string) string {
 var markup = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "")
 
 func (a *Agent) overBudgetText(over *llm.OverBudgetError) string {
-	why := "💶 " + outbox.Escape(over.Error()) + "."
+	why := "💶 " + text.Escape(over.Error()) + "."
 	if over.Cap == llm.CapRun {
 		return why // the next one has a budget of its own
 	}

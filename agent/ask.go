@@ -15,6 +15,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -136,7 +137,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 	case errors.Is(err, errParked):
 		return a.settleParked(ctx, r)
 	case ended:
-		say.markdown = outbox.Escape(why) + paragraph(a.left(ctx, r.task.ID))
+		say.markdown = text.Escape(why) + paragraph(a.left(ctx, r.task.ID))
 		ended := r.end(state, "", why)
 		say.task = &ended
 		return a.say(context.WithoutCancel(ctx), say)
@@ -146,7 +147,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 		return a.instead(ctx, r, say, a.overBudgetText(over), err)
 	case isModels(err):
 		zerolog.Ctx(ctx).Err(err).Msg("The model failed; answering from passages")
-		return a.instead(ctx, r, say, "⚠️ The model did not answer ("+outbox.Escape(err.Error())+").", err)
+		return a.instead(ctx, r, say, "⚠️ The model did not answer ("+text.Escape(err.Error())+").", err)
 	case err != nil:
 		return err
 	}
@@ -158,7 +159,7 @@ func (a *Agent) conclude(ctx, working context.Context, r *run, room store.Chat, 
 		say.also = func(ctx context.Context, tx store.Tx) error { return a.passOn(ctx, tx, r.task, room, out.to) }
 	case out.text == "" && out.why != "":
 		done.State, done.Error = store.TaskFailed, out.why
-		say.markdown = outbox.Escape(out.why) + paragraph(a.left(ctx, r.task.ID))
+		say.markdown = text.Escape(out.why) + paragraph(a.left(ctx, r.task.ID))
 	default:
 		say.sourced = r.cited(out.text)
 		r.countInvented(ctx)
@@ -331,7 +332,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 				return err
 			}
 			if restsOn = ended.RestsOn; ended.Forgotten {
-				markdown, r.used, r.spans = outbox.Escape(forgottenText), nil, nil
+				markdown, r.used, r.spans = text.Escape(forgottenText), nil, nil
 			}
 		}
 		if r.also != nil {
@@ -342,11 +343,11 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 		if r.refused != "" {
 			markdown += "\n\n" + r.refused
 		}
-		text, err := a.headed(ctx, tx, r.task, markdown)
+		body, err := a.headed(ctx, tx, r.task, markdown)
 		if err != nil {
 			return err
 		}
-		letter := outbox.Notice(r.room, text, outbox.Answer)
+		letter := outbox.Notice(r.room, body, outbox.Answer)
 		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		letter.Spans = r.spans
 		out, _, err := a.Box.Queue(ctx, tx, letter)
@@ -392,15 +393,15 @@ func (a *Agent) settleParked(ctx context.Context, r *run) error {
 }
 
 // progressText is what is shown while a task runs.
-func progressText(task int64, text string) string {
-	return fmt.Sprintf("%s\n\n_task %d · ❌ or_ `/cancel-task %d` _stops it_", outbox.Escape(clip(text, 3000)), task, task)
+func progressText(task int64, body string) string {
+	return fmt.Sprintf("%s\n\n_task %d · ❌ or_ `/cancel-task %d` _stops it_", text.Escape(text.Clip(body, 3000)), task, task)
 }
 
 // footer says what an answer took, when it took more than one look.
 func (r *run) footer(ctx context.Context, done *store.Task) string {
 	var parts []string
 	if n := len(r.used); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, "tool", "tools")))
+		parts = append(parts, fmt.Sprintf("%d %s", n, text.Plural(n, "tool", "tools")))
 	}
 	cost, err := r.cost(ctx)
 	if err != nil {
@@ -408,7 +409,7 @@ func (r *run) footer(ctx context.Context, done *store.Task) string {
 	}
 	done.Cost = cost
 	if cost > 0 {
-		parts = append(parts, money(cost, r.Currency))
+		parts = append(parts, text.ExactMoney(cost, r.Currency))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -425,32 +426,32 @@ func (r *run) cited(answer string) sourced {
 		}
 		return sourced{markdown: escapeLines(r.unlinked(answer)) + noSource} // it did not keep to the form; the owner reads it, a contact never would
 	}
-	var text, list strings.Builder
+	var body, list strings.Builder
 	var spans []store.Span
 	for _, s := range d.Sentences {
-		if text.Len() > 0 {
-			text.WriteByte(' ')
+		if body.Len() > 0 {
+			body.WriteByte(' ')
 		}
-		text.WriteString(outbox.Escape(strings.TrimSpace(r.unlinked(s.Text))))
+		body.WriteString(text.Escape(strings.TrimSpace(r.unlinked(s.Text))))
 		span, ok := r.span(s)
 		if !ok {
 			continue
 		}
 		if !slices.Contains(spans, span) {
 			spans = append(spans, span)
-			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), linked(span.Source, r.passages, span.Ref), outbox.Escape(clip(span.Quote, 300)))
+			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(spans), linked(span.Source, r.passages, span.Ref), text.Escape(text.Clip(span.Quote, 300)))
 		}
-		fmt.Fprintf(&text, " [%d]", slices.Index(spans, span)+1)
+		fmt.Fprintf(&body, " [%d]", slices.Index(spans, span)+1)
 	}
 	switch {
-	case text.Len() == 0 && d.Message != "" && r.task.Target != nil:
+	case body.Len() == 0 && d.Message != "" && r.task.Target != nil:
 		return sourced{markdown: "I drafted a message."}
-	case text.Len() == 0:
+	case body.Len() == 0:
 		return sourced{markdown: foundNothing + r.places.lookedIfNamed()}
 	case len(spans) == 0:
-		return sourced{markdown: text.String() + noSource + r.places.lookedIfNamed()}
+		return sourced{markdown: body.String() + noSource + r.places.lookedIfNamed()}
 	}
-	return sourced{text.String() + "\n" + list.String() + "\n\n" + r.places.looked(), spanned(r.passages, spans), spans}
+	return sourced{body.String() + "\n" + list.String() + "\n\n" + r.places.looked(), spanned(r.passages, spans), spans}
 }
 
 const noSource = "\n\n(No source: nothing in your documents says this.)"
@@ -459,7 +460,7 @@ const noSource = "\n\n(No source: nothing in your documents says this.)"
 func escapeLines(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
-		lines = append(lines, outbox.Escape(strings.TrimSpace(line)))
+		lines = append(lines, text.Escape(strings.TrimSpace(line)))
 	}
 	return strings.Join(lines, "  \n")
 }

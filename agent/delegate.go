@@ -15,6 +15,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -150,7 +151,7 @@ func (r *run) delegate(ctx context.Context, p *pending) error {
 		if err := store.RestOn(ctx, r.Store.DB(), r.task, child.About); err != nil {
 			return err
 		}
-		return answered(tools.Result{ForLLM: clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), childAnswer), ForUser: "asked " + child.Agent})
+		return answered(tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), childAnswer), ForUser: "asked " + child.Agent})
 	case child.State.Over():
 		return answered(tools.Failed(child.Agent+" did not get it done: "+child.Error, false))
 	case r.now().Sub(child.CreatedAt) > childTime:

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"multis/jobs"
-	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -39,7 +39,7 @@ func (r *run) handOff(ctx context.Context, p *pending) error {
 	case n >= maxHandoffs:
 		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)))
 	}
-	return answered(tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: clip(summary, maxHandover), Ref: to.ID})
+	return answered(tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: text.Clip(summary, maxHandover), Ref: to.ID})
 }
 
 func handoffKey(times int, first int64) string { return fmt.Sprintf("handoff:%d:%d", times, first) }
@@ -86,7 +86,7 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 
 // handedText tells the owner who goes on.
 func (r *run) handedText(out outcome) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", outbox.Escape(out.to), outbox.Escape(oneLine(r.unlinked(out.handover))))
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.to), text.Escape(text.CollapseSpaces(r.unlinked(out.handover))))
 }
 
 // handedOver is what the agent said that passed the question on, with the messages whose words may be in it.

@@ -15,6 +15,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -295,8 +296,8 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict, restsOn []
 		}
 	}
 	for i, item := range b.items {
-		text, tell := said.about(itemKey(i))
-		if !tell || text == "" {
+		body, tell := said.about(itemKey(i))
+		if !tell || body == "" {
 			continue
 		}
 		key := fmt.Sprintf("item:%08x:%s", hash(item), b.day())
@@ -305,7 +306,7 @@ func (b *beat) settle(ctx context.Context, tx store.Tx, said verdict, restsOn []
 			return nil, nil, err
 		}
 		if first { // once a day, whatever the model finds
-			lines = append(lines, fmt.Sprintf("- %s (you want me to look at: %s)", outbox.Escape(text), outbox.Escape(clip(item, 100))))
+			lines = append(lines, fmt.Sprintf("- %s (you want me to look at: %s)", text.Escape(body), text.Escape(text.Clip(item, 100))))
 		}
 	}
 	return lines, about, nil

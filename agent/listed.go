@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"multis/knowledge"
-	"multis/outbox"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // foundNothing is what the owner hears when nothing has to do with his question.
@@ -50,7 +50,7 @@ func (a *Agent) listPassages(ctx context.Context, opening, question string, foun
 				return sourced{}, err
 			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.Ref), outbox.Escape(clip(spoken(q.Text), 400)))
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.Ref), text.Escape(text.Clip(spoken(q.Text), 400)))
 		listed.spans = append(listed.spans, store.Span{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
 	}
 	listed.markdown = b.String() + where.lookedIfNamed()
@@ -77,5 +77,5 @@ func nearest(question string, found search.Result) string {
 	if len(found.Hits) == 0 || strings.Contains(question, "`") {
 		return ""
 	}
-	return " `/search " + clip(strings.Join(strings.Fields(question), " "), 100) + "` shows the nearest passages."
+	return " `/search " + text.Clip(strings.Join(strings.Fields(question), " "), 100) + "` shows the nearest passages."
 }

@@ -10,10 +10,10 @@ import (
 
 	"multis/llm"
 	"multis/memory"
-	"multis/outbox"
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // verdict is what a model says of the matters it was shown. Its zero value is silence.
@@ -29,7 +29,7 @@ type verdict struct {
 }
 
 // about says whether a matter is to be told, and in which words.
-func (v verdict) about(matter string) (text string, tell bool) {
+func (v verdict) about(matter string) (s string, tell bool) {
 	if v.all {
 		return "", true
 	}
@@ -38,7 +38,7 @@ func (v verdict) about(matter string) (text string, tell bool) {
 	}
 	for _, t := range v.Tell {
 		if t.Matter == matter {
-			return clip(oneLine(t.Text), maxMatterText), true
+			return text.Clip(text.CollapseSpaces(t.Text), maxMatterText), true
 		}
 	}
 	return "", false
@@ -48,7 +48,7 @@ func (v verdict) about(matter string) (text string, tell bool) {
 func (v verdict) draft(matter string) string {
 	for _, t := range v.Tell {
 		if v.Notify && t.Matter == matter {
-			return clip(strings.TrimSpace(t.Draft), maxDraftText)
+			return text.Clip(strings.TrimSpace(t.Draft), maxDraftText)
 		}
 	}
 	return ""
@@ -64,16 +64,16 @@ const maxMatterText = 300
 func (b *beat) plain() verdict { return verdict{all: true} }
 
 // readVerdict reads what a model says matters, with or without a code fence around it.
-func readVerdict(text string) (verdict, error) {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start < 0 || end < start {
+func readVerdict(answer string) (verdict, error) {
+	object, ok := text.JSONObject(answer)
+	if !ok {
 		return verdict{}, errors.New("no JSON object in its answer")
 	}
 	var v struct {
 		Notify *bool `json:"notify"`
 		verdict
 	}
-	if err := json.Unmarshal([]byte(text[start:end+1]), &v); err != nil {
+	if err := json.Unmarshal([]byte(object), &v); err != nil {
 		return verdict{}, fmt.Errorf("read JSON: %w", err)
 	}
 	if v.Notify == nil {
@@ -123,29 +123,29 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		return asked{}, err
 	}
 	fence := r.fence()
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s now\n%s\n", fence, schedule.Text(b.at, b.at, b.Zone))
+	var body strings.Builder
+	fmt.Fprintf(&body, "%s now\n%s\n", fence, schedule.Text(b.at, b.at, b.Zone))
 	about := []int64{}
 	for _, m := range b.matters {
-		fmt.Fprintf(&text, "%s matter %s: %s\n%s\n", fence, m.Key, oneLine(b.facts(m)), clip(m.Text, 1000))
+		fmt.Fprintf(&body, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(b.facts(m)), text.Clip(m.Text, 1000))
 		about = append(about, m.restsOn()...)
 	}
 	for i, item := range b.items {
-		fmt.Fprintf(&text, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
+		fmt.Fprintf(&body, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
 	}
 	if heard := b.fitting(r.limits); len(heard.Said) > 0 {
-		text.WriteString(b.Memory.Transcript(heard, fence))
+		body.WriteString(b.Memory.Transcript(heard, fence))
 		for _, s := range heard.Said {
 			about = append(about, s.ID)
 		}
 	}
 	if len(coming) > 0 {
-		fmt.Fprintf(&text, "%s reminders that come by themselves within half an hour\n", fence)
+		fmt.Fprintf(&body, "%s reminders that come by themselves within half an hour\n", fence)
 		for _, s := range coming {
-			fmt.Fprintf(&text, "%s: %s\n", schedule.Text(*s.NextAt, b.at, b.Zone), oneLine(s.Body))
+			fmt.Fprintf(&body, "%s: %s\n", schedule.Text(*s.NextAt, b.at, b.Zone), text.CollapseSpaces(s.Body))
 		}
 	}
-	fmt.Fprintf(&text, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
+	fmt.Fprintf(&body, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
 	parts, form := []string{fmt.Sprintf(heartbeatRules, r.name(name))}, heartbeatForm
 	if b.pulse.Drafts {
 		form += "\n" + draftForm
@@ -154,7 +154,7 @@ func (b *beat) asks(ctx context.Context, r *run) (asked, error) {
 		parts = append(parts, persona)
 	}
 	request := llm.Request{
-		System: strings.Join(append(parts, fenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: text.String()}},
+		System: strings.Join(append(parts, fenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: body.String()}},
 		Purpose: kindHeartbeat, Chat: b.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
@@ -170,7 +170,7 @@ func (b *beat) fitting(l Limits) memory.Heard {
 	slices.SortStableFunc(newest, func(x, y store.Message) int { return y.At.Compare(x.At) })
 	room, fits := (l.context()-l.reserve())/2, map[int64]bool{}
 	for _, s := range newest {
-		if room -= tokens(clip(s.Body, 300)) + 20; room < 0 { // with who wrote it, and when
+		if room -= tokens(text.Clip(s.Body, 300)) + 20; room < 0 { // with who wrote it, and when
 			break
 		}
 		fits[s.ID] = true
@@ -195,10 +195,10 @@ func (b *beat) facts(m matter) string {
 }
 
 // line is one matter, as the owner reads it.
-func (b *beat) line(m matter, text string) string {
-	line := "- " + outbox.Escape(b.facts(m)) + ": “" + outbox.Escape(clip(oneLine(m.Text), 150)) + "”"
-	if text != "" {
-		line += " " + outbox.Escape(text)
+func (b *beat) line(m matter, s string) string {
+	line := "- " + text.Escape(b.facts(m)) + ": “" + text.Escape(text.Clip(text.CollapseSpaces(m.Text), 150)) + "”"
+	if s != "" {
+		line += " " + text.Escape(s)
 	}
 	if link := memory.Link(m.chat, m.EventID); link != "" && m.chat.Kind != policy.KindAdmin {
 		line += " · [message](" + link + ")"

@@ -15,6 +15,7 @@ import (
 	"multis/plainfile"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Persona is somebody who answers: in which manner, with which tools, and where. Its zero value answers as multis always did.
@@ -240,10 +241,10 @@ func (p Persona) heartbeatItems() []string {
 		return nil
 	}
 	var items []string
-	for text := range strings.Lines(list) {
-		text = strings.TrimLeft(strings.TrimSpace(text), "-*+ ")
-		if text != "" && !strings.HasPrefix(text, "#") && len(items) < maxItems {
-			items = append(items, clip(text, maxMatterText))
+	for line := range strings.Lines(list) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-*+ ")
+		if line != "" && !strings.HasPrefix(line, "#") && len(items) < maxItems {
+			items = append(items, text.Clip(line, maxMatterText))
 		}
 	}
 	return items

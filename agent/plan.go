@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -18,6 +17,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 const (
@@ -49,31 +49,21 @@ type proposal struct {
 }
 
 // readProposal reads a plan. A step without words, and what is beyond the last that may be, is left out.
-func readProposal(text string) (proposal, error) {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start < 0 || end < start {
+func readProposal(answer string) (proposal, error) {
+	object, ok := text.JSONObject(answer)
+	if !ok {
 		return proposal{}, errors.New("no JSON object in it")
 	}
 	var all, kept proposal
-	if err := json.Unmarshal([]byte(text[start:end+1]), &all); err != nil {
+	if err := json.Unmarshal([]byte(object), &all); err != nil {
 		return proposal{}, fmt.Errorf("read JSON: %w", err)
 	}
 	for _, s := range all.Steps {
-		if s.Text = seen(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
+		if s.Text = text.OneLine(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
 			kept.Steps = append(kept.Steps, s)
 		}
 	}
 	return kept, nil
-}
-
-// seen is a text as the owner sees it: in one line, without the characters that show nothing.
-func seen(s string) string {
-	return oneLine(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, s))
 }
 
 // Plan begins to plan what the owner wants to have reached. The plan is shown to him, and nothing of it is done before he agrees.
@@ -306,12 +296,12 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 			continue
 		}
 		about = append(about, s.About...)
-		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, outbox.Escape(s.Input), escapeLines(clip(s.Answer, stepAnswer)))
+		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, text.Escape(s.Input), escapeLines(text.Clip(s.Answer, stepAnswer)))
 		done.Answer += s.Answer + "\n"
 	}
-	opening := "🗺️ **" + outbox.Escape(r.title()) + "**"
+	opening := "🗺️ **" + text.Escape(r.title()) + "**"
 	if why != "" {
-		opening += fmt.Sprintf(" is not done: %s.", outbox.Escape(strings.TrimSuffix(why, "."))) + paragraph(a.left(ctx, r.task.ID))
+		opening += fmt.Sprintf(" is not done: %s.", text.Escape(strings.TrimSuffix(why, "."))) + paragraph(a.left(ctx, r.task.ID))
 	}
 	shown, text := r.planText(steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
@@ -346,17 +336,17 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 // title is what a plan is for, in a line.
 func (r *run) title() string {
 	goal, _, _ := strings.Cut(r.task.Input, "\n")
-	return cmp.Or(clip(oneLine(goal), titleLength), fmt.Sprintf("Plan %d", r.task.ID))
+	return cmp.Or(text.Clip(text.CollapseSpaces(goal), titleLength), fmt.Sprintf("Plan %d", r.task.ID))
 }
 
 // planText shows a plan with how far each step is, and what is done right now.
 func (r *run) planText(steps []store.Task, now string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "🗺️ **%s**\n", outbox.Escape(r.title()))
+	fmt.Fprintf(&b, "🗺️ **%s**\n", text.Escape(r.title()))
 	for i, s := range steps {
-		fmt.Fprintf(&b, "\n%d. %s", i+1, outbox.Escape(s.Input))
+		fmt.Fprintf(&b, "\n%d. %s", i+1, text.Escape(s.Input))
 		if s.Agent != "" && s.Agent != r.task.Agent {
-			b.WriteString(" (@" + outbox.Escape(s.Agent) + ")")
+			b.WriteString(" (@" + text.Escape(s.Agent) + ")")
 		}
 		switch s.State {
 		case store.TaskPending:
@@ -369,7 +359,7 @@ func (r *run) planText(steps []store.Task, now string) string {
 		}
 	}
 	if now != "" {
-		b.WriteString("\n\n" + outbox.Escape(clip(now, 1000)))
+		b.WriteString("\n\n" + text.Escape(text.Clip(now, 1000)))
 	}
 	return b.String()
 }
@@ -397,7 +387,7 @@ func (r *run) stepsBefore(ctx context.Context) (work string, about []int64, err 
 			break
 		}
 		about = append(about, s.About...)
-		parts = append(parts, fmt.Sprintf("Step %d: %s\n%s", i+1, s.Input, clip(s.Answer, stepAnswer)))
+		parts = append(parts, fmt.Sprintf("Step %d: %s\n%s", i+1, s.Input, text.Clip(s.Answer, stepAnswer)))
 	}
 	return strings.Join(parts, "\n\n"), about, err
 }

@@ -13,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -64,7 +65,7 @@ func (m material) compose(fence string) llm.Request {
 		fmt.Fprintf(&b, "%s notes\n%s\n", fence, m.notes)
 	}
 	for i, hit := range m.hits {
-		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, i+1, oneLine(knowledge.Cite(hit)), hit.Text)
+		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, i+1, text.CollapseSpaces(knowledge.Cite(hit)), hit.Text)
 	}
 	if m.before != "" {
 		fmt.Fprintf(&b, "%s earlier conversation, in short\n%s\n", fence, m.before)
@@ -72,7 +73,7 @@ func (m material) compose(fence string) llm.Request {
 	if len(m.window) > 0 {
 		fmt.Fprintf(&b, "%s conversation so far\n", fence)
 		for _, w := range m.window {
-			fmt.Fprintf(&b, "%s: %s\n", speaker(w.Author), oneLine(w.Body))
+			fmt.Fprintf(&b, "%s: %s\n", speaker(w.Author), text.CollapseSpaces(w.Body))
 		}
 	}
 	if m.work != "" {
@@ -100,9 +101,9 @@ const notesInPrompt = 60
 func notesText(notes []store.Note) string {
 	var lines []string
 	for _, n := range notes {
-		line := "- " + oneLine(n.Body)
+		line := "- " + text.CollapseSpaces(n.Body)
 		if n.Was != "" {
-			line += " (was: " + oneLine(n.Was) + ")"
+			line += " (was: " + text.CollapseSpaces(n.Was) + ")"
 		}
 		lines = append(lines, line)
 	}
@@ -135,13 +136,13 @@ func speaker(a policy.Author) string {
 }
 
 // readDraft reads a model's answer, with or without a code fence around it.
-func readDraft(text string) (draft, error) {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start < 0 || end < start {
+func readDraft(answer string) (draft, error) {
+	object, ok := text.JSONObject(answer)
+	if !ok {
 		return draft{}, errors.New("no JSON object in it")
 	}
 	var d draft
-	if err := json.Unmarshal([]byte(text[start:end+1]), &d); err != nil {
+	if err := json.Unmarshal([]byte(object), &d); err != nil {
 		return draft{}, fmt.Errorf("read JSON: %w", err)
 	}
 	return d, nil
@@ -156,8 +157,6 @@ func shownTool(s tools.Spec, fence string) llm.Tool {
 	}
 	return llm.Tool{Name: s.Name, Description: description, Schema: s.Schema}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // soFar is what a model's answer says as far as it came: the texts of its sentences, the last one perhaps unfinished.
 func soFar(text string) string {

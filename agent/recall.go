@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"multis/memory"
-	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // recalledHits is how much of what is remembered goes along with the passages of documents.
@@ -93,8 +93,8 @@ func quoted(hits []search.Hit) []store.MessageID {
 func linked(source string, hits []search.Hit, ref store.Ref) string {
 	for _, h := range hits {
 		if h.Ref == ref && h.Link != "" {
-			return fmt.Sprintf("%s ([message](%s))", outbox.Escape(strings.Trim(source, "[]")), h.Link)
+			return fmt.Sprintf("%s ([message](%s))", text.Escape(strings.Trim(source, "[]")), h.Link)
 		}
 	}
-	return outbox.Escape(source)
+	return text.Escape(source)
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"multis/llm"
-	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -269,24 +269,24 @@ func (p Replayed) Markdown() string {
 		}
 		b.WriteString(saidText(round.Said) + "\n")
 		for _, s := range round.Tools {
-			fmt.Fprintf(&b, "   - %s: %s\n", outbox.Escape(s.Name), stepText(s))
+			fmt.Fprintf(&b, "   - %s: %s\n", text.Escape(s.Name), stepText(s))
 		}
 		switch {
 		case round.NowFailed != "":
-			fmt.Fprintf(&b, "   - %s: %s\n", outbox.Escape(p.With), outbox.Escape(clip(round.NowFailed, 200)))
+			fmt.Fprintf(&b, "   - %s: %s\n", text.Escape(p.With), text.Escape(text.Clip(round.NowFailed, 200)))
 		case p.With != "":
 			same := ""
 			if sameSaid(round.Said, round.Now) {
 				same = " (the same)"
 			}
-			fmt.Fprintf(&b, "   - %s%s: %s\n", outbox.Escape(p.With), same, saidText(round.Now))
+			fmt.Fprintf(&b, "   - %s%s: %s\n", text.Escape(p.With), same, saidText(round.Now))
 		}
 	}
 	switch {
 	case p.Over != "":
-		b.WriteString("\nIt cannot be gone through to its end: " + outbox.Escape(p.Over) + ".")
+		b.WriteString("\nIt cannot be gone through to its end: " + text.Escape(p.Over) + ".")
 	case p.Differs != "":
-		b.WriteString("\n⚠️ **Not the same:** " + outbox.Escape(p.Differs) + " comes out otherwise now.")
+		b.WriteString("\n⚠️ **Not the same:** " + text.Escape(p.Differs) + " comes out otherwise now.")
 	default:
 		b.WriteString("\n**The same, to the byte.**")
 	}
@@ -300,10 +300,10 @@ const replayText = 300
 func saidText(said llm.Response) string {
 	var parts []string
 	if said.Text != "" {
-		parts = append(parts, "“"+outbox.Escape(policy.Unlinked(clip(oneLine(soFar(said.Text)), replayText)))+"”")
+		parts = append(parts, "“"+text.Escape(policy.Unlinked(text.Clip(text.CollapseSpaces(soFar(said.Text)), replayText)))+"”")
 	}
 	for _, c := range said.Calls {
-		parts = append(parts, "calls "+outbox.Escape(policy.Unlinked(clip(c.Name+" "+compact(c.Args), replayText))))
+		parts = append(parts, "calls "+text.Escape(policy.Unlinked(text.Clip(c.Name+" "+compact(c.Args), replayText))))
 	}
 	if len(parts) == 0 {
 		return "nothing"
@@ -316,9 +316,9 @@ func stepText(s store.Step) string {
 	case s.EndedAt == nil:
 		return "no result"
 	case s.IsError:
-		return "failed (" + outbox.Escape(s.Code) + ")"
+		return "failed (" + text.Escape(s.Code) + ")"
 	case s.ForUser != "":
-		return outbox.Escape(clip(s.ForUser, replayText))
+		return text.Escape(text.Clip(s.ForUser, replayText))
 	default:
 		return "done"
 	}

@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/skills"
 	"multis/store"
+	"multis/text"
 )
 
 // messageForm is added to the form of an answer that may bring a message to somebody.
@@ -60,8 +61,8 @@ func (a *Agent) target(ctx context.Context, text string) (chat int64, problem st
 // drafts has what an answer wants to write to the chat it is about held as a draft, until the owner said yes. Nil: it writes nothing.
 func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx store.Tx) error {
 	d, err := readDraft(answer)
-	text := clip(strings.TrimSpace(r.unlinked(d.Message)), maxDraftText)
-	if err != nil || text == "" || r.task.Target == nil {
+	body := text.Clip(strings.TrimSpace(r.unlinked(d.Message)), maxDraftText)
+	if err != nil || body == "" || r.task.Target == nil {
 		return nil
 	}
 	return func(ctx context.Context, tx store.Tx) error {
@@ -76,9 +77,9 @@ func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx sto
 		if err != nil || rests.Forgotten {
 			return err
 		}
-		_, decision, err := r.Box.Queue(ctx, tx, outbox.Letter{Chat: to, Purpose: policy.PurposeDraft, Text: text, Hold: true, RestsOn: rests.About})
+		_, decision, err := r.Box.Queue(ctx, tx, outbox.Letter{Chat: to, Purpose: policy.PurposeDraft, Text: body, Hold: true, RestsOn: rests.About})
 		if err == nil && !decision.Allow {
-			say.refused = fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", outbox.Escape(chatLabel(to)), outbox.Escape(decision.Why))
+			say.refused = fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chatLabel(to)), text.Escape(decision.Why))
 		}
 		return err
 	}

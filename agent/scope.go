@@ -9,11 +9,11 @@ import (
 
 	"multis/bridgebridge"
 	"multis/memory"
-	"multis/outbox"
 	"multis/policy"
 	"multis/schedule"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // places are where a question of the owner's is answered from.
@@ -84,29 +84,29 @@ func (a *Agent) chatNames(ctx context.Context) ([]policy.ChatName, error) {
 func (p places) looked() string {
 	where := []string{"your documents"}
 	for _, c := range p.named {
-		where = append(where, outbox.Escape(c.Name)+" · "+outbox.Escape(c.Network))
+		where = append(where, text.Escape(c.Name)+" · "+text.Escape(c.Network))
 	}
 	if p.time != "" {
 		where = append(where, "all chats "+p.time)
 	}
-	text := "Looked in: " + strings.Join(where, ", ") + "."
+	body := "Looked in: " + strings.Join(where, ", ") + "."
 	var names, networks []string
 	for _, c := range p.unclear {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
-		if network := outbox.Escape(c.Network); !slices.Contains(networks, network) {
+		if network := text.Escape(c.Network); !slices.Contains(networks, network) {
 			networks = append(networks, network)
 		}
 	}
 	if len(names) == 0 {
-		return text
+		return body
 	}
 	hint := "the whole name"
 	if len(networks) > 1 {
 		hint = "the network (" + strings.Join(networks, ", ") + ")"
 	}
-	return text + " Not in the chats of " + outbox.Escape(strings.Join(names, ", ")) + ": there are several; say " + hint + ", and I look there."
+	return body + " Not in the chats of " + text.Escape(strings.Join(names, ", ")) + ": there are several; say " + hint + ", and I look there."
 }
 
 // lookedIfNamed says it below an answer, if it is anything but the usual.

@@ -9,6 +9,7 @@ import (
 
 	"multis/llm"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -86,7 +87,7 @@ func (r *run) thread(ctx context.Context) (work string, about []int64, err error
 			continue
 		}
 		about = append(about, t.About...)
-		parts = append(parts, "Asked: "+t.Input+"\nYou answered: "+clip(spokenAnswer(t.Answer), stepAnswer))
+		parts = append(parts, "Asked: "+t.Input+"\nYou answered: "+text.Clip(spokenAnswer(t.Answer), stepAnswer))
 	}
 	return strings.Join(parts, "\n\n"), about, err
 }
@@ -100,7 +101,7 @@ func (r *run) sessionList(ctx context.Context, all []store.Task) (tools.Result, 
 	var about []int64
 	for _, t := range all {
 		about = append(about, t.About...)
-		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.Zone).Format("15:04"), clip(oneLine(t.Input), sessionText)))
+		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.Zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), sessionText)))
 	}
 	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.RestOn(ctx, r.Store.DB(), r.task, about)
 }
@@ -116,12 +117,12 @@ func (r *run) sessionHistory(ctx context.Context, t store.Task) (tools.Result, e
 	lines := []string{"asked: " + t.Input}
 	for _, s := range steps {
 		if s.Kind == store.StepTool {
-			lines = append(lines, "used "+s.Name+": "+clip(oneLine(stepText(s)), sessionText))
+			lines = append(lines, "used "+s.Name+": "+text.Clip(text.CollapseSpaces(stepText(s)), sessionText))
 		}
 	}
 	switch {
 	case t.Answer != "":
-		lines = append(lines, "answered: "+clip(spokenAnswer(t.Answer), childAnswer))
+		lines = append(lines, "answered: "+text.Clip(spokenAnswer(t.Answer), childAnswer))
 	case t.State.Over():
 		lines = append(lines, "ended without an answer: "+t.Error)
 	default:

@@ -11,6 +11,7 @@ import (
 	"multis/outbox"
 	"multis/skills"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -65,7 +66,7 @@ func (a *Agent) tellOfSkills(ctx context.Context, list []skills.Skill) {
 			wrong = []string{"it is not used: " + s.Problem}
 		}
 		for _, w := range wrong {
-			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", outbox.Escape(s.Name), outbox.Escape(w))
+			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(w))
 			err := a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
 				first, err := store.ClaimSetting(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
 				if err != nil || !first {

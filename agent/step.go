@@ -11,6 +11,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -47,15 +48,15 @@ func resultOfStep(s store.Step, res *tools.Result) error {
 func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Message {
 	var b strings.Builder
 	if res.ForLLM != "" {
-		fmt.Fprintf(&b, "%s result of %s\n%s\n", fence, oneLine(c.Name), res.ForLLM)
+		fmt.Fprintf(&b, "%s result of %s\n%s\n", fence, text.CollapseSpaces(c.Name), res.ForLLM)
 	}
 	for _, hit := range res.Passages {
 		if !r.citable(hit) {
-			fmt.Fprintf(&b, "%s remembered, no source: %s\n%s\n", fence, oneLine(knowledge.Cite(hit)), hit.Text)
+			fmt.Fprintf(&b, "%s remembered, no source: %s\n%s\n", fence, text.CollapseSpaces(knowledge.Cite(hit)), hit.Text)
 			continue
 		}
 		r.passages = append(r.passages, hit)
-		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, len(r.passages), oneLine(knowledge.Cite(hit)), hit.Text)
+		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, len(r.passages), text.CollapseSpaces(knowledge.Cite(hit)), hit.Text)
 	}
 	fmt.Fprintf(&b, "%s end", fence)
 	r.given = append(r.given, b.String())
@@ -64,17 +65,13 @@ func (r *run) resultMessage(c llm.Call, res tools.Result, fence string) llm.Mess
 
 // storable is what a model said without what no database holds: zero bytes, and halves of letters.
 func storable(said llm.Response) llm.Response {
-	said.Text = storableText(said.Text)
+	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {
-		c.ID, c.Name, c.Malformed = storableText(c.ID), storableText(c.Name), storableText(c.Malformed)
+		c.ID, c.Name, c.Malformed = text.Storable(c.ID), text.Storable(c.Name), text.Storable(c.Malformed)
 		c.Args = storableJSON(c.Args)
 		said.Calls[i] = c
 	}
 	return said
-}
-
-func storableText(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
 // storableJSON is JSON with whole letters in the place of halves, and without zero bytes.
@@ -98,7 +95,7 @@ func storableJSON(args json.RawMessage) json.RawMessage {
 func storableValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return storableText(v)
+		return text.Storable(v)
 	case []any:
 		for i := range v {
 			v[i] = storableValue(v[i])
@@ -107,7 +104,7 @@ func storableValue(v any) any {
 	case map[string]any:
 		kept := make(map[string]any, len(v))
 		for key, value := range v {
-			kept[storableText(key)] = storableValue(value)
+			kept[text.Storable(key)] = storableValue(value)
 		}
 		return kept
 	default:
@@ -123,19 +120,4 @@ func (r *run) cost(ctx context.Context) (int64, error) {
 		run = r.first.Run
 	}
 	return store.TaskCost(ctx, r.Store.DB(), r.task.ID, run)
-}
-
-// money writes an amount of millionths: small ones with as many digits as say something.
-func money(amount int64, currency string) string {
-	if amount < 10_000 {
-		return fmt.Sprintf("%.4f %s", float64(amount)/1e6, currency)
-	}
-	return fmt.Sprintf("%.2f %s", float64(amount)/1e6, currency)
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

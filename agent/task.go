@@ -14,10 +14,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/llm"
-	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 const (
@@ -198,11 +198,11 @@ func (a *Agent) left(ctx context.Context, task int64) string {
 }
 
 // paragraph is a text in a paragraph of its own; nothing for none.
-func paragraph(text string) string {
-	if text == "" {
+func paragraph(s string) string {
+	if s == "" {
 		return ""
 	}
-	return "\n\n" + outbox.Escape(text)
+	return "\n\n" + text.Escape(s)
 }
 
 // end fills in how a task ended.

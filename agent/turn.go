@@ -14,6 +14,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // The reasons that a turn adds to those of the policy.
@@ -198,7 +199,7 @@ func (a *Agent) tellMore(ctx context.Context, tx store.Tx, chat store.Chat, wait
 // escalationText tells the owner who needs a person, and why.
 func escalationText(chat store.Chat, waiting []store.Message, why string) string {
 	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		outbox.Escape(chatLabel(chat)), quotes(waiting), outbox.Escape(why), roomLink(chat), strings.ReplaceAll(numbered(bridgebridge.DisplayName(chat.Name), chat), "`", "'"))
+		text.Escape(chatLabel(chat)), quotes(waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(numbered(bridgebridge.DisplayName(chat.Name), chat), "`", "'"))
 }
 
 // againText tells the owner that somebody who waits for a person wrote more, and how much by now.
@@ -207,13 +208,13 @@ func againText(chat store.Chat, waiting []store.Message, n int) string {
 	if n > 1 {
 		more = fmt.Sprintf("%d more messages", n)
 	}
-	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", outbox.Escape(chatLabel(chat)), more, roomLink(chat), quotes(waiting))
+	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chatLabel(chat)), more, roomLink(chat), quotes(waiting))
 }
 
 func quotes(waiting []store.Message) string {
 	quoted := make([]string, len(waiting))
 	for i, m := range waiting {
-		quoted[i] = "> " + outbox.Escape(clip(m.Body, 300))
+		quoted[i] = "> " + text.Escape(text.Clip(m.Body, 300))
 	}
 	return strings.Join(quoted, "\n>\n")
 }
@@ -257,12 +258,4 @@ func numbered(name string, c store.Chat) string {
 		return name
 	}
 	return fmt.Sprintf("%s #%d", name, c.ID)
-}
-
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

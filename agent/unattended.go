@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"multis/outbox"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 // kindClock is the kind of a task that the clock asked for.
@@ -81,17 +81,13 @@ func (a *Agent) headed(ctx context.Context, db store.DB, task *store.Task, markd
 	if task == nil || task.Kind != kindClock {
 		return markdown, nil
 	}
-	title := []rune(strings.Join(strings.Fields(task.Input), " "))
-	if len(title) > titleLength {
-		title = append(title[:titleLength-1], '…')
-	}
-	head := "⏰ **" + outbox.Escape(string(title)) + "**"
+	head := "⏰ **" + text.Escape(text.Clip(text.CollapseSpaces(task.Input), titleLength)) + "**"
 	run, err := store.RunByID(ctx, db, runBehind(*task))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return "", err
 	}
 	if late := schedule.Late(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
-		head += "\n" + outbox.Escape(late)
+		head += "\n" + text.Escape(late)
 	}
 	return head + "\n\n" + markdown, nil
 }

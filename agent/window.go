@@ -12,6 +12,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // summaryLength is the longest summary, in characters.
@@ -177,7 +178,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID int64, agent string) error
 	if err != nil {
 		return err
 	}
-	text := clip(policy.Unlinked(oneLine(resp.Text), othersWords(request.Messages[0].Text)), summaryLength)
+	text := text.Clip(policy.Unlinked(text.CollapseSpaces(resp.Text), othersWords(request.Messages[0].Text)), summaryLength)
 	if text == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}
@@ -228,7 +229,7 @@ func (a *Agent) summaryRequest(chat store.Chat, c conversation) llm.Request {
 	}
 	fmt.Fprintf(&b, "%s conversation\n", fence)
 	for _, m := range c.said {
-		fmt.Fprintf(&b, "%s: %s\n", speaker(m.Author), oneLine(m.Body))
+		fmt.Fprintf(&b, "%s: %s\n", speaker(m.Author), text.CollapseSpaces(m.Body))
 	}
 	fmt.Fprintf(&b, "%s end\n", fence)
 	return llm.Request{

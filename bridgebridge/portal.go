@@ -17,6 +17,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/text"
 )
 
 // Portal is a room that a bridge keeps in step with a chat on a network.
@@ -161,15 +162,14 @@ func (p Portal) chooseName(roomName, channelName string) string {
 // DisplayName is the name that a contact or a group gave itself as it may stand in a label: on one line, and without the signs
 // that labels are made of, so that no name reads as another chat's label or as its mode.
 func DisplayName(name string) string {
-	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+	name = text.OneLine(strings.Map(func(r rune) rune {
 		switch r {
 		case '·', '•', '∙', '⋅', '・', '･', '‧', '᛫', '—', '―', '⸺':
 			return '-'
-		case '\u00ad', '\u200b', '\u200c', '\u200e', '\u200f', '\u2060', '\ufeff':
-			return -1
+		default:
+			return r
 		}
-		return r
-	}, name)), " ")
+	}, name))
 	if name == "" {
 		return "Somebody"
 	}
@@ -219,21 +219,7 @@ const maxName = 100
 // cleanName makes a name that somebody chose fit to be shown.
 func cleanName(name string) string { return cleanLine(name, maxName) }
 
-// cleanLine makes one line of a text: no control characters, nothing that turns the direction of writing, not endless.
-func cleanLine(text string, longest int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200d', r == utf8.RuneError:
-			return -1
-		default:
-			return r
-		}
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest-1]) + "…"
-	}
-	return text
+// cleanLine puts s on one clean line of at most maxRunes. It drops the marks of characters that could not be decoded.
+func cleanLine(s string, maxRunes int) string {
+	return text.Clip(text.OneLine(strings.ReplaceAll(s, "\uFFFD", "")), maxRunes)
 }

@@ -15,6 +15,7 @@ import (
 	"multis/outbox"
 	"multis/schedule"
 	"multis/store"
+	"multis/text"
 )
 
 const (
@@ -53,7 +54,7 @@ func tooLate(s store.Schedule, delay time.Duration) string {
 	case s.CatchUp == store.CatchAll:
 		return ""
 	case s.CatchUp == store.CatchSkip && delay > maxSkipDelay, delay > maxDelay:
-		return "it was " + schedule.Short(delay) + " late"
+		return "it was " + text.Duration(delay) + " late"
 	default:
 		return ""
 	}
@@ -130,7 +131,7 @@ func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run)
 		return note, err
 	}
 	if working.Err() != nil {
-		return "", jobs.Final(fmt.Errorf("it took longer than %s", schedule.Short(timeout)))
+		return "", jobs.Final(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
 	return "", errors.Join(err, store.WorkedRun(ctx, c.Store.DB(), run.ID, time.Since(began)))
 }

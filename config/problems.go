@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"multis/text"
 )
 
 // problem is one line of the error.
@@ -25,9 +26,9 @@ func (r *reader) report(at place, key, what string) {
 		where = "environment " + at.variable
 	}
 	if key != "" {
-		where += ": " + shorten(key)
+		where += ": " + text.Clip(key, 121)
 	}
-	r.problems = append(r.problems, problem{at.line, key, oneLine(where + ": " + what)})
+	r.problems = append(r.problems, problem{at.line, key, text.OneLine(where + ": " + what)})
 }
 
 // complain reports what is wrong with a key in view of other keys, at the place that set it, unless it is known to be
@@ -83,21 +84,4 @@ func (r *reader) broken(err error) {
 		fix = "a value that holds \": \" needs quotes, and keys of one section start in the same column"
 	}
 	r.report(at, "", "is not YAML: "+what+"; "+fix)
-}
-
-func shorten(s string) string {
-	const most = 120
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
-
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -4,18 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"multis/text"
 )
 
 // suggest says what may have been meant by an unknown name: a key of the same section that is spelt much like it,
 // else the same name in another section, else all there is in this one.
 func (r *reader) suggest(section, name string) string {
-	if text := brought(join(section, name)); text != "" {
-		return text
+	if advice := brought(join(section, name)); advice != "" {
+		return advice
 	}
 	here := r.names(section)
 	best, least := "", 1+max(2, len(name)/3)
 	for _, known := range here {
-		if d := distance(strings.ToLower(name), known); d < least {
+		if len(name) > 2*len(known)+2 {
+			continue // too long to be a misspelling of it
+		}
+		if d := text.EditDistance(strings.ToLower(name), known); d < least {
 			best, least = known, d
 		}
 	}
@@ -45,29 +50,4 @@ func (r *reader) names(section string) []string {
 		}
 	}
 	return names
-}
-
-// distance counts the letters to insert, delete or change to get from a to b. A long a is not worth the work: it is
-// as far away as it is long.
-func distance(a, b string) int {
-	if len(a) > 2*len(b)+2 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

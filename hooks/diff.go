@@ -33,7 +33,7 @@ func missing(one, other []string) []string {
 func clipLines(lines []string, most int) string {
 	var b strings.Builder
 	for _, line := range lines {
-		line = oneLine(line)
+		line = text.OneLine(line)
 		if line == "" {
 			continue
 		}
@@ -46,15 +46,4 @@ func clipLines(lines []string, most int) string {
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-// oneLine makes text of strangers fit for a line that is shown.
-func oneLine(s string) string { return text.OneLine(s) }
-
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

@@ -27,6 +27,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Target is where the events of one hook go.
@@ -221,14 +222,14 @@ func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure 
 
 // tell says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
 func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
-	name := outbox.Escape(d.Hook)
-	kind, text := outbox.Quiet, "✅ The hook **"+name+"** works again."
+	name := text.Escape(d.Hook)
+	kind, said := outbox.Quiet, "✅ The hook **"+name+"** works again."
 	if d.State == store.DeliveryFailed {
 		kind = outbox.Ring
-		text = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
-			name, outbox.Escape(d.Error), name, name)
+		said = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
+			name, text.Escape(d.Error), name, name)
 	}
-	if err := h.Box.NotifyOwner(ctx, tx, kind, text); !errors.Is(err, outbox.ErrNoAdminRoom) {
+	if err := h.Box.NotifyOwner(ctx, tx, kind, said); !errors.Is(err, outbox.ErrNoAdminRoom) {
 		return err
 	}
 	return nil

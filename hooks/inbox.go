@@ -24,6 +24,7 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // Inbox is where other programs call in. Each caller has a name and a token in its address, and what it says is shown in the
@@ -81,7 +82,7 @@ func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
 		if err != nil || !first {
 			return err
 		}
-		return in.box.NotifyOwner(ctx, tx, outbox.Ring, "📬 **"+outbox.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
+		return in.box.NotifyOwner(ctx, tx, outbox.Ring, "📬 **"+text.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
 	})
 	if err != nil {
 		in.fail(ctx, w, err)
@@ -109,7 +110,7 @@ func (in *Inbox) limit(watch int64) *rate.Limiter {
 
 // callKey is how a caller tells that a call is the same as before, in the words of those who do.
 func callKey(h http.Header) string {
-	return clip(strings.ToValidUTF8(strings.ReplaceAll(
+	return text.Clip(strings.ToValidUTF8(strings.ReplaceAll(
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
@@ -117,22 +118,22 @@ func callKey(h http.Header) string {
 // text a form, so that the content counts before its type.
 func said(contentType string, body []byte) string {
 	media, params, _ := mime.ParseMediaType(contentType)
-	text := string(body)
+	content := string(body)
 	switch {
 	case json.Valid(body):
-		text = jsonText(body)
+		content = jsonText(body)
 	case media == "application/x-www-form-urlencoded":
-		text = formText(text)
+		content = formText(content)
 	case media == "multipart/form-data":
 		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(mostCall)
 		if err == nil {
-			text = fieldsText(form.Value)
+			content = fieldsText(form.Value)
 		}
 	}
-	if text = oneLine(text); text == "" {
+	if content = text.OneLine(content); content == "" {
 		return "(nothing was said)"
 	}
-	return outbox.Escape(clip(text, mostSaid))
+	return text.Escape(text.Clip(content, mostSaid))
 }
 
 // spokenFields are what programs call the words for people, those that begin the text first.

@@ -11,6 +11,7 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
+	"multis/text"
 )
 
 // Reader gives the text of a page line by line, without what is not its content.
@@ -104,7 +105,7 @@ func (w *Watch) look(ctx context.Context, row *store.Watch) (news, error) {
 			return news{}, nil
 		}
 		return news{outbox.Ring, fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
-			outbox.Escape(row.Name), failuresToTell, outbox.Escape(row.Error), row.Name)}, nil
+			text.Escape(row.Name), failuresToTell, text.Escape(row.Error), row.Name)}, nil
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
@@ -128,7 +129,7 @@ func again(failed bool, name string) news {
 	if !failed {
 		return news{}
 	}
-	return news{outbox.Quiet, "✅ I can read **" + outbox.Escape(name) + "** again."}
+	return news{outbox.Quiet, "✅ I can read **" + text.Escape(name) + "** again."}
 }
 
 // How much of a change is shown.
@@ -140,15 +141,15 @@ const (
 
 // changed says what is new on a page, and what is gone from it.
 func changed(row store.Watch, d diff) string {
-	text := []string{fmt.Sprintf("👁 **%s** has changed: %s", outbox.Escape(row.Name), outbox.Escape(row.Address))}
+	lines := []string{fmt.Sprintf("👁 **%s** has changed: %s", text.Escape(row.Name), text.Escape(row.Address))}
 	for _, line := range d.added[:min(len(d.added), shownAdded)] {
-		text = append(text, "➕ "+outbox.Escape(clip(line, shownLine)))
+		lines = append(lines, "➕ "+text.Escape(text.Clip(line, shownLine)))
 	}
 	for _, line := range d.removed[:min(len(d.removed), shownRemoved)] {
-		text = append(text, "➖ "+outbox.Escape(clip(line, shownLine)))
+		lines = append(lines, "➖ "+text.Escape(text.Clip(line, shownLine)))
 	}
 	if more := max(len(d.added)-shownAdded, 0) + max(len(d.removed)-shownRemoved, 0); more > 0 {
-		text = append(text, fmt.Sprintf("and %d more", more))
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(text, "\n\n")
+	return strings.Join(lines, "\n\n")
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"multis/search"
+	"multis/text"
 )
 
 // minSpan is the length, in characters, from which a quote that is less than a whole line says enough to be checked.
@@ -14,34 +15,32 @@ const minSpan = 12
 
 // CheckSpan tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
 // whole words and have at least 12 characters or be a whole line, list item or table row.
-func CheckSpan(text, quote string) bool {
-	quote = foldSpace(quote)
+func CheckSpan(passage, quote string) bool {
+	quote = text.CollapseSpaces(quote)
 	if quote == "" {
 		return false
 	}
 	if utf8.RuneCountInString(quote) < minSpan {
-		for line := range strings.Lines(text) {
-			if foldSpace(strings.Trim(strings.TrimSpace(line), "|-*+•")) == quote {
+		for line := range strings.Lines(passage) {
+			if text.CollapseSpaces(strings.Trim(strings.TrimSpace(line), "|-*+•")) == quote {
 				return true
 			}
 		}
 		return false
 	}
-	text = foldSpace(text)
+	passage = text.CollapseSpaces(passage)
 	for from := 0; ; {
-		i := strings.Index(text[from:], quote)
+		i := strings.Index(passage[from:], quote)
 		if i < 0 {
 			return false
 		}
-		if from += i; wholeWords(text, from, from+len(quote)) {
+		if from += i; wholeWords(passage, from, from+len(quote)) {
 			return true
 		}
-		_, size := utf8.DecodeRuneInString(text[from:])
+		_, size := utf8.DecodeRuneInString(passage[from:])
 		from += size
 	}
 }
-
-func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func wholeWords(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])

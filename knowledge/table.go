@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"multis/text"
 )
 
 // rowMark begins a line that is a row of a table: it is quoted whole and alone.
@@ -18,14 +20,14 @@ var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*
 
 // tableRows writes each row of the tables in a text with the names of its columns, "| Item: Baguette; Price: 1.80 €", so that it can
 // be found, read and quoted alone. The names have no line of their own: they answer nothing. All lines stay where they are.
-func tableRows(text string) string {
-	if !strings.Contains(text, "|") {
-		return text
+func tableRows(source string) string {
+	if !strings.Contains(source, "|") {
+		return source
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(source, "\n")
 	fenced := false
 	for i := 0; i < len(lines); {
-		if isFence(lines[i]) {
+		if text.IsFence(lines[i]) {
 			fenced = !fenced
 		}
 		size := 0
@@ -35,11 +37,6 @@ func tableRows(text string) string {
 		i += max(size, 1)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func isFence(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
 // rewriteTable rewrites the table that lines begin with, and returns how many lines it has. 0: there is none.

@@ -59,7 +59,7 @@ func hundred() Request {
 func TestBudgetReservesTheWorstCase(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(text("yes"), stop(), usage(10, 3)))), hundred())
+	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(says("yes"), stop(), usage(10, 3)))), hundred())
 	require.NoError(t, err)
 	require.Equal(t, []Spend{{
 		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worst, DayCap: 900, ChatCap: 90,
@@ -73,19 +73,19 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 		steps []step
 		want  Settlement
 	}{
-		"the usage that was reported":               {one(text("yes"), stop(), usage(10, 3)), Settlement{Amount: 16, In: 10, Out: 3}},
-		"more than the worst case, when it was so":  {one(text("yes"), stop(), usage(1000, 3)), Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"the usage that was reported":               {one(says("yes"), stop(), usage(10, 3)), Settlement{Amount: 16, In: 10, Out: 3}},
+		"more than the worst case, when it was so":  {one(says("yes"), stop(), usage(1000, 3)), Settlement{Amount: 1006, In: 1000, Out: 3}},
 		"an empty answer":                           {one(stop(), usage(10, 0)), Settlement{Amount: 10, In: 10}},
-		"no usage in full":                          {one(text("yes"), stop()), full},
-		"usage of nothing in full":                  {one(text("yes"), stop(), usage(10, 0)), full},
-		"usage beyond belief in full":               {one(text("yes"), stop(), usage(1<<62, 1)), full},
+		"no usage in full":                          {one(says("yes"), stop()), full},
+		"usage of nothing in full":                  {one(says("yes"), stop(), usage(10, 0)), full},
+		"usage beyond belief in full":               {one(says("yes"), stop(), usage(1<<62, 1)), full},
 		"a wrong key at nothing":                    {one(because(ReasonKey)), Settlement{}},
 		"nobody there at nothing":                   {one(because(ReasonUnreachable)), Settlement{}},
 		"too many requests at nothing":              {one(because(ReasonLimit)), Settlement{}},
 		"a broken server in full":                   {one(because(ReasonServer)), full},
 		"a timeout in full":                         {one(because(ReasonTimeout)), full},
-		"a cut answer in full, whatever it counted": {one(text("ye"), usage(10, 1), because(ReasonCut)), full},
-		"a refusal after words in full":             {one(text("ye"), because(ReasonLimit)), full},
+		"a cut answer in full, whatever it counted": {one(says("ye"), usage(10, 1), because(ReasonCut)), full},
+		"a refusal after words in full":             {one(says("ye"), because(ReasonLimit)), full},
 		"an error of another kind in full":          {one(fails(context.Canceled)), full},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	for _, err := range budgetedBy(t, b, calls(one(text("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
+	for _, err := range budgetedBy(t, b, calls(one(says("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
 		require.NoError(t, err)
 		break
 	}
@@ -113,7 +113,7 @@ func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := &book{}
-	for _, err := range budgetedBy(t, b, calls(one(text("yes"), fails(context.Canceled)))).Stream(ctx, hundred()) {
+	for _, err := range budgetedBy(t, b, calls(one(says("yes"), fails(context.Canceled)))).Stream(ctx, hundred()) {
 		cancel()
 		if err != nil {
 			require.ErrorIs(t, err, context.Canceled)
@@ -133,7 +133,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := calls(one(text("yes"), stop()))
+			s := calls(one(says("yes"), stop()))
 			m, _ := patient(budgetedBy(t, &book{refuse: c.refuse}, s))
 			_, err := Complete(t.Context(), m, hundred())
 			require.ErrorIs(t, err, ErrOverBudget)
@@ -150,7 +150,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("database is gone")
-	s := calls(one(text("yes"), stop()))
+	s := calls(one(says("yes"), stop()))
 	_, err := Complete(t.Context(), budgetedBy(t, &book{err: gone}, s), hundred())
 	require.ErrorIs(t, err, gone)
 	require.Zero(t, s.made)
@@ -159,7 +159,7 @@ func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 func TestEachAttemptIsPaidFor(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonLimit)), one(text("yes"), stop(), usage(10, 3)))))
+	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonLimit)), one(says("yes"), stop(), usage(10, 3)))))
 	_, err := Complete(t.Context(), m, hundred())
 	require.NoError(t, err)
 	require.Equal(t, map[int64]Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)

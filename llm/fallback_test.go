@@ -41,7 +41,7 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second := calls(one(fails(c.err))), calls(one(text("yes"), stop()))
+			first, second := calls(one(fails(c.err))), calls(one(says("yes"), stop()))
 			res, err := Complete(t.Context(), fallback{named{first, "a/one"}, named{second, "b/two"}}, asks("hi"))
 			require.Equal(t, 1, first.made)
 			if !c.next {
@@ -58,10 +58,10 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 
 func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
 	t.Parallel()
-	for name, begun := range map[string]step{"words": text("ye"), "a call": {delta: Delta{Call: &Call{ID: "1", Name: "search"}}}} {
+	for name, begun := range map[string]step{"words": says("ye"), "a call": {delta: Delta{Call: &Call{ID: "1", Name: "search"}}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			second := calls(one(text("yes"), stop()))
+			second := calls(one(says("yes"), stop()))
 			_, err := Complete(t.Context(), fallback{calls(one(begun, because(ReasonCut))), second}, asks("hi"))
 			require.Equal(t, ReasonCut, reasonOf(err))
 			require.Zero(t, second.made)
@@ -71,7 +71,7 @@ func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
 
 func TestCountedTokensAloneAreNoBeginning(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), fallback{calls(one(usage(10, 0), because(ReasonOverloaded))), calls(one(text("yes"), stop()))}, asks("hi"))
+	res, err := Complete(t.Context(), fallback{calls(one(usage(10, 0), because(ReasonOverloaded))), calls(one(says("yes"), stop()))}, asks("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 }
@@ -89,7 +89,7 @@ func TestACallerThatLeftIsNotAnsweredByTheNext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	second := calls(one(text("yes"), stop()))
+	second := calls(one(says("yes"), stop()))
 	_, err := Complete(ctx, fallback{calls(one(because(ReasonTimeout))), second}, asks("hi"))
 	require.Error(t, err)
 	require.Zero(t, second.made)
@@ -97,8 +97,8 @@ func TestACallerThatLeftIsNotAnsweredByTheNext(t *testing.T) {
 
 func TestAReaderMayLeaveInTheMiddle(t *testing.T) {
 	t.Parallel()
-	second := calls(one(text("yes"), stop()))
-	for d, err := range (fallback{calls(one(text("a"), text("b"), because(ReasonServer))), second}).Stream(t.Context(), asks("hi")) {
+	second := calls(one(says("yes"), stop()))
+	for d, err := range (fallback{calls(one(says("a"), says("b"), because(ReasonServer))), second}).Stream(t.Context(), asks("hi")) {
 		require.NoError(t, err)
 		require.Equal(t, "a", d.Text)
 		break

@@ -40,7 +40,7 @@ func (s *script) Stream(context.Context, Request) iter.Seq2[Delta, error] {
 	}
 }
 
-func text(s string) step         { return step{delta: Delta{Text: s}} }
+func says(s string) step         { return step{delta: Delta{Text: s}} }
 func stop() step                 { return step{delta: Delta{Stop: StopEnd}} }
 func usage(in, out int64) step   { return step{delta: Delta{Usage: Usage{In: in, Out: out}}} }
 func fails(err error) step       { return step{err: err} }
@@ -58,14 +58,14 @@ func reasonOf(err error) (r Reason) {
 
 func TestCompleteCollectsTheAnswer(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), calls(one(text("On "), usage(5, 1), text("Sunday."), stop(), usage(5, 2))), asks("when?"))
+	res, err := Complete(t.Context(), calls(one(says("On "), usage(5, 1), says("Sunday."), stop(), usage(5, 2))), asks("when?"))
 	require.NoError(t, err)
 	require.Equal(t, Response{Text: "On Sunday.", Stop: StopEnd, Usage: Usage{In: 5, Out: 2}, Model: "test/model"}, res)
 }
 
 func TestCompleteReturnsWhatCameBeforeAnError(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), calls(one(text("On "), because(ReasonCut))), asks("when?"))
+	res, err := Complete(t.Context(), calls(one(says("On "), because(ReasonCut))), asks("when?"))
 	require.Equal(t, ReasonCut, reasonOf(err))
 	require.Equal(t, Response{Text: "On ", Model: "test/model"}, res)
 }

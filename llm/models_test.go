@@ -205,7 +205,7 @@ func TestAListedPriceIsTurnedIntoTheCurrencyRoundedUp(t *testing.T) {
 func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	m, err := Budgeted(calls(one(text("yes"), stop(), usage(10, 3)), one(text("yes"), stop())), Budget{
+	m, err := Budgeted(calls(one(says("yes"), stop(), usage(10, 3)), one(says("yes"), stop())), Budget{
 		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, Listed: true, Today: func() string { return "2026-11-20" },
 	})
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ func TestRetryWaitsLongerEachTime(t *testing.T) {
 
 func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 	t.Parallel()
-	s := calls(one(because(ReasonServer)), one(text("yes"), stop()))
+	s := calls(one(because(ReasonServer)), one(says("yes"), stop()))
 	m, _ := patient(s)
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 
 func TestRetryNeverRepeatsWords(t *testing.T) {
 	t.Parallel()
-	s := calls(one(text("ye"), because(ReasonCut)), one(text("yes"), stop()))
+	s := calls(one(says("ye"), because(ReasonCut)), one(says("yes"), stop()))
 	m, _ := patient(s)
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.Equal(t, ReasonCut, reasonOf(err))
@@ -100,7 +100,7 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 
 func TestRetryLetsTheReaderLeave(t *testing.T) {
 	t.Parallel()
-	s := calls(one(text("a"), text("b"), because(ReasonServer)))
+	s := calls(one(says("a"), says("b"), because(ReasonServer)))
 	m, _ := patient(s)
 	for d, err := range m.Stream(t.Context(), asks("hi")) {
 		require.NoError(t, err)

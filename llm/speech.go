@@ -16,6 +16,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/rs/zerolog"
+
+	"multis/text"
 )
 
 // ErrNoSpeech is returned by every call of NoSpeech: voice notes stay what they are.
@@ -130,11 +132,11 @@ func (s *speech) call(ctx context.Context, a Audio) (heard, error) {
 	case err != nil || !got.JSON.Text.Valid():
 		return heard{}, s.failed(ReasonReply)
 	}
-	text := strings.ToValidUTF8(strings.TrimSpace(got.Text), "\uFFFD")
-	if len(text) > maxTranscript {
-		text = strings.ToValidUTF8(text[:maxTranscript], "") + "…"
+	said := strings.ToValidUTF8(strings.TrimSpace(got.Text), "\uFFFD")
+	if len(said) > maxTranscript {
+		said = text.ClipBytes(said, maxTranscript) + "…"
 	}
-	return heard{text, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
+	return heard{said, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
 }
 
 func (s *speech) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }

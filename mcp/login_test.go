@@ -356,7 +356,7 @@ func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
 		require.True(t, unicode.IsPrint(r), "%q", r)
 	}
 	_, err = readEnded("http://127.0.0.1:8931/login?error=denied&error_description=%1b%5d0%3bowned%07")
-	require.EqualError(t, err, "the login was refused: denied  ]0;owned ")
+	require.EqualError(t, err, "the login was refused: denied ]0;owned")
 }
 
 func stateOf(t *testing.T, address string) string {

@@ -9,15 +9,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
 	"multis/policy"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -266,18 +265,7 @@ func problem(err error) string {
 	return clean(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
 }
 
-// clean is a text of somebody else's as it can be shown anywhere, terminals and logs among them: short, and of plain signs in one line.
-func clean(s string) string {
-	text := []rune(s)
-	if len(text) > maxProblem {
-		text = append(text[:maxProblem], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, string(text))
-}
+// clean makes somebody else's text fit for terminals and logs: one short line without control characters.
+func clean(s string) string { return text.Clip(text.OneLine(s), maxProblem) }
 
 const maxProblem = 200

@@ -272,7 +272,7 @@ func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
 		require.Eventually(t, func() bool { p := s.States()[i].Problem; return p != "" && p != "it was not tried yet" }, time.Minute, 10*time.Millisecond)
 	}
 	require.Contains(t, s.States()[0].Problem, "no such file")
-	require.Contains(t, s.States()[2].Problem, "it said: Error:  [1mGITHUB_TOKEN [0m is not set", "the program knows why")
+	require.Contains(t, s.States()[2].Problem, "it said: Error: [1mGITHUB_TOKEN[0m is not set", "the program knows why")
 	require.NotContains(t, s.States()[2].Problem, "sk-proj")
 	require.Empty(t, registry.All())
 }

@@ -57,7 +57,7 @@ func (c *connection) take(t *mcp.Tool) (*tool, string) {
 		tier = tools.Read
 	}
 	return &tool{from: c, name: t.Name, spec: tools.Spec{
-		Name: name, Description: cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Can: []string{"mcp", c.Name}, Effect: tier != tools.Read,
+		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Can: []string{"mcp", c.Name}, Effect: tier != tools.Read,
 		Foreign: true,
 	}}, ""
 }
@@ -149,18 +149,10 @@ func textOf(res *mcp.CallToolResult) string {
 			parts = append(parts, string(raw))
 		}
 	}
-	return cut(strings.ToValidUTF8(strings.Join(parts, "\n"), "\uFFFD"), maxText)
+	return tools.Clip(strings.ToValidUTF8(strings.Join(parts, "\n"), "\uFFFD"), maxText)
 }
 
 // on tells whether a name is on a list of patterns.
 func on(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil })
-}
-
-// cut shortens a text to so many bytes, and says so.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", strings.ToValidUTF8(s[:most], ""), most, len(s))
 }

@@ -13,6 +13,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 const (
@@ -169,9 +170,9 @@ func (m *Memory) written(ctx context.Context, model llm.Model, q Missed, said []
 
 // readBullets reads a model's brief of messages, counted from 1. A line that names none of them is left out, and so is each number
 // that is none of theirs.
-func readBullets(text string, said []store.Message) ([]Bullet, error) {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start < 0 || end < start {
+func readBullets(reply string, said []store.Message) ([]Bullet, error) {
+	object, ok := text.JSONObject(reply)
+	if !ok {
 		return nil, fmt.Errorf("%w: no JSON object in it", errMalformed)
 	}
 	var answer struct {
@@ -181,7 +182,7 @@ func readBullets(text string, said []store.Message) ([]Bullet, error) {
 			From []int     `json:"from"`
 		} `json:"bullets"`
 	}
-	if err := json.NewDecoder(bytes.NewReader([]byte(text[start : end+1]))).Decode(&answer); err != nil {
+	if err := json.NewDecoder(bytes.NewReader([]byte(object))).Decode(&answer); err != nil {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	if answer.Bullets == nil {
@@ -189,7 +190,7 @@ func readBullets(text string, said []store.Message) ([]Bullet, error) {
 	}
 	var kept []Bullet
 	for _, a := range *answer.Bullets {
-		bullet := Bullet{Kind: a.Kind, Text: clip(oneLine(a.Text), bulletLength)}
+		bullet := Bullet{Kind: a.Kind, Text: text.Clip(text.OneLine(a.Text), bulletLength)}
 		slices.Sort(a.From)
 		for _, n := range slices.Compact(a.From) {
 			if n >= 1 && n <= len(said) && len(bullet.From) < maxSources {
@@ -268,7 +269,7 @@ func listed(said []store.Message, waits map[int64]bool) []Bullet {
 		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, "?？؟")) {
 			kind = BriefQuestion
 		}
-		bullets = append(bullets, Bullet{Kind: kind, Text: clip(oneLine(last.Body), bulletLength/2), From: []store.Message{last}})
+		bullets = append(bullets, Bullet{Kind: kind, Text: text.Clip(text.OneLine(last.Body), bulletLength/2), From: []store.Message{last}})
 		from = to
 	}
 	return bullets

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 //go:embed capture.md
@@ -61,11 +61,11 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 	fmt.Fprintf(&b, "Today is %s.\n", now.Format("Monday, 2 January 2006"))
 	fmt.Fprintf(&b, "%s current notes\n", fence)
 	for _, n := range current {
-		fmt.Fprintf(&b, "%d (%s) %s\n", n.ID, n.Kind, oneLine(n.Body))
+		fmt.Fprintf(&b, "%d (%s) %s\n", n.ID, n.Kind, text.OneLine(n.Body))
 	}
 	fmt.Fprintf(&b, "%s messages\n", fence)
 	for i, m := range messages {
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerOf(chat, m), clip(oneLine(spokenBy(m)), maxLine))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerOf(chat, m), text.Clip(text.OneLine(spokenBy(m)), maxLine))
 	}
 	fmt.Fprintf(&b, "%s end\n", fence)
 	return llm.Request{
@@ -77,7 +77,7 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 
 // speakerOf names who said something.
 func speakerOf(chat store.Chat, m store.Message) string {
-	switch name := nameSigns.Replace(oneLine(chat.Name)); {
+	switch name := nameSigns.Replace(text.OneLine(chat.Name)); {
 	case m.Author.IsOwner():
 		return "the owner"
 	case chat.Kind == policy.KindDM && strings.Contains(fold(name), "owner"): // a name is free to choose
@@ -111,24 +111,24 @@ var errMalformed = errors.New("the model's notes cannot be read")
 
 // readNotes reads a model's answer to captureRequest: strictly, as what it says will be believed for long. Of count messages
 // it may name 1 to count. No notes mean that nothing was worth one.
-func readNotes(text string, count int) ([]found, error) {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start < 0 || end < start {
+func readNotes(answer string, count int) ([]found, error) {
+	object, ok := text.JSONObject(answer)
+	if !ok {
 		return nil, fmt.Errorf("%w: no JSON object in it", errMalformed)
 	}
-	var answer struct {
+	var parsed struct {
 		Notes *[]found `json:"notes"`
 	}
-	d := json.NewDecoder(bytes.NewReader([]byte(text[start : end+1])))
+	d := json.NewDecoder(bytes.NewReader([]byte(object)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&answer); err != nil {
+	if err := d.Decode(&parsed); err != nil {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) || answer.Notes == nil {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) || parsed.Notes == nil {
 		return nil, fmt.Errorf("%w: it is not one object with notes", errMalformed)
 	}
 	var kept []found
-	for _, f := range *answer.Notes {
+	for _, f := range *parsed.Notes {
 		if f.tidy(count) && len(kept) < maxNotes {
 			kept = append(kept, f)
 		}
@@ -138,8 +138,8 @@ func readNotes(text string, count int) ([]found, error) {
 
 // tidy bounds a note. False: it is none, or nothing says where it comes from.
 func (f *found) tidy(count int) bool {
-	f.Text, f.Subject = clip(oneLine(f.Text), maxBody), fold(clip(oneLine(f.Subject), maxSubject))
-	f.Who, f.Whom = clip(oneLine(f.Who), maxSubject), clip(oneLine(f.Whom), maxSubject)
+	f.Text, f.Subject = text.Clip(text.OneLine(f.Text), maxBody), fold(text.Clip(text.OneLine(f.Subject), maxSubject))
+	f.Who, f.Whom = text.Clip(text.OneLine(f.Who), maxSubject), text.Clip(text.OneLine(f.Whom), maxSubject)
 	f.From = slices.DeleteFunc(f.From, func(n int) bool { return n < 1 || n > count })
 	slices.Sort(f.From)
 	f.From = slices.Compact(f.From)
@@ -172,30 +172,7 @@ func (f *found) due(zone *time.Location) *time.Time {
 	return nil
 }
 
-// oneLine puts a text on one line, without characters that nobody sees.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), r == utf8.RuneError, r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return -1
-		default:
-			return r
-		}
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // fold makes texts comparable: small letters, without what is not a letter or a digit.
 func fold(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
-}
-
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

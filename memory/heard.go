@@ -9,6 +9,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // Heard is what was said in the chats that the owner may read: chat by chat, the one with the newest message first, each from its oldest
@@ -76,9 +77,9 @@ func (m *Memory) Transcript(h Heard, fence string) string {
 	for i, s := range h.Said {
 		if s.ChatID != chat {
 			chat = s.ChatID
-			fmt.Fprintf(&b, "%s chat with %s\n", fence, oneLine(labelOf(h.In[chat])))
+			fmt.Fprintf(&b, "%s chat with %s\n", fence, text.OneLine(labelOf(h.In[chat])))
 		}
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerOf(h.In[chat], s), clip(oneLine(s.Body), briefLine))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerOf(h.In[chat], s), text.Clip(text.OneLine(s.Body), briefLine))
 	}
 	return b.String()
 }

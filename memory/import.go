@@ -13,6 +13,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/transcript"
 )
 
@@ -81,8 +82,8 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	}
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
 		for _, s := range sections {
-			for _, text := range s.Notes {
-				n := store.Note{Role: RoleOf(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: clip(oneLine(text), MaxNote), ValidFrom: s.At}
+			for _, body := range s.Notes {
+				n := store.Note{Role: RoleOf(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: text.Clip(text.OneLine(body), MaxNote), ValidFrom: s.At}
 				if s.At.Before(oldest) {
 					done.Old++
 					continue

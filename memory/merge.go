@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"multis/store"
+	"multis/text"
 )
 
 // step is what becomes of one note that was found.
@@ -45,7 +46,7 @@ func place(n store.Note, replaces int64, known []store.Note, offered map[int64]b
 		s.note.ValidTo, s.note.SupersededBy = &ended, &by
 		return s
 	}
-	s.note.Was = clip(s.old.Body, maxBody)
+	s.note.Was = text.Clip(s.old.Body, maxBody)
 	if s.note.Subject == "" {
 		s.note.Subject = s.old.Subject
 	}

@@ -9,6 +9,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Notes returns what holds of a chat's notes, the newest first; of the owner's for his own room.
@@ -25,11 +26,11 @@ func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store
 const MaxNote = 2000
 
 // Remember takes down what the owner wants remembered, in his own memory. message is where he said so, in room; zero for nowhere.
-func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, text string) (int64, error) {
+func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, body string) (int64, error) {
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
 	}
-	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: clip(strings.TrimSpace(text), MaxNote), ValidFrom: m.Now()}
+	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: text.Clip(strings.TrimSpace(body), MaxNote), ValidFrom: m.Now()}
 	if message != 0 {
 		n.Sources = []int64{message}
 	}

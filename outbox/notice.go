@@ -74,20 +74,3 @@ func (l Letter) cleaned() Letter {
 
 // markdownSigns are the characters that mean something in Markdown.
 const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"
-
-// Escape makes text that somebody else wrote stand in Markdown as what it is: no bold, links, lists, mentions or HTML come of
-// it. Line ends stay in the text but cannot begin a block.
-func Escape(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\r':
-			b.WriteByte(' ')
-			continue
-		case r < 128 && strings.ContainsRune(markdownSigns, r):
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}

@@ -16,6 +16,7 @@ import (
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
+	"multis/text"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
@@ -310,7 +311,7 @@ func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
 func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	out, d := b.queue(Notice(b.admin, "**Ana** said "+Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
+	out, d := b.queue(Notice(b.admin, "**Ana** said "+text.Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
 	require.True(t, d.Allow)
 	o := b.row(out)
 	require.Equal(t, policy.AsBot, o.SendAs)

@@ -64,7 +64,7 @@ func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
 	if len(parts) > maxParts {
 		file := File{Name: longName, MIME: plainText, Data: []byte(whole + "\n")}
 		short := l
-		short.File, short.Text = &file, text.Clip(firstLine(whole), min(teaser, limit-len([]rune(mark))))
+		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(teaser, limit-len([]rune(mark))))
 		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
 			return b.withFile(chat, short, name)
 		}
@@ -148,9 +148,4 @@ func split(text string, limit int) []string {
 		text = strings.TrimSpace(text[cut:])
 	}
 	return append(parts, text)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

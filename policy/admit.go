@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"multis/text"
 )
 
 // Action is what is done with an event that came in. The zero value is not valid.
@@ -227,9 +229,9 @@ func (in AdmitInput) because(action Action, code Code) Admission {
 func (in AdmitInput) sentence(code Code) string {
 	switch code {
 	case CodeAnswer:
-		return fmt.Sprintf("The chat is %s, the message was %s old, you were away.", in.Mode, ago(in.Now.Sub(in.SentAt)))
+		return fmt.Sprintf("The chat is %s, the message was %s old, you were away.", in.Mode, text.Duration(in.Now.Sub(in.SentAt)))
 	case CodeStale:
-		return fmt.Sprintf("It was %s old when it arrived; I answer what is at most %s old.", ago(in.Now.Sub(in.SentAt)), ago(in.MaxAge))
+		return fmt.Sprintf("It was %s old when it arrived; I answer what is at most %s old.", text.Duration(in.Now.Sub(in.SentAt)), text.Duration(in.MaxAge))
 	case CodeOwnerHere:
 		return ownerHereSentence(in.Presence, in.Now)
 	case CodeFlood:
@@ -253,19 +255,5 @@ func placeName(mode Mode, kind Kind) string {
 }
 
 func ownerHereSentence(p Presence, now time.Time) string {
-	return fmt.Sprintf("You wrote here %s ago; I stay quiet for %s after that.", ago(now.Sub(p.OwnerWroteAt)), ago(p.OwnerPause))
-}
-
-// ago writes a duration the way one says it, in its biggest unit: "4 s", "12 min", "3 h", "2 days". Below zero is "0 s".
-func ago(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	default:
-		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
-	}
+	return fmt.Sprintf("You wrote here %s ago; I stay quiet for %s after that.", text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/text"
 )
 
 // aQuestion is a fresh question of a contact in a business chat: the one input that is answered. Tests change one thing of it.
@@ -165,7 +167,7 @@ func TestAgo(t *testing.T) {
 		-time.Hour: "0 s", 0: "0 s", 4500 * time.Millisecond: "4 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min",
 		119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h", 100 * time.Hour: "4 days",
 	} {
-		require.Equal(t, want, ago(d))
+		require.Equal(t, want, text.Duration(d))
 	}
 }
 

@@ -250,7 +250,7 @@ func (in GateInput) allowedSentence() string {
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)
 	if !in.OwnerWroteAt.IsZero() {
-		said += fmt.Sprintf(" (last wrote %s ago)", ago(in.Now.Sub(in.OwnerWroteAt)))
+		said += fmt.Sprintf(" (last wrote %s ago)", text.Duration(in.Now.Sub(in.OwnerWroteAt)))
 	}
 	if in.Purpose == PurposeReply {
 		said += ", a quoted source stands behind it"

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"time"
+
+	"multis/text"
 )
 
 // LateNote is the delay from which on something is called late.
@@ -15,7 +17,7 @@ func Late(due, began time.Time, missed int, zone *time.Location) string {
 	if late < LateNote {
 		return ""
 	}
-	text := fmt.Sprintf("%s late: it was due %s", Short(late), Text(due, began, zone))
+	text := fmt.Sprintf("%s late: it was due %s", text.Duration(late), Text(due, began, zone))
 	switch {
 	case missed == 1:
 		text += ", and 1 time after that"
@@ -23,18 +25,4 @@ func Late(due, began time.Time, missed int, zone *time.Location) string {
 		text += fmt.Sprintf(", and %d times after that", missed)
 	}
 	return "(" + text + ")"
-}
-
-// Short writes how long something takes, in its biggest unit: "3 days", "2 h", "40 min", "30 s".
-func Short(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	default:
-		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
-	}
 }

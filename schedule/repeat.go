@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"multis/text"
 )
 
 // Repeat reads what comes again from the beginning of a text: five fields of cron, @daily and its like, or "every ...". It
 // returns the plan as it is stored, and what follows it. What it does not understand in full it refuses with a *RefusedError.
-func Repeat(text string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &reader{text: text, words: split(text, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
+func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
+	p := &reader{text: s, words: split(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -41,7 +43,7 @@ func Repeat(text string, zone *time.Location, lang Language) (kind Kind, spec, r
 	if _, err := Open(kind, spec, zone); errors.Is(err, ErrNever) {
 		return "", "", "", p.refuse("That never happens.")
 	} else if err != nil {
-		return "", "", "", p.refuse("I cannot read *" + escape(clip(spec, 40)) + "* as cron.")
+		return "", "", "", p.refuse("I cannot read *" + text.Escape(text.Clip(spec, 40)) + "* as cron.")
 	}
 	p.counted = kind == Every
 	p.dayKnown = true

@@ -1,5 +1,7 @@
 package schedule
 
+import "multis/text"
+
 // mention is a time that stands in the text behind the time that was read: a time of day, a day, or both.
 type mention struct {
 	start, end int // its words
@@ -52,7 +54,7 @@ func (p *reader) completed(r reading) (reading, error) {
 
 // phrase is a part of the text as it is quoted to the one who wrote it.
 func (p *reader) phrase(start, end int) string {
-	return escape(clip(p.text[p.words[start].start:p.words[end-1].end], 40))
+	return text.Escape(text.Clip(p.text[p.words[start].start:p.words[end-1].end], 40))
 }
 
 // mention reads a time that begins at the next word; its end is 0 when none does.

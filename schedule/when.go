@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"multis/text"
 )
 
 // RefusedError says why a text does not begin with a time, as a sentence in Markdown for the one who wrote it.
@@ -91,7 +93,7 @@ type token struct {
 }
 
 // shown is the word as it is quoted to the one who wrote it.
-func (t *token) shown() string { return escape(clip(t.whole, 40)) }
+func (t *token) shown() string { return text.Escape(text.Clip(t.whole, 40)) }
 
 func split(text string, lang Language) []token {
 	var words []token
@@ -381,16 +383,4 @@ func number(s string) (n int, behind string, ok bool) {
 		i++
 	}
 	return n, s[i:], i > 0
-}
-
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
-}
-
-// escape keeps somebody's words from being read as Markdown.
-func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "<", "&lt;", "&", "&amp;").Replace(s)
 }

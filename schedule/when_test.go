@@ -363,7 +363,7 @@ func TestARefusalNamesTheWord(t *testing.T) {
 		"tomorrow at":          "I miss something after *at*.",
 		"every day 9am":        "For what comes again there is `/cron`.",
 		"tomorrow 9am or 10am": "I'm not sure what *or* after the time means.",
-		"*_`[<b>":              "I don't know *\\*\\_\\`\\[&lt;b>*.",
+		"*_`[<b>":              "I don't know *\\*\\_\\`\\[\\<b\\>*.",
 	} {
 		_, _, err := schedule.When(text, now, schedule.English())
 		require.Error(t, err, text)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"multis/text"
 )
 
 // minWrappedLen is the length in characters from which a line is assumed to be wrapped.
@@ -18,19 +20,19 @@ var (
 
 // Breaks lists the byte offsets at which text may be cut, in order: after sentences, list items, table rows, lines of
 // code, lines that are not wrapped, and blank lines. The last one is the length of text; an empty text has none.
-func Breaks(text string) []int {
+func Breaks(body string) []int {
 	var breaks []int
 	fenced := false
-	for from := 0; from < len(text); {
-		line, rest, _ := strings.Cut(text[from:], "\n")
+	for from := 0; from < len(body); {
+		line, rest, _ := strings.Cut(body[from:], "\n")
 		next, _, _ := strings.Cut(rest, "\n")
-		end := min(from+len(line)+1, len(text))
+		end := min(from+len(line)+1, len(body))
 		wasFenced := fenced
-		fenced = fenced != isFence(line)
+		fenced = fenced != text.IsFence(line)
 		if !wasFenced && !fenced && !isRow(line) {
 			breaks = append(breaks, sentenceEnds(line, from)...)
 		}
-		if fenced || wasFenced || end == len(text) || lineEnds(line, next) {
+		if fenced || wasFenced || end == len(body) || lineEnds(line, next) {
 			breaks = append(breaks, end)
 		}
 		from = end
@@ -51,7 +53,7 @@ func lineEnds(line, next string) bool {
 }
 
 func startsBlock(line string) bool {
-	return itemStart.MatchString(line) || isRow(line) || isFence(line) || heading.MatchString(line)
+	return itemStart.MatchString(line) || isRow(line) || text.IsFence(line) || heading.MatchString(line)
 }
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
@@ -130,15 +132,15 @@ type unit struct {
 const maxTitleLen = 60
 
 // units splits text into the pieces that can be quoted.
-func units(text string) []unit {
+func units(body string) []unit {
 	var list []unit
 	from, block, lead := 0, 0, -1
 	table, blank := false, true
-	for _, to := range Breaks(text) {
-		raw := text[from:to]
-		u := trimUnit(text, from, to)
+	for _, to := range Breaks(body) {
+		raw := body[from:to]
+		u := trimUnit(body, from, to)
 		from = to
-		if u.from == u.to || isFence(raw) || tableRule.MatchString(raw) {
+		if u.from == u.to || text.IsFence(raw) || tableRule.MatchString(raw) {
 			if table && tableRule.MatchString(raw) {
 				lead = len(list) - 1 // the row above is the table's head
 				list[lead].heads = true
@@ -147,7 +149,7 @@ func units(text string) []unit {
 			continue
 		}
 		row, item := isRow(raw), itemStart.MatchString(raw)
-		said := text[u.from:u.to]
+		said := body[u.from:u.to]
 		var previous unit
 		if len(list) > 0 {
 			previous = list[len(list)-1]
@@ -158,7 +160,7 @@ func units(text string) []unit {
 		case row != table || blank && !row && !item:
 			lead = -1
 		}
-		if row || item || blank || !endsSentence(text[previous.from:previous.to]) {
+		if row || item || blank || !endsSentence(body[previous.from:previous.to]) {
 			block++
 		}
 		u.block, u.lead, u.row = block, lead, row

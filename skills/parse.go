@@ -108,7 +108,7 @@ func split(text string) (h head, unknown []string, body string, err error) {
 		err = root.Decode(&h)
 	}
 	if err != nil {
-		return head{}, nil, "", fmt.Errorf("its head cannot be read: %s", oneLine(err.Error()))
+		return head{}, nil, "", fmt.Errorf("its head cannot be read: %s", yamlProblem(err.Error()))
 	}
 	if len(root.Content) > 0 {
 		unknown = unknownKeys(root.Content[0], "")
@@ -198,7 +198,7 @@ func plainName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
 }
 
-// oneLine is what the reader of YAML complains of, on one line.
-func oneLine(s string) string {
+// yamlProblem is the message of an error of the YAML parser, on one line and without our types.
+func yamlProblem(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", "unmarshal errors:", "", " into skills.head", "", " in type skills.head", "").Replace(s)), " ")
 }

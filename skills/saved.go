@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"multis/text"
 )
 
 // maxPrompt is the longest prompt of a saved task, in bytes.
@@ -66,7 +68,7 @@ func SavedIn(folder string) []Saved {
 func parseSaved(name, text string) Saved {
 	s := Saved{Name: name}
 	if err := s.read(text); err != nil {
-		return Saved{Name: name, Problem: oneLine(err.Error())}
+		return Saved{Name: name, Problem: yamlProblem(err.Error())}
 	}
 	return s
 }
@@ -115,7 +117,7 @@ func (s *Saved) set(key, value *yaml.Node) error {
 		*into = strings.TrimSpace(value.Value)
 	}
 	if key.Value != "prompt" {
-		*into = oneLine(*into)
+		*into = text.CollapseSpaces(*into)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"multis/text"
 )
 
 // PlanCall stands for the id and the tool of what is no call: a plan that waits for the owner. Its arguments are the plan as he reads it.
@@ -28,7 +30,7 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 
 // OpenApproval stores that a call waits for a person, or returns what is there of it.
 func OpenApproval(ctx context.Context, db DB, a Approval) (Approval, error) {
-	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, clean(a.Arguments), a.ExpiresAt)
+	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, text.Storable(a.Arguments), a.ExpiresAt)
 }
 
 const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"

@@ -9,6 +9,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/text"
 )
 
 // BridgeState is how a bridge's connection to its network is.
@@ -42,7 +43,7 @@ const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why
 // has ended a login which did not work before is news: then it does not come back by itself.
 func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
 	state, err = scalar[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
-		"bot": s.Bot, "login": clean(s.Login), "protocol": s.Protocol, "why": clean(s.Why), "at": s.ChangedAt,
+		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
 		"ended": bridgebridge.LoggedOut,
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -56,7 +57,7 @@ const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since 
 
 // BridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
 func BridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
-	return scalars[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, clean(login), at)
+	return scalars[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
 }
 
 const heardAgainSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()

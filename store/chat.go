@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/text"
 )
 
 // Chat is one conversation. Its identity is the bridge channel; the room is where it is today.
@@ -210,7 +211,7 @@ var ErrOtherRoom = errors.New("the chat lives in another room")
 // UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": clean(c.Name), "owner_name": clean(c.OwnerName),
+		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
 		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
@@ -234,7 +235,7 @@ const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owne
 
 // NameOwner says what the owner is called in the chats that do not tell. Without a name nothing changes.
 func NameOwner(ctx context.Context, tx Tx, name string) error {
-	return exec(ctx, tx, "name the owner", nameOwnerSQL, clean(name))
+	return exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
 }
 
 const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"

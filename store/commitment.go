@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // CommitmentState is how far a promise is.
@@ -43,7 +45,7 @@ const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_
 // InsertCommitment enters a promise into the ledger, once.
 func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	return exec(ctx, tx, "note commitment", insertCommitmentSQL, pgx.NamedArgs{
-		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": clean(c.Who), "whom": clean(c.Whom), "what": clean(c.What), "due": c.DueAt,
+		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": text.Storable(c.Who), "whom": text.Storable(c.Whom), "what": text.Storable(c.What), "due": c.DueAt,
 	})
 }
 

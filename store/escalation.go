@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"multis/policy"
+	"multis/text"
 )
 
 // The message is held until the end, so that it does not go without what is written here.
@@ -17,7 +18,7 @@ const toldSQL = "select told from escalations where chat_id = $1 and closed_at i
 // OpenEscalation notes that a chat needs a person, and the messages whose words may be in why. first: it was not noted before; told: the
 // contact was told already.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
-	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, clean(why), noNil(restsOn))
+	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, text.Storable(why), noNil(restsOn))
 	if err == nil {
 		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"multis/text"
 )
 
 // HookEvent is something that happens and that a hook can be told of.
@@ -146,7 +148,7 @@ const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attem
 
 // NoteDelivery writes how an attempt went, or with none that there will be no other.
 func NoteDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
-	return exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, clean(d.Error))
+	return exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
 }
 
 const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and failing_since is null"

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/text"
 )
 
 const importMessageSQL = `insert into messages (chat_id, event_id, author, sender, kind, body, ts, answered_at, action, code, reason)
@@ -17,7 +19,7 @@ const touchChatSQL = "update chats set last_message_at = greatest(last_message_a
 // ImportMessage stores a message of a file, unless it is there: under its key, or because it came through a bridge as well.
 func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	rows, err := scalars[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
-		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": clean(m.Sender.String()), "body": clean(m.Body), "at": m.At,
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": text.Storable(m.Sender.String()), "body": text.Storable(m.Body), "at": m.At,
 	})
 	if err != nil || len(rows) == 0 {
 		return false, err
@@ -31,5 +33,5 @@ const importedNoteSQL = `select exists (select from notes n where n.role = $1 an
 
 // HasNote tells whether a note is there already, valid or not: the same words of about the same time.
 func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
-	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, clean(n.Body), n.ValidFrom)
+	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
 }

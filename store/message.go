@@ -12,6 +12,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/policy"
+	"multis/text"
 )
 
 // Message is one line of a chat, with what was decided about it.
@@ -53,7 +54,7 @@ func (a *Attachment) clean() *Attachment {
 		return nil
 	}
 	c := *a
-	c.URL, c.Name, c.MIME = id.ContentURIString(clean(string(a.URL))), clean(a.Name), clean(a.MIME)
+	c.URL, c.Name, c.MIME = id.ContentURIString(text.Storable(string(a.URL))), text.Storable(a.Name), text.Storable(a.MIME)
 	return &c
 }
 
@@ -91,7 +92,7 @@ const insertMessageSQL = `with one as (
 func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 	var row MessageID
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
-		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": clean(m.Body), "relates": clean(m.RelatesTo.String()),
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": text.Storable(m.Body), "relates": text.Storable(m.RelatesTo.String()),
 		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
 		"fresh": fresh(m),
 	}).Scan(&row)
@@ -107,7 +108,7 @@ const editMessageSQL = `update messages set body = @body, edited_at = @at, edits
 // EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read, or
 // it was edited later than that already.
 func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
-	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": clean(body), "at": at})
+	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": text.Storable(body), "at": at})
 	if err != nil {
 		return false, fmt.Errorf("edit message: %w", err)
 	}

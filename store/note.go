@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/text"
 )
 
 // NoteKind says what a note holds.
@@ -92,7 +93,7 @@ func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 		n.Sources = []MessageID{}
 	}
 	return scalar[NoteID](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
-		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": clean(n.Subject), "body": clean(n.Body), "was": clean(n.Was),
+		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": text.Storable(n.Subject), "body": text.Storable(n.Body), "was": text.Storable(n.Was),
 		"sources": n.Sources, "from": n.ValidFrom, "to": n.ValidTo, "by": n.SupersededBy,
 	})
 }

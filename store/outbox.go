@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/text"
 )
 
 // OutState is how far an outgoing event has come.
@@ -209,7 +210,7 @@ const failSQL = `with failed as (update outbox set state = 'failed', error = $2 
 
 // FailOut notes that an event did not arrive. False: it was settled before.
 func FailOut(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
-	tag, err := tx.Exec(ctx, failSQL, out, clean(why))
+	tag, err := tx.Exec(ctx, failSQL, out, text.Storable(why))
 	if err != nil {
 		return false, fmt.Errorf("mark failed: %w", err)
 	}

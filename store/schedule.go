@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // Does is what a schedule does when its time comes.
@@ -93,7 +95,7 @@ const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at,
 // InsertSchedule writes a new schedule under its number.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
-		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": clean(s.Body), "chat": s.ChatID,
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": text.Storable(s.Body), "chat": s.ChatID,
 		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "tell": s.Tell,
 		"effort": s.BestEffort,
 	})
@@ -145,7 +147,7 @@ const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone
 // UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on, and its failures start over.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
-		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": clean(s.Body), "paused": s.PausedAt,
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": text.Storable(s.Body), "paused": s.PausedAt,
 	})
 }
 
@@ -257,7 +259,7 @@ const endRunSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $
 
 // EndRun writes how a run ended. False: it had ended before.
 func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, out *uuid.UUID) (bool, error) {
-	tag, err := tx.Exec(ctx, endRunSQL, run, state, clean(note), out)
+	tag, err := tx.Exec(ctx, endRunSQL, run, state, text.Storable(note), out)
 	if err != nil {
 		return false, fmt.Errorf("end run: %w", err)
 	}
@@ -291,7 +293,7 @@ const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 fr
 // NotArrived turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
 // returns the run, or ErrNotFound when there is none.
 func NotArrived(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
-	return one[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, clean(why))
+	return one[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
 }
 
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Setting is the name of one thing that is decided while running.
@@ -110,12 +108,4 @@ func exec(ctx context.Context, db DB, what, sql string, args ...any) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
-}
-
-// clean makes text that came from outside storable: Postgres takes neither broken UTF-8 nor the zero character.
-func clean(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.ReplaceAll(s, "\x00", "")
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // ErrTaskLost is returned by what writes to a task that another attempt works on, or that is over: stop, and write nothing.
@@ -78,7 +80,7 @@ func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": clean(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target,
+		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target,
 	})
 }
 
@@ -145,7 +147,7 @@ const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 
 
 // EndChildren asks for the end of what a task has begun. What was not begun has ended with that.
 func EndChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
-	return exec(ctx, tx, "end tasks", endChildrenSQL, task, clean(why))
+	return exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
 }
 
 // ErrPlanned is returned by RevisePlan for a plan that is under way, or over.
@@ -158,7 +160,7 @@ const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id
 
 // RevisePlan adds to a plan that waits for the owner what he wants otherwise, so that it is made anew.
 func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish string, now time.Time) error {
-	tag, err := tx.Exec(ctx, revisePlanSQL, pgx.NamedArgs{"id": task, "message": message, "wish": clean(wish), "now": now})
+	tag, err := tx.Exec(ctx, revisePlanSQL, pgx.NamedArgs{"id": task, "message": message, "wish": text.Storable(wish), "now": now})
 	if err != nil {
 		return fmt.Errorf("revise a plan: %w", err)
 	}
@@ -228,7 +230,7 @@ type Ended struct {
 // EndTask notes a task's end, in the transaction that says what it came to.
 func EndTask(ctx context.Context, db DB, t Task) (Ended, error) {
 	e, err := one[Ended](ctx, db, "end of a task", endTaskSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": clean(t.Answer), "error": clean(t.Error), "cost": t.Cost,
+		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
@@ -240,7 +242,7 @@ const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_a
 
 // GiveUpTask ends the task of a key, if there is one that is not over: nobody goes on with it.
 func GiveUpTask(ctx context.Context, db DB, key, why string) error {
-	return exec(ctx, db, "give up a task", giveUpTaskSQL, key, clean(why))
+	return exec(ctx, db, "give up a task", giveUpTaskSQL, key, text.Storable(why))
 }
 
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
@@ -345,7 +347,7 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 // BeginStep stores a step before it is made. One that an earlier attempt began begins again.
 func BeginStep(ctx context.Context, db DB, t Task, s Step) error {
 	return ours(ctx, db, "begin a step", beginStepSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": clean(s.Arguments), "effect": s.Effect,
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.Effect,
 	})
 }
 
@@ -366,8 +368,8 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 // EndStep stores what a step came to.
 func EndStep(ctx context.Context, db DB, t Task, s Step) error {
 	return ours(ctx, db, "end a step", endStepSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": clean(s.Text), "user": clean(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": clean(s.Ref), "handover": clean(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
+		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
 	})
 }
 

@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"multis/policy"
+	"multis/text"
 )
 
 const heardSQL = "update messages set body = $2, action = $3, code = $4, reason = $5 where id = $1 and action = 'listen' and redacted_at is null"
 
 // Heard puts what a voice note says in its place, with what is decided about it.
-func Heard(ctx context.Context, tx Tx, message MessageID, text string, d policy.Admission) error {
-	return exec(ctx, tx, "store transcript", heardSQL, message, clean(text), d.Action, d.Code, d.Why)
+func Heard(ctx context.Context, tx Tx, message MessageID, words string, d policy.Admission) error {
+	return exec(ctx, tx, "store transcript", heardSQL, message, text.Storable(words), d.Action, d.Code, d.Why)
 }
 
 const unheardSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and action = 'listen' and redacted_at is null"
 
 // Unheard leaves a voice note as it is, with the reason.
 func Unheard(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
-	return exec(ctx, tx, "explain voice note", unheardSQL, message, d.Action, d.Code, clean(d.Why))
+	return exec(ctx, tx, "explain voice note", unheardSQL, message, d.Action, d.Code, text.Storable(d.Why))
 }
 
 const listeningSQL = "select exists (select from messages where chat_id = $1 and action = 'listen' and received_at > now() - interval '1 minute')"

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/text"
 )
 
 // WatchKind says what a watch looks at.
@@ -87,7 +89,7 @@ const noteWatchSQL = `update watches set validator = @validator, seen = @seen, n
 // NoteWatch writes what a look came to. changed says that there was something to tell.
 func NoteWatch(ctx context.Context, tx Tx, w Watch, changed bool) error {
 	return exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
-		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": clean(w.Error),
+		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // Summary is what was said in a chat before the part of its conversation that is read word for word.
@@ -28,7 +30,7 @@ const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) 
 
 // PutSummary replaces a chat's summary.
 func PutSummary(ctx context.Context, tx Tx, s Summary) error {
-	return exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": clean(s.Body), "about": s.About, "until": s.Until})
+	return exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "about": s.About, "until": s.Until})
 }
 
 const windowSQL = "select * from (select " + messageColumns + ` from messages m

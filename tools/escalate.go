@@ -34,5 +34,5 @@ func (Escalate) Run(_ context.Context, c Call) (Result, error) {
 	if reason == "" {
 		reason = "The model asked for a person."
 	}
-	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", Handover: clip(reason, maxReason)}, nil
+	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", Handover: Clip(reason, maxReason)}, nil
 }

@@ -8,6 +8,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"multis/text"
 )
 
 //go:embed grep_files.md
@@ -61,7 +63,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 			if !wanted.MatchString(line) {
 				continue
 			}
-			if found = append(found, fmt.Sprintf("%s:%d: %s", at.shown(file), n+1, short(line, maxLine))); len(found) == maxFound {
+			if found = append(found, fmt.Sprintf("%s:%d: %s", at.shown(file), n+1, text.Clip(strings.TrimSpace(line), maxLine))); len(found) == maxFound {
 				return fs.SkipAll
 			}
 		}
@@ -71,14 +73,6 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 		return broken(ctx, err)
 	}
 	return listed(found, full || len(found) == maxFound, "searched the files for “"+args.Pattern+"”")
-}
-
-// short is the beginning of a line.
-func short(s string, most int) string {
-	if runes := []rune(strings.TrimSpace(s)); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return strings.TrimSpace(s)
 }
 
 // broken is what becomes of an error of a walk: one of the call's own end passes on.

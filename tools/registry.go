@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
 	"multis/policy"
+	"multis/text"
 )
 
 const (
@@ -174,8 +174,8 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	if err != nil {
 		return Result{}, fmt.Errorf("tool %s: %w", c.Name, err)
 	}
-	result.ForLLM = clip(policy.Hide(result.ForLLM), maxForLLM)
-	result.ForUser = clip(policy.Hide(result.ForUser), maxForUser)
+	result.ForLLM = Clip(policy.Hide(result.ForLLM), maxForLLM)
+	result.ForUser = Clip(policy.Hide(result.ForUser), maxForUser)
 	result.Ref = policy.Hide(result.Ref)
 	return result, nil
 }
@@ -206,16 +206,13 @@ func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
 	return res, err
 }
 
-// clip cuts a text to so many bytes, and says so.
-func clip(s string, most int) string {
-	if len(s) <= most {
+// Clip cuts a text for a model to at most so many bytes, and says so in a line below it.
+func Clip(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	cut := s[:most]
-	for !utf8.ValidString(cut) && len(cut) > most-utf8.UTFMax {
-		cut = cut[:len(cut)-1]
-	}
-	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", cut, len(cut), len(s))
+	kept := text.ClipBytes(s, maxBytes)
+	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", kept, len(kept), len(s))
 }
 
 func contains(list []string, name string) bool { return slices.Contains(list, name) }

@@ -173,7 +173,7 @@ func (t Schedule) list(ctx context.Context) (Result, error) {
 		case s.NextAt != nil:
 			when = s.NextAt.In(t.Zone).Format(time.RFC3339)
 		}
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("job %d, %s, %s %s: %s", s.ID, when, s.Kind, s.Spec, clip(strings.Join(strings.Fields(s.Body), " "), 200))))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("job %d, %s, %s %s: %s", s.ID, when, s.Kind, s.Spec, Clip(strings.Join(strings.Fields(s.Body), " "), 200))))
 	}
 	return Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at the jobs"}, nil
 }

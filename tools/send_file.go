@@ -59,7 +59,7 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return notThere(err), nil
 	}
-	file := Outgoing{Name: path.Base(at.path), MIME: kindOf(at.path, data), Data: data, Caption: clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
+	file := Outgoing{Name: path.Base(at.path), MIME: kindOf(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
 	if err := t.Send(ctx, c.Chat, file); err != nil {
 		return Result{}, err
 	}

@@ -210,7 +210,7 @@ func TestMarkdownOnATerminal(t *testing.T) {
 		"underscores in names":   {"send_as_owner, _a and `_b_`", "send_as_owner, _a and _b_", "send_as_owner, _a and \x1b[36m_b_\x1b[0m"},
 		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
 		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},
-		"signs to be obeyed":     {"a\x1b]52;c;x\a\u009b2Jb\tc\nd\r", "a]52;c;x2Jb\tc\nd", "a]52;c;x2Jb\tc\nd"},
+		"signs to be obeyed":     {"a\x1b]52;c;x\a\u009b2Jb\tc\nd\r", "a]52;c;x2Jb\tc\nd\n", "a]52;c;x2Jb\tc\nd\n"},
 		"letters of other kinds": {"**Größe** 名前", "Größe 名前", "\x1b[1mGröße\x1b[0m 名前"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"multis/memory"
 	"multis/store"
+	"multis/text"
 )
 
 // exportCmd writes what is remembered as files, without the admin room.
@@ -49,6 +50,6 @@ func writeExport(ctx context.Context, mem *memory.Memory, name string, chats []s
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	fmt.Fprintf(say, "%s: %s, %s of the last %s, %s.\n", name, count(done.Chats, "chat"), count(done.Messages, "message"), count(mem.Rules.LogDays, "day"), count(done.Notes, "note"))
+	fmt.Fprintf(say, "%s: %s, %s of the last %s, %s.\n", name, text.Count(done.Chats, "chat"), text.Count(done.Messages, "message"), text.Count(mem.Rules.LogDays, "day"), text.Count(done.Notes, "note"))
 	return nil
 }

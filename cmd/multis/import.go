@@ -17,6 +17,7 @@ import (
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 	"multis/transcript"
 )
 
@@ -193,13 +194,13 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 			done.admin++
 		}
 	}
-	text := fmt.Sprintf("Documents: %d public and %d for you alone", done.public, done.admin)
+	line := fmt.Sprintf("Documents: %d public and %d for you alone", done.public, done.admin)
 	if done.known > 0 {
-		text += fmt.Sprintf(", %d were there", done.known)
+		line += fmt.Sprintf(", %d were there", done.known)
 	}
-	fmt.Fprintln(to.say, text+". Index a file itself to have it read anew, with its pages and lines.")
+	fmt.Fprintln(to.say, line+". Index a file itself to have it read anew, with its pages and lines.")
 	if done.failed > 0 {
-		return fmt.Errorf("%s not taken in", count(done.failed, "document"))
+		return fmt.Errorf("%s not taken in", text.Count(done.failed, "document"))
 	}
 	return nil
 }
@@ -273,7 +274,7 @@ func outcomeOf(chat store.Chat, done memory.Imported) string {
 	if chat.Kind == policy.KindAdmin {
 		name = "Your own notes"
 	}
-	text := fmt.Sprintf("%s: %s and %s", name, count(done.Messages, "message"), count(done.Notes, "note"))
+	text := fmt.Sprintf("%s: %s and %s", name, text.Count(done.Messages, "message"), text.Count(done.Notes, "note"))
 	if done.Known > 0 {
 		text += fmt.Sprintf(", %d were there", done.Known)
 	}

@@ -21,6 +21,7 @@ import (
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // readCmd is the process in which one document is read. multis starts it by itself.
@@ -120,9 +121,9 @@ func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role po
 			passages += o.Report.Chunks
 		}
 	}
-	all := count(len(sources), "document")
+	all := text.Count(len(sources), "document")
 	if indexed := len(sources) - failed - len(private); indexed > 0 {
-		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, all, count(passages, "passage"), role))
+		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, all, text.Count(passages, "passage"), role))
 	}
 	if len(private) > 0 {
 		p.end("Left private (admin): " + strings.Join(private, ", ") + ". To make one public, name the file itself.")
@@ -230,9 +231,9 @@ func outcomeLine(name string, o knowledge.Outcome) string {
 		return name + ": not indexed: " + plainPathError(o.Err).Error()
 	}
 	r := o.Report
-	line := name + ": " + count(r.Chunks, "passage")
+	line := name + ": " + text.Count(r.Chunks, "passage")
 	if r.Pages > 0 {
-		line += " of " + count(r.Pages, "page")
+		line += " of " + text.Count(r.Pages, "page")
 	}
 	if len(r.Blank) > 0 {
 		line += "; no text layer (a scan, or nothing on it): page " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Blank), "[]"), " ", ", ")
@@ -241,13 +242,6 @@ func outcomeLine(name string, o knowledge.Outcome) string {
 		line += ", unchanged"
 	}
 	return line
-}
-
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // progress shows lines, and below them on a terminal how far the work is.

@@ -17,6 +17,7 @@ import (
 
 	"multis/config"
 	"multis/policy"
+	"multis/text"
 )
 
 // version is set when a release is built.
@@ -65,7 +66,7 @@ func main() {
 	}
 	if err := dispatch(k, &c); err != nil {
 		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(os.Stderr, "multis:", plain(policy.Redact(strings.TrimRight(line, "\n"))))
+			fmt.Fprintln(os.Stderr, "multis:", text.Clean(policy.Redact(strings.TrimRight(line, "\n"))))
 		}
 		stop()
 		os.Exit(1)
@@ -207,7 +208,7 @@ func (nextCmd) Run(c *cli) error { //nolint:unparam // as kong calls it
 	case err != nil:
 		fmt.Printf("%s is not complete yet:\n\n", c.Config)
 		for line := range strings.Lines(err.Error()) {
-			fmt.Println(" ", plain(policy.Redact(strings.TrimRight(line, "\n"))))
+			fmt.Println(" ", text.Clean(policy.Redact(strings.TrimRight(line, "\n"))))
 		}
 		fmt.Printf("\nNext: mend these lines, then multis -g (it makes what still says generate).\nTry it here first, without a homeserver:  multis chat\n")
 	default:

@@ -15,6 +15,7 @@ import (
 	"multis/config"
 	"multis/mcp"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -88,7 +89,7 @@ func (c mcpLoginCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
-	fmt.Printf("Logged in to %s, which has %s. A running multis takes them within a minute; /tools shows them.\n", c.Name, count(n, "tool"))
+	fmt.Printf("Logged in to %s, which has %s. A running multis takes them within a minute; /tools shows them.\n", c.Name, text.Count(n, "tool"))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 )
 
 // searchCmd looks for passages as the owner: in public documents, his own, and the chats that he names.
@@ -76,7 +77,7 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
 		for _, t := range found.Terms {
-			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Correction])
+			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, text.Count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Correction])
 		}
 		b.WriteString("\n")
 	}
@@ -93,13 +94,13 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	if len(found.Hits) == 0 {
 		b.WriteString("Nothing found.\n")
 	}
-	_, err := io.WriteString(w, plain(b.String()))
+	_, err := io.WriteString(w, text.Clean(b.String()))
 	return err
 }
 
 func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, t := range e.Terms {
-		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, count(t.Occurrences, "time"), t.Frequency)
+		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, text.Count(t.Occurrences, "time"), t.Frequency)
 	}
 	if e.Author != 1 {
 		fmt.Fprintf(b, "   x%5.2f  said by somebody who is named in the question\n", e.Author)

@@ -32,6 +32,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -211,7 +212,7 @@ func newTools(st *store.Store, searcher *search.Searcher, library *knowledge.Lib
 func fileSender(st *store.Store, box *outbox.Box) func(context.Context, store.Chat, tools.Outgoing) error {
 	return func(ctx context.Context, room store.Chat, f tools.Outgoing) error {
 		return st.InTx(ctx, func(tx store.Tx) error {
-			letter := outbox.Notice(room, outbox.Escape(f.Caption), outbox.Answer)
+			letter := outbox.Notice(room, text.Escape(f.Caption), outbox.Answer)
 			letter.File = &outbox.File{Name: f.Name, MIME: f.MIME, Data: f.Data}
 			_, _, err := box.Queue(ctx, tx, letter)
 			return err

@@ -22,6 +22,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // terminal is the homeserver's place taken by a terminal, or by a pipe.
@@ -96,14 +97,14 @@ func (t *terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.Event
 		content.Body += "\n" + where
 	}
 	if content.Body != "" {
-		text := "\n" + unmark(content.Body, t.watched) + "\n\n"
+		shown := "\n" + unmark(content.Body, t.watched) + "\n\n"
 		if content.RelatesTo.Key != "" {
-			text = plain(content.Body) + "\n"
+			shown = text.Clean(content.Body) + "\n"
 		}
 		if t.watched {
-			text = clearLine + text
+			shown = clearLine + shown
 		}
-		fmt.Fprint(t.out, text)
+		fmt.Fprint(t.out, shown)
 	}
 	return event, nil
 }
@@ -165,16 +166,6 @@ func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing: there are no rooms to describe.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
-// plain takes out the signs that a terminal obeys: what contacts, pages and models wrote shall only be read.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // Links into a Matrix client lead nowhere here. pointers are those that stand behind a text and only point; of the others the words stay.
 var (
 	pointers  = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
@@ -193,7 +184,7 @@ func unmark(markdown string, styles bool) string {
 		}
 	}
 	bold := false
-	for rest := roomLinks.ReplaceAllString(pointers.ReplaceAllString(plain(markdown), ""), "$1"); rest != ""; {
+	for rest := roomLinks.ReplaceAllString(pointers.ReplaceAllString(text.Clean(markdown), ""), "$1"); rest != ""; {
 		if after, ok := strings.CutPrefix(rest, "**"); ok && (bold || strings.Contains(after, "**")) {
 			bold, rest = !bold, after
 			style(map[bool]string{true: boldOn, false: styleOff}[bold])

@@ -15,6 +15,7 @@ import (
 	"multis/config"
 	"multis/llm"
 	"multis/store"
+	"multis/text"
 )
 
 // modelsCmd shows the language models of the configuration.
@@ -189,12 +190,8 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 
 // quoted is the beginning of an answer. A model that only thinks before its words are used up says none, and works.
 func quoted(answer string) string {
-	answer = strings.Join(strings.Fields(answer), " ")
-	if answer == "" {
+	if answer = text.Clip(text.CollapseSpaces(answer), 60); answer == "" {
 		return "an empty answer"
-	}
-	if runes := []rune(answer); len(runes) > 60 {
-		answer = string(runes[:60]) + "…"
 	}
 	return fmt.Sprintf("%q", answer)
 }

@@ -11,6 +11,8 @@ import (
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // priceList is the document that answers come from.
@@ -113,8 +115,8 @@ func (d *demo) answer(ctx context.Context) error {
 }
 
 // sourced checks that an answer says what it must, names its document, and rests on words that stand in it.
-func (d *demo) sourced(ctx context.Context, evt, text, wanted string) error {
-	if !strings.Contains(text, wanted) || !strings.Contains(text, priceListName) {
+func (d *demo) sourced(ctx context.Context, evt, body, wanted string) error {
+	if !strings.Contains(body, wanted) || !strings.Contains(body, priceListName) {
 		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListName)
 	}
 	sources, err := d.sources(ctx, evt)
@@ -122,10 +124,10 @@ func (d *demo) sourced(ctx context.Context, evt, text, wanted string) error {
 		return err
 	}
 	for _, s := range sources {
-		if !strings.Contains(oneLine(string(priceList)), oneLine(s.Quote)) {
+		if !strings.Contains(text.CollapseSpaces(string(priceList)), text.CollapseSpaces(s.Quote)) {
 			return fmt.Errorf("the source %q does not stand in %s", s.Quote, priceListName)
 		}
-		d.out.check("delivered, and it stands word for word in %s: “%s”", s.Name, oneLine(s.Quote))
+		d.out.check("delivered, and it stands word for word in %s: “%s”", s.Name, text.CollapseSpaces(s.Quote))
 	}
 	return nil
 }
@@ -319,5 +321,3 @@ func (d *demo) nothingElse(ctx context.Context) error {
 	}
 	return d.nowhere(ctx, last, remembered)
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

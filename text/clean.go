@@ -1,0 +1,91 @@
+// Package text cleans, folds, shortens and formats texts. It is pure: all functions depend on their arguments alone.
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
+
+// Clean makes s fit for a message. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n, and removes other control
+// characters except tab, marks of the writing direction, and invisible characters. It keeps the joiners of emoji and of scripts whose
+// letters join. Clean is idempotent.
+func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
+	var b strings.Builder
+	b.Grow(len(s))
+	var before rune // the last rune that was kept
+	runes := []rune(s)
+	for i, r := range runes {
+		if isJoiner(r) {
+			if i+1 < len(runes) && joins(before, runes[i+1]) {
+				b.WriteRune(r)
+			}
+			continue
+		}
+		if isHidden(r) {
+			continue
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+
+// isClean reports whether s is printable ASCII with tabs and line ends only. Most texts are, and need no copy.
+func isClean(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || (c < ' ' && c != '\n' && c != '\t') || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isHidden reports whether Clean removes r: a control character, an invisible character or a mark of the writing direction.
+func isHidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == '\ufe0e' || r == '\ufe0f': // variation selectors: an emoji as text or in colour
+		return false
+	default:
+		return unicode.IsControl(r) || IsInvisible(r)
+	}
+}
+
+// IsInvisible reports whether r draws nothing: marks of direction, zero-width spaces and joiners, soft hyphens, fillers.
+func IsInvisible(r rune) bool {
+	return (unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+func isJoiner(r rune) bool { return r == zeroWidthJoiner || r == zeroWidthNonJoiner }
+
+// joins reports whether a joiner between two runes changes how they are drawn. Between Latin letters or digits it draws nothing.
+func joins(before, after rune) bool {
+	emoji := func(r rune) bool { return unicode.In(r, unicode.So, unicode.Sk, unicode.Variation_Selector) }
+	if emoji(before) && emoji(after) {
+		return true
+	}
+	return isJoining(before) && isJoining(after)
+}
+
+// isJoining reports whether r belongs to a script whose letters change their form beside others.
+func isJoining(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
+		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer)
+}
+
+// Storable makes s fit for Postgres, which takes neither invalid UTF-8 nor the zero byte. Nothing else changes.
+func Storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}

@@ -1,0 +1,39 @@
+package text
+
+import "strings"
+
+// markdownSigns are the characters that mean something in Markdown.
+const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"
+
+// Escape makes somebody else's text stand literally in Markdown: no bold, links, lists, mentions or HTML come of it. Line ends
+// become spaces, so that no line can begin a block.
+func Escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\r':
+			b.WriteByte(' ')
+			continue
+		case r < 128 && strings.ContainsRune(markdownSigns, r):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// IsFence reports whether a line of Markdown begins or ends a fenced code block.
+func IsFence(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+// JSONObject returns the part of s from its first { to its last }: the object in a model's answer, without the code fence and the
+// words around it. It does not check that this is valid JSON; false means that s has no such part.
+func JSONObject(s string) (string, bool) {
+	start, end := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
+	if start < 0 || end < start {
+		return "", false
+	}
+	return s[start : end+1], true
+}

@@ -1,0 +1,83 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Plural returns one if n is 1, else many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Count writes n with a noun whose plural ends in s: "1 chat", "3 chats".
+func Count(n int, noun string) string {
+	return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s"))
+}
+
+// List joins parts as a sentence does: "a, b and c".
+func List(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// Money writes an amount, in millionths of a currency, rounded to the cent: "1.50 EUR".
+func Money(micros int64, currency string) string {
+	if micros > 0 && micros < 10_000 {
+		return "less than 0.01 " + currency
+	}
+	cents := (micros + 5_000) / 10_000
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
+}
+
+// ExactMoney is Money that writes amounts below a cent with four decimals, as the cost of a single call: "0.0012 EUR".
+func ExactMoney(micros int64, currency string) string {
+	decimals := 2
+	if micros < 10_000 {
+		decimals = 4
+	}
+	return fmt.Sprintf("%.*f %s", decimals, float64(micros)/1e6, currency)
+}
+
+// Duration writes d in the biggest unit of which it has at least two: "3 days", "2 h", "40 min", "30 s". Below zero it is "0 s".
+func Duration(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	default:
+		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
+	}
+}
+
+// Ago says how long before now t was, for a reader whose clock is that of zone: "just now", "5 min ago", "3 h ago", "yesterday",
+// "Mon", "2 Jan" and, in another year, "2 Jan 2006".
+func Ago(t, now time.Time, zone *time.Location) string {
+	local, today := t.In(zone), now.In(zone)
+	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, zone)
+	switch past := now.Sub(t); {
+	case past < time.Minute:
+		return "just now"
+	case past < time.Hour:
+		return fmt.Sprintf("%d min ago", int(past.Minutes()))
+	case !local.Before(midnight) || past < 6*time.Hour:
+		return fmt.Sprintf("%d h ago", int(past.Hours()))
+	case !local.Before(midnight.AddDate(0, 0, -1)):
+		return "yesterday"
+	case !local.Before(midnight.AddDate(0, 0, -6)):
+		return local.Format("Mon")
+	case local.Year() == today.Year():
+		return local.Format("2 Jan")
+	default:
+		return local.Format("2 Jan 2006")
+	}
+}
