@@ -12,6 +12,7 @@ import (
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/memory"
+	"multis/schedule"
 	"multis/store"
 	"multis/text"
 )
@@ -51,7 +52,7 @@ func (bs *briefs) show(ctx context.Context, r request, args string) (answer, err
 	if refused != "" {
 		return answer{text: refused}, nil
 	}
-	q := memory.Missed{Span: span, Room: r.room.ID}
+	q := memory.Missed{Period: span, Room: r.room.ID}
 	title, refused, err := bs.scope(ctx, &q, where)
 	if err != nil || refused != "" {
 		return answer{text: refused}, err
@@ -92,21 +93,21 @@ func stillSaid(ctx context.Context, tx store.Tx, messages []int64) error {
 var sinceForm = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
 
 // briefSpan reads since when, and of what. A sentence says what cannot be read.
-func briefSpan(args string, now time.Time) (span memory.Span, where, refused string) {
+func briefSpan(args string, now time.Time) (span schedule.Period, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
-	if found, rest := memory.When(args, now); !found.IsZero() {
-		return found, rest, ""
+	if found, ok := schedule.FindPast(args, now); ok {
+		return found.Period, found.Rest, ""
 	}
 	last := lastWord(args)
-	if found, rest := memory.When("since "+last, now); !found.IsZero() && rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
-		return found, strings.TrimSpace(strings.TrimSuffix(args, last)), ""
+	if found, ok := schedule.FindPast("since "+last, now); ok && found.Rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
+		return found.Period, strings.TrimSpace(strings.TrimSuffix(args, last)), ""
 	}
 	m := sinceForm.FindStringSubmatch(args)
 	if m == nil {
-		return memory.Span{From: now.Add(-briefTime)}, args, ""
+		return schedule.Period{From: now.Add(-briefTime)}, args, ""
 	}
 	since := m[2]
-	return memory.Span{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
+	return schedule.Period{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }

@@ -14,6 +14,7 @@ import (
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 	"multis/text"
 	"multis/tools"
@@ -173,7 +174,7 @@ func (b *beat) lookAtItems(ctx context.Context) error {
 	if oldest := b.at.Add(-matterOld); from.Before(oldest) {
 		from = oldest
 	}
-	b.heard, err = b.Memory.Hear(ctx, memory.Missed{Span: memory.Span{From: from}})
+	b.heard, err = b.Memory.Hear(ctx, memory.Missed{Period: schedule.Period{From: from}})
 	if !slices.ContainsFunc(b.heard.Said, func(m store.Message) bool { return m.ReceivedAt.After(last) }) {
 		b.items, b.heard = nil, memory.Heard{} // what came is older: history that a bridge brought
 	}

@@ -53,7 +53,7 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 		when = memory.AskedNewest(question, a.now())
 	}
 	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
-		if p.heard, err = a.Memory.Hear(ctx, memory.Missed{Span: when}); err != nil {
+		if p.heard, err = a.Memory.Hear(ctx, memory.Missed{Period: when}); err != nil {
 			return places{}, err
 		}
 		p.time, ids = a.timeText(when), p.heard.Chats()
@@ -63,7 +63,7 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 }
 
 // timeText writes a stretch of time as people read it.
-func (a *Agent) timeText(s memory.Span) string {
+func (a *Agent) timeText(s schedule.Period) string {
 	from := schedule.Text(s.From, a.now(), a.Zone)
 	if s.Until.IsZero() || s.Until.After(a.now()) {
 		return "since " + from

@@ -12,6 +12,7 @@ import (
 
 	"multis/llm"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 	"multis/text"
 )
@@ -39,7 +40,7 @@ const (
 
 // Missed is what is to be told: what was said in a stretch of time, in all chats, in those of one network, or in one.
 type Missed struct {
-	Span
+	schedule.Period
 
 	Protocol string
 	Chat     int64

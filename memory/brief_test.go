@@ -14,6 +14,7 @@ import (
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -25,7 +26,7 @@ func (r *rig) brief(q memory.Missed) memory.Brief {
 }
 
 func (r *rig) lastDay() memory.Missed {
-	return memory.Missed{Span: memory.Span{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
+	return memory.Missed{Period: schedule.Period{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
 }
 
 func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"multis/policy"
+	"multis/schedule"
 	"multis/search"
 	"multis/store"
 )
@@ -28,7 +29,7 @@ type Recalled struct {
 	// Terms are the words that were looked for; none for a question of nothing but stop words, which finds the newest.
 	Terms []search.Term
 	// When is the time that the question is about.
-	When Span
+	When schedule.Period
 	// Newest says that nothing else was asked for than what was said last.
 	Newest bool
 }
@@ -45,10 +46,12 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	var r Recalled
 	scope := q.Scope
-	var text string
-	r.When, text = When(q.Text, m.Now().In(m.Zone))
-	about := period{Span: r.When, firm: isAboutSaying(q.Text)}
-	about.theirs = q.Owner && about.firm && !together.MatchString(q.Text)
+	text := q.Text
+	if t, found := schedule.FindPast(q.Text, m.Now().In(m.Zone)); found {
+		r.When, text = t.Period, t.Rest
+	}
+	about := timeFilter{Period: r.When, exclusive: isAboutSaying(q.Text)}
+	about.contactOnly = q.Owner && about.exclusive && !bothSides.MatchString(q.Text)
 	find, as := m.Search.AsContact, m.Store.AsContact
 	if q.Owner {
 		find, as = m.Search.AsOwner, m.Store.AsOwner
@@ -82,7 +85,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if len(r.Terms) == 0 {
 		r.Terms = said.Terms
 	}
-	r.Hits = about.of(notes.Hits)
+	r.Hits = about.apply(notes.Hits)
 	// Half of the places are for what was said, word for word, where there is some.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
 	if err := m.Source(ctx, scope, r.Hits); err != nil {
@@ -98,7 +101,7 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	if !isAboutSaying(question) {
 		return false, nil
 	}
-	besides := search.Words(strings.Join(append(saying.FindAllString(question, -1), lately.FindAllString(question, -1)...), " "))
+	besides := search.Words(strings.Join(append(sayingWords.FindAllString(question, -1), newestWords.FindAllString(question, -1)...), " "))
 	chats, err := store.ChatsByID(ctx, m.Store.DB(), scope.Chats())
 	if err != nil {
 		return false, err
@@ -138,7 +141,7 @@ type rights struct {
 }
 
 // said finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
-func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when period, limit int) (search.Result, error) {
+func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
@@ -149,7 +152,7 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 			return search.Result{}, err
 		}
 	}
-	found.Hits = when.of(found.Hits)
+	found.Hits = when.apply(found.Hits)
 	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
 		var newest []store.Message
 		err := by.as(ctx, scope, func(tx store.Tx) (err error) {
@@ -159,7 +162,7 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 		if err != nil {
 			return search.Result{}, err
 		}
-		if when.theirs {
+		if when.contactOnly {
 			newest = slices.DeleteFunc(newest, func(msg store.Message) bool { return msg.Author != policy.AuthorContact })
 		}
 		for _, msg := range newest {

@@ -11,6 +11,7 @@ import (
 
 	"multis/memory"
 	"multis/policy"
+	"multis/schedule"
 	"multis/store"
 )
 
@@ -122,11 +123,12 @@ func TestTimesInQuestions(t *testing.T) {
 		"may I ask about the fence":     {"0001-01-01", "0001-01-01"},
 		"the 2 days were long":          {"0001-01-01", "0001-01-01"},
 	} {
-		span, _ := memory.When(question, now)
+		found, _ := schedule.FindPast(question, now)
+		span := found.Period
 		require.Equal(t, want, [2]string{span.From.Format(time.DateOnly), span.Until.Format(time.DateOnly)}, question)
 	}
-	_, rest := memory.When("what about the fence last week?", now)
-	require.Equal(t, "what about the fence ?", rest)
+	found, _ := schedule.FindPast("what about the fence last week?", now)
+	require.Equal(t, "what about the fence ?", found.Rest)
 }
 
 func TestAQuestionOfStopWordsFindsTheNewest(t *testing.T) {
