@@ -225,7 +225,7 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 		return err
 	}
 	if isQuestion(r.message) {
-		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{Message: message}) })
+		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{MessageID: message}) })
 	}
 	if waits, err := a.waits(ctx, r); err != nil {
 		return err

@@ -49,12 +49,12 @@ func (q allowCall) answer(_ context.Context, r request, c choice) (answer, bool,
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task})
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task})
 	}}, true, nil
 }
 
-// AskApproval asks the owner whether a tool may be called.
-func (ts *Tasks) AskApproval(ctx context.Context, approval int64) error {
+// RequestApproval asks the owner whether a tool may be called.
+func (ts *Tasks) RequestApproval(ctx context.Context, approval int64) error {
 	call, err := store.ApprovalByID(ctx, ts.store.DB(), approval)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(ts.room.now()))) {
 		return nil

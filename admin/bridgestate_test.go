@@ -22,11 +22,11 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: "logged out", ChangedAt: at})
 		return err
 	})
-	down, up := jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: state}, jobs.TellArgs{Topic: jobs.TopicBridgeUp, About: state}
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, down))
+	down, up := jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state}, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: state}
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
 	require.Equal(t, "⚠️ **WhatsApp says “logged out”** (since 13:40). What I say there does not arrive, and I may not hear what is said to you. "+
 		"Log in again with the bridge: write `login` to @bot:example.com.", said(r.flush()))
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, up))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, up))
 	require.Empty(t, said(r.flush()), "it is not over yet")
 	require.Contains(t, r.owner("/status"), "⚠️ **WhatsApp says “logged out”** (since 13:40).")
 
@@ -34,7 +34,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
 	r.flush()
 	r.exec("update outbox set state = 'failed', error = 'not logged in' where id = $1", out)
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says “logged out” (since 13:40). Log in again with the bridge: write `login` to @bot:example.com. "+
 		"I don't send it again: write there yourself then. It was “[Nora] Let me check.”. (#"+out.String()[32:]+")", said(r.flush()))
 
@@ -42,8 +42,8 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 		_, err := store.BridgeUp(r.ctx, tx, ana.BridgeBot, ana.Receiver, at.Add(22*time.Minute))
 		return err
 	})
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, down))
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, up))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, up))
 	require.Equal(t, "✅ **WhatsApp works again**, since 14:02 (down from 13:40).", said(r.flush()))
 	require.NotContains(t, r.owner("/status"), "logged out")
 
@@ -51,7 +51,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
 		return err
 	})
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, down))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
 	text := said(r.flush())
 	require.Contains(t, text, "It tries again by itself")
 	require.NotContains(t, text, "login", "there is nothing to log in to again")

@@ -131,8 +131,8 @@ func bar(part, whole int64) string {
 	return strings.Repeat("▰", full) + strings.Repeat("▱", barLength-full)
 }
 
-// TellBudget tells the owner how far a budget is used up.
-func (bg *Budget) TellBudget(ctx context.Context, news jobs.BudgetArgs) error {
+// NotifyBudget tells the owner how far a budget is used up.
+func (bg *Budget) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error {
 	return bg.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		text, err := bg.text(ctx, tx, news)
 		if err != nil {
@@ -154,7 +154,7 @@ func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (
 		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
 			news.Percent, text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency)), err
 	case news.Cap == store.CapChat:
-		chat, err := store.ChatByID(ctx, tx, news.Chat)
+		chat, err := store.ChatByID(ctx, tx, news.ChatID)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", nil
 		}

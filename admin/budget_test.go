@@ -61,13 +61,13 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 	}{
 		{jobs.BudgetArgs{Percent: 50, Cap: store.CapDay}, "50 % of today's budget is spent**: 1.00 EUR of 2.00 EUR"},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapDay}, "Today's budget (2.00 EUR) is used up**: 1.00 EUR, most of it for reply. I answer from documents only until midnight."},
-		{jobs.BudgetArgs{Percent: 100, Cap: store.CapChat, Chat: ana.ID}, "Today's budget of Ana"},
+		{jobs.BudgetArgs{Percent: 100, Cap: store.CapChat, ChatID: ana.ID}, "Today's budget of Ana"},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapAgent, Agent: "nora"}, "budget of agent nora"},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapAgent, Agent: "heartbeat"}, "The cap is `heartbeat.per_day`."},
 		{jobs.BudgetArgs{Percent: 100, Cap: store.CapRun}, "budget of one task"},
 	} {
 		c.news.Day = "2026-11-20"
-		require.NoError(t, r.admin.Budget.TellBudget(r.ctx, c.news))
+		require.NoError(t, r.admin.Budget.NotifyBudget(r.ctx, c.news))
 		require.Contains(t, said(r.flush()), c.says)
 	}
 }

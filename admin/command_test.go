@@ -256,8 +256,8 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	require.Empty(t, r.last().Rings)
 	require.Equal(t, *r.room.RoomID, r.last().Room)
 
-	for topic, rings := range map[jobs.Topic]bool{jobs.TopicDevice: true, jobs.TopicKeysGone: true, jobs.TopicKeysBack: false} {
-		require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: topic}))
+	for topic, rings := range map[jobs.Topic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
+		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
 		r.flush()
 		if rings {
 			require.Equal(t, "m.text", r.last().Type, topic)

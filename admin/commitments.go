@@ -204,8 +204,8 @@ func (cs *Commitments) reacted(ctx context.Context, r request) (answer, bool, er
 	}
 }
 
-// Nudge reminds the owner of promises that are due soon, once each, and again of those he put off.
-func (cs *Commitments) Nudge(ctx context.Context) error {
+// RemindCommitments reminds the owner of promises that are due soon, once each, and again of those he put off.
+func (cs *Commitments) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		now := cs.room.now()
 		due, err := store.Unnudged(ctx, tx, now.Add(-nudgeLate), now.Add(nudgeLate), now)

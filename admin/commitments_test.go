@@ -43,7 +43,7 @@ func (r *rig) promised(chat store.Chat, who, what string, due *time.Time) store.
 func (r *rig) nudged(at time.Time) string {
 	r.t.Helper()
 	r.now = at
-	require.NoError(r.t, r.admin.Commitments.Nudge(r.ctx))
+	require.NoError(r.t, r.admin.Commitments.RemindCommitments(r.ctx))
 	return said(r.flush())
 }
 
@@ -107,7 +107,7 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	var both sync.WaitGroup
 	for range 2 { // of two processes, one reminds
 		both.Go(func() {
-			if err := r.admin.Commitments.Nudge(r.ctx); err != nil {
+			if err := r.admin.Commitments.RemindCommitments(r.ctx); err != nil {
 				t.Error(err)
 			}
 		})

@@ -30,7 +30,7 @@ func (dc *Documents) Index(ctx context.Context, args jobs.IndexArgs, last bool) 
 	}
 	ctx = context.WithoutCancel(ctx)
 	return dc.store.InTx(ctx, func(tx store.Tx) error {
-		room, err := store.ChatByID(ctx, tx, args.Chat)
+		room, err := store.ChatByID(ctx, tx, args.ChatID)
 		if err != nil {
 			return err
 		}
@@ -53,14 +53,14 @@ func (dc *Documents) Index(ctx context.Context, args jobs.IndexArgs, last bool) 
 
 // sources returns the documents that are to be indexed, at least one. sent is the message with the file, if one was sent.
 func (dc *Documents) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
-	switch file := (knowledge.File{Role: args.Role, Said: args.Said}); {
+	switch file := (knowledge.File{Role: args.Role, Said: args.DecidedAt}); {
 	case args.Address != "":
 		file.Origin, file.Name = args.Address, knowledge.AddressName(args.Address)
 		return []knowledge.Source{{File: file}}, nil
 	case args.Path != "":
 		return dc.fileSources(args.Path, file), nil
 	default:
-		source, sent := dc.sentSource(ctx, args.Message, file)
+		source, sent := dc.sentSource(ctx, args.MessageID, file)
 		return []knowledge.Source{source}, sent
 	}
 }

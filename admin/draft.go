@@ -202,8 +202,8 @@ func (df *Drafts) recipient(ctx context.Context, db store.DB, out uuid.UUID) (st
 	return esc(label(chat)), err
 }
 
-// Draft shows a draft to the owner, once, and drops it when nobody says anything about it.
-func (df *Drafts) Draft(ctx context.Context, out uuid.UUID) error {
+// PresentDraft shows a draft to the owner, once, and drops it when nobody says anything about it.
+func (df *Drafts) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
 		if err != nil || len(rows) == 0 {
@@ -217,7 +217,7 @@ func (df *Drafts) Draft(ctx context.Context, out uuid.UUID) error {
 			if err := df.show(ctx, tx, rows); err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: out, At: df.room.now().Add(draftTime)})
+			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: out, At: df.room.now().Add(draftTime)})
 		}
 		if err != nil {
 			return err

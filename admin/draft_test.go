@@ -24,8 +24,8 @@ func (r *rig) show() []heard {
 		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, `select id, (args->>'out')::uuid from river.river_job
 			where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1) limit 1`, r.now).Scan(&job, &out))
 		r.restart()
-		require.NoError(r.t, r.admin.Drafts.Draft(r.ctx, out))
-		if err := r.admin.Drafts.Draft(r.ctx, out); !jobs.IsLater(err) {
+		require.NoError(r.t, r.admin.Drafts.PresentDraft(r.ctx, out))
+		if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsLater(err) {
 			require.NoError(r.t, err, "again, after a crash")
 		}
 		r.exec("delete from river.river_job where id = $1", job)

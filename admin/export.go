@@ -57,7 +57,7 @@ func (ex *Exports) ask(ctx context.Context, r request, args string) (answer, err
 // exporting asks for an export in the name of a message.
 func exporting(message, chat int64, what string) answer {
 	return answer{text: "📦 I put " + what + " together.", do: func(ctx context.Context, tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{Message: message, Chat: chat})
+		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{MessageID: message, ChatID: chat})
 	}}
 }
 
@@ -69,14 +69,14 @@ func (ex *Exports) Export(ctx context.Context, args jobs.ExportArgs, last bool) 
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	ref := fmt.Sprintf("#%d", args.Message)
+	ref := fmt.Sprintf("#%d", args.MessageID)
 	zerolog.Ctx(ctx).Err(err).Str("ref", ref).Msg("An export failed")
 	return ex.send(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
 func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
-	ids := []int64{args.Chat}
-	if args.Chat == 0 {
+	ids := []int64{args.ChatID}
+	if args.ChatID == 0 {
 		var err error
 		if ids, err = store.AllChats(ctx, ex.store.DB()); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
 
 // send sends a letter into the room in which a message asked for it.
 func (ex *Exports) send(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
-	m, err := store.MessageByID(ctx, ex.store.DB(), args.Message)
+	m, err := store.MessageByID(ctx, ex.store.DB(), args.MessageID)
 	if err != nil {
 		return err
 	}

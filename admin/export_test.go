@@ -19,7 +19,7 @@ import (
 // exports carries an export out that the newest message asked for, and returns the names of its files.
 func (r *rig) exports(chat int64) []string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{Message: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), Chat: chat}, true))
+	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
 	var data []byte
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
 	r.flush()

@@ -112,8 +112,8 @@ func (dc *Documents) watchedLines(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// LookAtFolders looks at all watched folders once. What was done in one is told in one message.
-func (dc *Documents) LookAtFolders(ctx context.Context) error {
+// IndexFolders looks at all watched folders once. What was done in one is told in one message.
+func (dc *Documents) IndexFolders(ctx context.Context) error {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (r *rig) settle(ago time.Duration, names ...string) {
 // watches looks at the watched folders and returns what was told.
 func (r *rig) watches() string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Documents.LookAtFolders(r.ctx))
+	require.NoError(r.t, r.admin.Documents.IndexFolders(r.ctx))
 	return said(r.flush())
 }
 
@@ -176,7 +176,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.put("margins.md", "# Margins\n\nForty percent.\n")
-	early := jobs.IndexArgs{Path: "margins.md", Role: policy.Public, Said: r.now, Chat: r.room.ID}
+	early := jobs.IndexArgs{Path: "margins.md", Role: policy.Public, DecidedAt: r.now, ChatID: r.room.ID}
 	r.now = r.now.Add(time.Minute)
 	r.owner("/index margins.md admin")
 	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", said(r.work()))

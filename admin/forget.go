@@ -284,12 +284,12 @@ func forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{Forgetting: n})
+		return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{ForgettingID: n})
 	}
 }
 
-// Forgets carries a forgetting out, a step a transaction, and tells what it did in the last one.
-func (fg *Forgetting) Forgets(ctx context.Context, forgetting int64) error {
+// Forget carries a forgetting out, a step a transaction, and tells what it did in the last one.
+func (fg *Forgetting) Forget(ctx context.Context, forgetting int64) error {
 	for {
 		over := false
 		err := fg.store.InTx(ctx, func(tx store.Tx) error {

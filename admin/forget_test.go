@@ -92,7 +92,7 @@ func (r *rig) told(l outbox.Letter) {
 // forgets carries out what is to be forgotten, as the job does, and returns the report.
 func (r *rig) forgets() string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Forgetting.Forgets(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
+	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
 	return said(r.flush())
 }
 
@@ -158,12 +158,12 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	r.notes(ana, "The code is zanzibar", earlier)
 	r.worked(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
-	require.NoError(t, r.admin.Tasks.AskApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
+	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
 	running, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
 	require.NoError(t, err)
 	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.cites("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, r.outTo(ana)))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.outTo(ana)))
 	r.tx(func(tx store.Tx) error {
 		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Letter{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Hold: true, RestsOn: rests})
 		require.True(t, decision.Allow, decision.Why)

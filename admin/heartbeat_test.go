@@ -92,7 +92,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 		run, err := store.RunsOf(r.ctx, r.st.DB(), int64(n+1), 1)
 		require.NoError(t, err)
 		r.exec("update outbox set state = 'failed', error = 'logged out' where id = $1", *run[0].OutboxID)
-		require.NoError(t, r.admin.Notices.Undelivered(r.ctx, *run[0].OutboxID))
+		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, *run[0].OutboxID))
 		require.Len(t, r.flush(), 1, "told once")
 	}
 	require.Equal(t, "failed", r.state(1))

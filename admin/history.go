@@ -84,13 +84,13 @@ func (im *Imports) begin(chat store.Chat, since int64) answer {
 	return answer{
 		text: "📥 I read **" + esc(label(chat)) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
 		do: func(ctx context.Context, tx store.Tx) error {
-			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{Chat: chat.ID, Since: since})
+			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, Since: since})
 		},
 	}
 }
 
-// HistoryRead tells that a chat's history was read.
-func (im *Imports) HistoryRead(ctx context.Context, chat int64, stored int) error {
+// NotifyImported tells that a chat's history was read.
+func (im *Imports) NotifyImported(ctx context.Context, chat int64, stored int) error {
 	c, err := store.ChatByID(ctx, im.store.DB(), chat)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

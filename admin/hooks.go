@@ -136,7 +136,7 @@ func (hk *hooks) test(all []store.Hook, name string) answer {
 			if err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.HookArgs{Delivery: delivery})
+			return jobs.Enqueue(ctx, tx, jobs.HookArgs{DeliveryID: delivery})
 		},
 	}
 }

@@ -189,6 +189,6 @@ func (p pickRole) start(r request, role policy.Role) answer {
 		return p.startWatching(r, role)
 	}
 	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{Message: p.Message, Path: p.Path, Address: p.Address, Role: role, Said: r.now, Chat: r.room.ID})
+		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
 	}}
 }

@@ -149,7 +149,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	}
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
-	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, Chat: r.room.ID}, false))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, ChatID: r.room.ID}, false))
 	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", said(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
@@ -286,7 +286,7 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	file := r.write(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
-	args := jobs.IndexArgs{Message: file, Role: policy.Public, Chat: r.room.ID}
+	args := jobs.IndexArgs{MessageID: file, Role: policy.Public, ChatID: r.room.ID}
 	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
 	require.Empty(t, r.flush())
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, true))

@@ -59,7 +59,7 @@ func (sl *stalls) notify(ctx context.Context, topic jobs.Topic) error {
 		text, err = sl.text(ctx, store.SettingPushStalled)
 	case jobs.TopicSyncStalled:
 		text, err = sl.text(ctx, store.SettingSyncStalled)
-	case jobs.TopicPushMoves:
+	case jobs.TopicPushResumed:
 		text, kind = "✅ What the homeserver sends me gets through again.", outbox.Quiet
 	default:
 		text, kind = "✅ My sync goes on. I read what came meanwhile.", outbox.Quiet

@@ -14,21 +14,21 @@ func TestThatNothingComesInIsToldAndShownUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for door, topics := range map[store.Setting][2]jobs.Topic{
-		store.SettingPushStalled: {jobs.TopicPushStalled, jobs.TopicPushMoves},
-		store.SettingSyncStalled: {jobs.TopicSyncStalled, jobs.TopicSyncMoves},
+		store.SettingPushStalled: {jobs.TopicPushStalled, jobs.TopicPushResumed},
+		store.SettingSyncStalled: {jobs.TopicSyncStalled, jobs.TopicSyncResumed},
 	} {
-		require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: topics[0]}))
+		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[0]}))
 		require.Empty(t, r.flush(), "over before it was told")
 		r.tx(func(tx store.Tx) error {
 			return store.PutSetting(r.ctx, tx, door, store.Stall{Since: time.Date(2026, 11, 20, 13, 2, 0, 0, time.UTC)})
 		})
-		require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: topics[0]}))
+		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[0]}))
 		stalled := said(r.flush())
 		require.Contains(t, stalled, "⚠️")
 		require.Contains(t, stalled, "The log says why")
 		require.Contains(t, r.owner("/status"), stalled)
 		r.tx(func(tx store.Tx) error { return store.DropSetting(r.ctx, tx, door) })
-		require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: topics[1]}))
+		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[1]}))
 		require.Contains(t, said(r.flush()), "✅")
 		require.NotContains(t, r.owner("/status"), stalled)
 	}

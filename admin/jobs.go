@@ -344,7 +344,7 @@ func (sc *schedules) update(was, changed store.Schedule) func(context.Context, s
 		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.Tick(changed.ID, *changed.NextAt))
+		return jobs.Enqueue(ctx, tx, jobs.NextTick(changed.ID, *changed.NextAt))
 	}
 }
 

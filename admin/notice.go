@@ -77,16 +77,16 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 	return strings.Join(lines, "\n")
 }
 
-// Tell tells the owner something that concerns no chat.
-func (nt *Notices) Tell(ctx context.Context, what jobs.TellArgs) error {
+// Notify tells the owner something that concerns no chat.
+func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	switch what.Topic {
 	case jobs.TopicNewBridge:
-		return nt.bridges.notifyNew(ctx, what.About)
-	case jobs.TopicBridge:
-		return nt.bridges.notifyClaim(ctx, what.About)
+		return nt.bridges.notifyNew(ctx, what.SubjectID)
+	case jobs.TopicBridgeReplaced:
+		return nt.bridges.notifyClaim(ctx, what.SubjectID)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
-		return nt.bridges.notifyState(ctx, what.About, what.Topic == jobs.TopicBridgeDown)
-	case jobs.TopicPushStalled, jobs.TopicPushMoves, jobs.TopicSyncStalled, jobs.TopicSyncMoves:
+		return nt.bridges.notifyState(ctx, what.SubjectID, what.Topic == jobs.TopicBridgeDown)
+	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
 		return nt.stalls.notify(ctx, what.Topic)
 	default: // a sentence is enough
 	}
@@ -94,14 +94,14 @@ func (nt *Notices) Tell(ctx context.Context, what jobs.TellArgs) error {
 		kind outbox.NoticeKind
 		text string
 	}{
-		jobs.TopicDevice: {outbox.Ring, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
+		jobs.TopicSessionReplaced: {outbox.Ring, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
 			"Run `multis verify` so that your other sessions trust it."},
-		jobs.TopicKeysGone: {outbox.Ring, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+		jobs.TopicKeysUnavailable: {outbox.Ring, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
 			"and what is encrypted is read once the keys open again."},
-		jobs.TopicKeysBack: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
-		jobs.TopicUnread: {outbox.Answer, "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
+		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
+		jobs.TopicUndecryptable: {outbox.Answer, "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
 			"If that does not help, let your client send to sessions that are not verified, too."},
-		jobs.TopicEdit: {outbox.Answer, "I don't act on edits: write it again."},
+		jobs.TopicEditIgnored: {outbox.Answer, "I don't act on edits: write it again."},
 	}
 	said, known := news[what.Topic]
 	if !known {
@@ -110,8 +110,8 @@ func (nt *Notices) Tell(ctx context.Context, what jobs.TellArgs) error {
 	return nt.room.tellSentence(ctx, said.kind, said.text)
 }
 
-// Undelivered tells that something said in a chat, or in the admin room, did not arrive there.
-func (nt *Notices) Undelivered(ctx context.Context, out uuid.UUID) error {
+// NotifyUndelivered tells that something said in a chat, or in the admin room, did not arrive there.
+func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, nt.store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

@@ -58,7 +58,7 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	ana, _, _ := r.town()
 	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	r.flush()
 	r.hs.heard = nil
 	require.Empty(t, r.flush(), "it did arrive")
@@ -70,12 +70,12 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 		})
 	}
 	fail("WhatsApp says **logged out**.")
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	ref := out.String()[32:]
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
 		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", said(r.flush()))
 	fail("")
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Contains(t, said(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
@@ -103,7 +103,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 	require.Equal(t, 2, alarms(), "nobody misses a reaction")
 	for i, gone := range []uuid.UUID{out, edit} {
 		r.hs.refuses = nil
-		require.NoError(t, r.admin.Notices.Undelivered(r.ctx, gone))
+		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, gone))
 		got := r.flush()
 		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
 			"I don't try again. (#"+gone.String()[32:]+" in the log)", said(got))
@@ -111,7 +111,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 	}
 
 	r.hs.refuses = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
-	require.NoError(t, r.admin.Notices.Undelivered(r.ctx, out))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
 }
@@ -153,13 +153,13 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicEdit}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored}))
 	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicDevice}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicSessionReplaced}))
 	require.Contains(t, said(r.flush()), "**My session was ended**")
-	require.NoError(t, r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: jobs.TopicUnread}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}))
 	require.Contains(t, said(r.flush()), "I cannot read what you wrote")
-	require.True(t, jobs.IsFinal(r.admin.Notices.Tell(r.ctx, jobs.TellArgs{Topic: "weather"})))
+	require.True(t, jobs.IsFinal(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
 }
 
 func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {

@@ -139,7 +139,7 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 
 // fileTrouble says in few words why a file could not be taken.
 func fileTrouble(err error) string {
-	err = jobs.Plain(err)
+	err = jobs.Cause(err)
 	var onDisk *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

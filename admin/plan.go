@@ -53,7 +53,7 @@ func (q allowCall) agree(r request, allowed bool) answer {
 				return err
 			}
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: number})
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
 	}}
 }
 
@@ -95,6 +95,6 @@ func (ts *Tasks) revisePlan(ctx context.Context, r request, wish string) (answer
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: approval.TaskID})
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: approval.TaskID})
 	})}, true, nil
 }

@@ -21,7 +21,7 @@ func (r *rig) shown(goal string) store.Task {
 		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
 	})
 	require.NoError(r.t, err)
-	require.NoError(r.t, r.admin.Tasks.AskApproval(r.ctx, a.ID))
+	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	r.flush()
 	return plan
 }

@@ -34,12 +34,12 @@ type indexing struct {
 // beginProgress begins to show it, or goes on with the message of an attempt that was interrupted. The homeserver is not
 // waited for: reading has a limit of its own. The caller must end it.
 func (dc *Documents) beginProgress(ctx context.Context, args jobs.IndexArgs) (*indexing, error) {
-	room, err := store.ChatByID(ctx, dc.store.DB(), args.Chat)
+	room, err := store.ChatByID(ctx, dc.store.DB(), args.ChatID)
 	if err != nil {
 		return nil, err
 	}
 	p := &indexing{
-		key:   store.Setting(fmt.Sprintf("indexing:%d:%d:%s%s", args.Chat, args.Message, args.Path, args.Address)),
+		key:   store.Setting(fmt.Sprintf("indexing:%d:%d:%s%s", args.ChatID, args.MessageID, args.Path, args.Address)),
 		since: dc.room.now(), now: dc.room.now, next: make(chan string, 1),
 	}
 	var event id.EventID

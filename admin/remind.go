@@ -171,7 +171,7 @@ func (sc *schedules) set(ctx context.Context, r request, w wish, s store.Schedul
 		if err := store.InsertSchedule(ctx, tx, s); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.Tick(s.ID, *s.NextAt))
+		return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
 	}}, err
 }
 

@@ -84,7 +84,7 @@ func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Tim
 		if err := store.InsertSchedule(ctx, tx, once); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.Tick(once.ID, at))
+		return jobs.Enqueue(ctx, tx, jobs.NextTick(once.ID, at))
 	}}, nil
 }
 

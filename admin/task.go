@@ -151,5 +151,5 @@ func stop(ctx context.Context, tx store.Tx, number int64) error {
 	if err != nil || task.State != store.TaskMonitoring {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: number})
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
 }

@@ -47,7 +47,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
 		})
 		require.NoError(t, err)
-		require.NoError(t, r.admin.Tasks.AskApproval(r.ctx, approval.ID))
+		require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, approval.ID))
 		r.flush()
 		return approval
 	}
@@ -71,7 +71,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	r.now = r.now.Add(16 * time.Minute)
 	r.owner("yes")
 	require.Nil(t, decided(late))
-	require.NoError(t, r.admin.Tasks.AskApproval(r.ctx, late.ID), "and what is over is not asked for again")
+	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, late.ID), "and what is over is not asked for again")
 	require.Empty(t, r.flush())
 }
 
@@ -81,7 +81,7 @@ func (r *rig) asksAbout(arguments string) store.Approval {
 	task := r.taskOf(arguments)
 	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(r.t, err)
-	require.NoError(r.t, r.admin.Tasks.AskApproval(r.ctx, a.ID))
+	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	return a
 }
 

@@ -19,12 +19,12 @@ type dying struct{ *admin.Admin }
 
 var errDied = errors.New("died after the transaction")
 
-func (d dying) AskApproval(ctx context.Context, approval int64) error {
-	return errors.Join(d.Admin.Tasks.AskApproval(ctx, approval), errDied)
+func (d dying) RequestApproval(ctx context.Context, approval int64) error {
+	return errors.Join(d.Admin.Tasks.RequestApproval(ctx, approval), errDied)
 }
 
-func (d dying) Tell(ctx context.Context, what jobs.TellArgs) error {
-	return errors.Join(d.Admin.Notices.Tell(ctx, what), errDied)
+func (d dying) Notify(ctx context.Context, what jobs.NoticeArgs) error {
+	return errors.Join(d.Admin.Notices.Notify(ctx, what), errDied)
 }
 
 func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.T) {
@@ -37,10 +37,10 @@ func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))
 	r.exec("delete from river.river_job")
 	r.tx(func(tx store.Tx) error {
-		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{Approval: call.ID}, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot})
+		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{ApprovalID: call.ID}, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot})
 	})
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approve: dying{r.admin}, Tell: dying{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approval: dying{r.admin}, Notice: dying{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

@@ -129,7 +129,7 @@ func (ws *watches) addPage(all []store.Watch, address, rest string) answer {
 			if err != nil || watch == 0 {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.WatchArgs{Watch: watch})
+			return jobs.Enqueue(ctx, tx, jobs.WatchArgs{WatchID: watch})
 		},
 	}
 }

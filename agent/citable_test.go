@@ -47,7 +47,7 @@ func TestAContactsOwnWordsAreNoSource(t *testing.T) {
 	b := setup(t, model)
 	b.remember("- " + lie)
 	b.says(lie, policy.ActionArchive)
-	require.NoError(t, b.agent.Memory.Archive(context.Background()))
+	require.NoError(t, b.agent.Memory.IndexMessages(context.Background()))
 	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
 	b.says("What does grand piano tuning cost?", policy.ActionAnswer)
 	b.turn()

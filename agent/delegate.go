@@ -212,7 +212,7 @@ func (r *run) spawn(ctx context.Context, p *pending, e errand, answered func(too
 		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{Task: child.ID}, jobs.TaskArgs{Task: r.task.ID, At: r.now().Add(childTime + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: child.ID}, jobs.TaskArgs{TaskID: r.task.ID, At: r.now().Add(childTime + time.Second)})
 	})
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (a *Agent) endChild(ctx context.Context, done store.Task) error {
 		if _, err := store.EndTask(ctx, tx, done); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: *done.ParentID})
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: *done.ParentID})
 	})
 	if errors.Is(err, store.ErrTaskLost) {
 		return nil

@@ -27,7 +27,7 @@ func (b *bundle) recalling(said string) int64 {
 	b.t.Helper()
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	row := b.says(said, policy.ActionArchive)
-	require.NoError(b.t, b.agent.Memory.Archive(context.Background()))
+	require.NoError(b.t, b.agent.Memory.IndexMessages(context.Background()))
 	return row
 }
 

@@ -81,7 +81,7 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 	if err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: next.ID})
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: next.ID})
 }
 
 // handedText tells the owner who goes on.

@@ -82,7 +82,7 @@ func (l *Listener) Transcribe(ctx context.Context, message int64, last bool) err
 				return err
 			}
 		}
-		return l.Inbox.Unheard(ctx, tx, m.ID, strings.TrimSuffix(jobs.Plain(err).Error(), "."))
+		return l.Inbox.Unheard(ctx, tx, m.ID, strings.TrimSuffix(jobs.Cause(err).Error(), "."))
 	})
 }
 

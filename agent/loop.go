@@ -382,7 +382,7 @@ func (r *run) askOwner(ctx context.Context, tx store.Tx, about store.Approval) e
 	if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{Approval: asked.ID}, jobs.TaskArgs{Task: r.task.ID, At: about.ExpiresAt})
+	return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}, jobs.TaskArgs{TaskID: r.task.ID, At: about.ExpiresAt})
 }
 
 // together makes calls beside each other.

@@ -78,7 +78,7 @@ func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message 
 	if err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task.ID})
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
 // plan makes a plan, or takes its next step. Between steps it waits as a row in a table.
@@ -252,7 +252,7 @@ func (a *Agent) beginStep(ctx context.Context, r *run, room store.Chat, steps []
 		if err := store.BeginChild(ctx, tx, steps[i].ID); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{Task: steps[i].ID}, jobs.TaskArgs{Task: r.task.ID, At: a.now().Add(childTime + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.task.ID, At: a.now().Add(childTime + time.Second)})
 	})
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 		b.says(line, policy.ActionAnswer)
 	}
 	require.NoError(t, mem.Capture(ctx, ana.ID, false))
-	require.NoError(t, mem.Archive(ctx))
+	require.NoError(t, mem.IndexMessages(ctx))
 	role := policy.UserRole(ana.ID)
 	require.Equal(t, len(poison), b.count("select count(*) from notes where role = $1", role), "the model obeyed: the notes of her own chat hold it")
 

@@ -22,7 +22,7 @@ func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *t
 	b := setup(t, llm.None{})
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	b.says("ok 480 for the fence, until first of december", policy.ActionArchive)
-	require.NoError(t, b.agent.Memory.Archive(context.Background()))
+	require.NoError(t, b.agent.Memory.IndexMessages(context.Background()))
 
 	text := b.ask("what did Ana say about the fence?")
 	require.Contains(t, text, "ok 480 for the fence")

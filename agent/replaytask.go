@@ -26,7 +26,7 @@ func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, me
 	if err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task.ID})
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
 // replayTask makes an attempt at a replay with another model.

@@ -36,7 +36,7 @@ func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 	if task, err = store.OpenTask(ctx, tx, task); err != nil {
 		return "", err
 	}
-	return "", jobs.Enqueue(ctx, tx, jobs.TaskArgs{Task: task.ID})
+	return "", jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
 // target is the one chat that a text names. Where a person has several that were merged, the network tells which.

@@ -103,7 +103,7 @@ func shorten(ctx context.Context, tx store.Tx, chat int64, agent string, long bo
 	if !long {
 		return nil
 	}
-	return jobs.Enqueue(ctx, tx, jobs.SummariseArgs{Chat: chat, Agent: agent})
+	return jobs.Enqueue(ctx, tx, jobs.SummariseArgs{ChatID: chat, Agent: agent})
 }
 
 // old is how many of the first messages of a conversation are to be summarised: none while the next question and its answer find

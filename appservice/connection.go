@@ -54,7 +54,7 @@ func (b *batch) bridgeDown(ctx context.Context, s store.BridgeState) error {
 	if err != nil || !first {
 		return err
 	}
-	b.enqueue(jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: row})
+	b.enqueue(jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
 	return jobs.Emit(ctx, b.tx, store.HookBridgeDown, strconv.FormatInt(row, 10))
 }
 
@@ -62,7 +62,7 @@ func (b *batch) bridgeDown(ctx context.Context, s store.BridgeState) error {
 func (b *batch) bridgeUp(ctx context.Context, s store.BridgeState) error {
 	rows, err := store.BridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
 	for _, row := range rows {
-		b.enqueue(jobs.TellArgs{Topic: jobs.TopicBridgeUp, About: row})
+		b.enqueue(jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: row})
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (in *Inbox) CheckBridges(ctx context.Context) error {
 		}
 		var args []jobs.Args
 		for _, state := range silent {
-			args = append(args, jobs.TellArgs{Topic: jobs.TopicBridgeDown, About: state})
+			args = append(args, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state})
 			if err := jobs.Emit(ctx, tx, store.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (in *Inbox) CheckBridges(ctx context.Context) error {
 			return err
 		}
 		for _, state := range working {
-			args = append(args, jobs.TellArgs{Topic: jobs.TopicBridgeUp, About: state})
+			args = append(args, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: state})
 		}
 		return jobs.Enqueue(ctx, tx, args...)
 	})

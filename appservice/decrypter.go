@@ -37,7 +37,7 @@ const (
 
 // Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.
 func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
-	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), what.Message)
+	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), what.MessageID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && msg.Parked == nil) {
 		return nil // read or deleted meanwhile
 	}
@@ -61,7 +61,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	switch {
 	case errors.Is(err, errElsewhere):
 		return jobs.Later(elsewhereWait)
-	case what.Ask > 0 && (errors.Is(err, crypto.ErrNoSessionFound) || errors.Is(err, crypto.ErrGroupSessionWithheld)):
+	case what.KeyRequests > 0 && (errors.Is(err, crypto.ErrNoSessionFound) || errors.Is(err, crypto.ErrGroupSessionWithheld)):
 		return d.askAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.wait(ctx, chat, msg, who, evt)
@@ -125,10 +125,10 @@ func (d *Decrypter) askAgain(ctx context.Context, chat store.Chat, what jobs.Dec
 		return err
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.ExplainParked(ctx, tx, what.Message, "It is encrypted, and I asked for its key again."); err != nil || what.Ask == 1 {
+		if err := store.ExplainParked(ctx, tx, what.MessageID, "It is encrypted, and I asked for its key again."); err != nil || what.KeyRequests == 1 {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.DecryptArgs{Message: what.Message, Ask: what.Ask - 1})
+		return jobs.Enqueue(ctx, tx, jobs.DecryptArgs{MessageID: what.MessageID, KeyRequests: what.KeyRequests - 1})
 	})
 }
 
@@ -136,7 +136,7 @@ func (d *Decrypter) askAgain(ctx context.Context, chat store.Chat, what jobs.Dec
 func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if chat.Kind == policy.KindAdmin && msg.Author.IsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
-			if err := jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicUnread}); err != nil {
+			if err := jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}); err != nil {
 				return err
 			}
 		}
@@ -202,6 +202,6 @@ func (b *batch) distrust(ctx context.Context, chat store.Chat, evt *event.Event)
 	if err != nil {
 		return err
 	}
-	b.enqueue(jobs.CommandArgs{Message: message})
+	b.enqueue(jobs.CommandArgs{MessageID: message})
 	return nil
 }

@@ -270,7 +270,7 @@ func (d *Describer) Survey(ctx context.Context) error {
 		var ask []jobs.Args
 		for _, room := range joined.JoinedRooms {
 			if _, ok := known[room]; !ok {
-				ask = append(ask, jobs.DescribeArgs{Room: room})
+				ask = append(ask, jobs.DescribeArgs{RoomID: room})
 			}
 		}
 		return jobs.Enqueue(ctx, tx, ask...)

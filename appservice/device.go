@@ -136,7 +136,7 @@ func (h *Homeserver) replaceLocked(ctx context.Context, a *account) error {
 		return err
 	}
 	return h.store.InTx(ctx, func(tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicDevice})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicSessionReplaced})
 	})
 }
 

@@ -173,7 +173,7 @@ func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
 	for i := 249; i >= 0; i-- {
 		all = append(all, evt(i, "Monday"))
 	}
-	last := b.readOn(b.archiveOf(all), jobs.HistoryArgs{Chat: chat.ID})
+	last := b.readOn(b.archiveOf(all), jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 250, last.Stored)
 	require.Equal(t, 250, b.count("messages"))
 	require.Equal(t, 1, b.count("messages where event_id = '$old0' and body = 'Tuesday'"))
@@ -184,7 +184,7 @@ func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	last := b.readOn(b.archive(10_000), jobs.HistoryArgs{Chat: chat.ID})
+	last := b.readOn(b.archive(10_000), jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 10_000, last.Stored)
 	require.Equal(t, 10_000, b.count("messages"))
 	require.Equal(t, 100, b.count("river.river_job"), "a job a page but the first, and the one that tells")

@@ -49,7 +49,7 @@ func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string)
 		return events, nil
 	}
 	// By position and not by time: what a bridge filled in meanwhile is new here and says that it is old.
-	later := jobs.HistoryArgs{Chat: chat.ID, From: rest, To: since}
+	later := jobs.HistoryArgs{ChatID: chat.ID, FromToken: rest, ToToken: since}
 	return events, s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, later) })
 }
 
@@ -79,7 +79,7 @@ func (s *OwnerSync) noteGap(ctx context.Context, room id.RoomID, from, to string
 		if err := store.AddGap(ctx, tx, room, from, to); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{Room: room})
+		return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{RoomID: room})
 	})
 }
 

@@ -26,7 +26,7 @@ func NewHistorian(inbox *Inbox, hs *Homeserver) *Historian { return &Historian{i
 // History stores one page, marked as history: nothing in it is answered. The next page is asked for in the same
 // transaction, so that a crash reads on where it stopped; a page that is read twice is stored once.
 func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
-	chat, err := store.ChatByID(ctx, h.inbox.store.DB(), args.Chat)
+	chat, err := store.ChatByID(ctx, h.inbox.store.DB(), args.ChatID)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	page, err := h.hs.owner.now().before(ctx, *chat.RoomID, from, args.To)
+	page, err := h.hs.owner.now().before(ctx, *chat.RoomID, from, args.ToToken)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}
@@ -52,7 +52,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	slices.Reverse(events)
 	events = h.inbox.relevant(ctx, events)
 	next := args
-	next.From, next.Done = page.End, old >= 0 || page.End == ""
+	next.FromToken, next.Done = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
 	if store.IsBadData(err) {
 		// One of them can never be stored: each for itself, then on without it.
@@ -72,8 +72,8 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 // from is where a page ends. The first begins where the sync is: what came after that is on its way through the doors, and taken
 // for history it would never be answered.
 func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
-	if args.From != "" || args.Quiet {
-		return args.From, nil
+	if args.FromToken != "" || args.Quiet {
+		return args.FromToken, nil
 	}
 	_, err = store.GetSetting(ctx, h.inbox.store.DB(), store.SettingSince, &from)
 	return from, err

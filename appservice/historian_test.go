@@ -74,14 +74,14 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(350)
-	last := b.readOn(h, jobs.HistoryArgs{Chat: chat.ID})
+	last := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 350, last.Stored)
 	require.Equal(t, 350, b.count("messages"))
 	require.Equal(t, 280, b.count("messages where code = 'backfill'"))
 	require.Zero(t, b.jobs("turn")+b.jobs("digest"))
 	require.Zero(t, b.count("chats where owner_last_at is not null"), "what the owner wrote then is no pause now")
 
-	again := b.readOn(h, jobs.HistoryArgs{Chat: chat.ID})
+	again := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
 	require.Zero(t, again.Stored, "read twice, stored once")
 	require.Equal(t, 350, b.count("messages"))
 }
@@ -92,16 +92,16 @@ func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(20)
 	require.NoError(t, store.PutSetting(context.Background(), b.store.DB(), store.SettingSince, "3")) // three are newer than the sync
-	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{Chat: chat.ID}).Stored)
+	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID}).Stored)
 	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
-	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{Chat: chat.ID, Quiet: true}).Stored+17, "what no door took in is read up to now")
+	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}).Stored+17, "what no door took in is read up to now")
 }
 
 func TestHistoryStopsAtItsDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	last := b.readOn(b.archive(350), jobs.HistoryArgs{Chat: chat.ID, Since: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
+	last := b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, Since: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
 	require.Equal(t, 120, last.Stored)
 }
 
@@ -109,7 +109,7 @@ func TestALongGapIsReadBackToWhereTheSyncWasAndNotToATime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{Chat: chat.ID, From: "20", To: "250"}).Stored)
+	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, FromToken: "20", ToToken: "250"}).Stored)
 	require.Zero(t, b.count("messages where event_id in ('$old19', '$old250')"))
 }
 
@@ -117,6 +117,6 @@ func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeOff)
-	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{Chat: chat.ID}).Stored)
+	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{ChatID: chat.ID}).Stored)
 	require.Zero(t, b.count("messages"))
 }

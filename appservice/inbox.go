@@ -196,7 +196,7 @@ func (b *batch) receiveOne(ctx context.Context, evt *event.Event) error {
 		return nil
 	case !chat.LivesIn(evt.RoomID) && !belongsToFormer(chat, evt):
 		if changesRoom(evt, b.in.rules) {
-			b.enqueue(jobs.DescribeArgs{Room: evt.RoomID}) // it may move back
+			b.enqueue(jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
 		}
 		return nil
 	case b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin:
@@ -285,7 +285,7 @@ func (b *batch) lookUp(ctx context.Context) (err error) {
 
 // park keeps the ids of a room that nobody has described yet, and asks for its description.
 func (b *batch) park(evt *event.Event) {
-	b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+	b.enqueue(jobs.DescribeArgs{RoomID: evt.RoomID})
 	b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
 }
 
@@ -350,7 +350,7 @@ func (b *batch) takeStatus(ctx context.Context, chat store.Chat, evt *event.Even
 	case bridgebridge.Failed:
 		failed, err := store.FailOut(ctx, b.tx, out.ID, status.Why)
 		if failed {
-			b.enqueue(jobs.UndeliveredArgs{Out: out.ID})
+			b.enqueue(jobs.UndeliveredArgs{OutboxID: out.ID})
 		}
 		return err
 	default:
@@ -395,7 +395,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	}
 	gone = append(gone, quotes...)
 	for _, out := range gone {
-		b.enqueue(jobs.RetractArgs{Out: out})
+		b.enqueue(jobs.RetractArgs{OutboxID: out})
 	}
 	return nil
 }

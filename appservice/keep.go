@@ -47,9 +47,9 @@ func NewKeeper(inbox *Inbox, hs *Homeserver, limits KeepLimits) *Keeper {
 // maxKept is the size of the biggest file that is kept, in bytes.
 const maxKept = 16 << 20
 
-// Keep fetches the file of a message and keeps it. One that cannot be had, or is too large, is not kept; nor is one of a chat that
+// KeepFile fetches the file of a message and keeps it. One that cannot be had, or is too large, is not kept; nor is one of a chat that
 // was switched off meanwhile.
-func (k *Keeper) Keep(ctx context.Context, message int64) error {
+func (k *Keeper) KeepFile(ctx context.Context, message int64) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
 		return nil // deleted

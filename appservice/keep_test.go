@@ -54,8 +54,8 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	var kept []store.Message
 	for range 3 {
 		m := b.sendsFile(ana, "m.image", "")
-		require.NoError(t, keeper.Keep(t.Context(), m.ID))
-		require.NoError(t, keeper.Keep(t.Context(), m.ID), "the job comes again")
+		require.NoError(t, keeper.KeepFile(t.Context(), m.ID))
+		require.NoError(t, keeper.KeepFile(t.Context(), m.ID), "the job comes again")
 		kept = append(kept, m)
 	}
 	has := func(m store.Message) bool {
@@ -71,7 +71,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 
 	b.receive(b.event("m.room.redaction", "!a:x", ana, `{"redacts":"`+kept[1].EventID.String()+`"}`))
 	require.False(t, has(kept[1]), "a message that is deleted takes its file along")
-	require.NoError(t, keeper.Keep(t.Context(), kept[1].ID))
+	require.NoError(t, keeper.KeepFile(t.Context(), kept[1].ID))
 	require.False(t, has(kept[1]))
 
 	_, err = b.store.Pool().Exec(t.Context(), "update kept_files set expires_at = now() - interval '1 second'")
@@ -82,7 +82,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 
 	late := b.sendsFile(ana, "m.image", "")
 	b.setMode(chat, policy.ModeOff)
-	require.NoError(t, keeper.Keep(t.Context(), late.ID))
+	require.NoError(t, keeper.KeepFile(t.Context(), late.ID))
 	require.False(t, has(late), "nothing of a chat that is off")
 }
 

@@ -69,7 +69,7 @@ func (s *OwnerSync) keysAreGone(ctx context.Context) error {
 		if err != nil || !first {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicKeysGone})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicKeysUnavailable})
 	})
 }
 
@@ -87,6 +87,6 @@ func (s *OwnerSync) keysAreBack(ctx context.Context) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeysGone); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicKeysBack})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicKeysAvailable})
 	})
 }

@@ -76,5 +76,5 @@ func TestEveryKeyThatDidNotComeIsAskedForAgainAfterVerifyOnceForAllItsMessages(t
 	before := b.jobs("decrypt")
 	require.NoError(t, (&Vault{store: b.store}).askAgain(context.Background()))
 	require.Equal(t, before+3, b.jobs("decrypt"))
-	require.Equal(t, 3, b.count("river.river_job where kind = 'decrypt' and (args->>'ask')::int = $1", jobs.AskTimes))
+	require.Equal(t, 3, b.count("river.river_job where kind = 'decrypt' and (args->>'ask')::int = $1", jobs.MaxKeyRequests))
 }

@@ -131,7 +131,7 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 				test.file.URL = "mxc://example.com/file"
 			}
 			_, err := openMedia(t, &test.media).Download(t.Context(), test.file, 2*mib)
-			require.ErrorContains(t, jobs.Plain(err), test.says)
+			require.ErrorContains(t, jobs.Cause(err), test.says)
 			if test.want != nil {
 				require.ErrorIs(t, err, test.want)
 			}

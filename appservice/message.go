@@ -75,11 +75,11 @@ func (b *batch) takeMessage(ctx context.Context, chat store.Chat, evt *event.Eve
 		return err
 	}
 	if !b.history && b.in.rules.Keep.keeps(author, msg) {
-		b.enqueue(jobs.KeepArgs{Message: message})
+		b.enqueue(jobs.KeepFileArgs{MessageID: message})
 	}
 	b.stored++
 	if encrypted {
-		b.enqueue(jobs.DecryptArgs{Message: message})
+		b.enqueue(jobs.DecryptArgs{MessageID: message})
 		return nil
 	}
 	return b.follow(ctx, chat, message, decision)
@@ -101,7 +101,7 @@ func (b *batch) takeNotice(ctx context.Context, chat store.Chat, evt *event.Even
 	if err != nil {
 		return err
 	}
-	b.enqueue(jobs.DecryptArgs{Message: message})
+	b.enqueue(jobs.DecryptArgs{MessageID: message})
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (b *batch) editedCommand(ctx context.Context, chat store.Chat, author polic
 	}
 	m, err := store.MessageByEvent(ctx, b.tx, chat.ID, command)
 	if err == nil && m.AnsweredAt != nil {
-		b.enqueue(jobs.TellArgs{Topic: jobs.TopicEdit})
+		b.enqueue(jobs.NoticeArgs{Topic: jobs.TopicEditIgnored})
 	}
 	return err
 }
@@ -199,11 +199,11 @@ func (in *Inbox) timeOf(evt *event.Event) time.Time {
 func (b *batch) follow(ctx context.Context, chat store.Chat, message int64, decision policy.Admission) error {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionHandoff:
-		b.enqueue(jobs.TurnArgs{Chat: chat.ID})
+		b.enqueue(jobs.TurnArgs{ChatID: chat.ID})
 	case policy.ActionCommand:
-		b.enqueue(jobs.CommandArgs{Message: message})
+		b.enqueue(jobs.CommandArgs{MessageID: message})
 	case policy.ActionListen:
-		b.enqueue(jobs.TranscribeArgs{Message: message})
+		b.enqueue(jobs.TranscribeArgs{MessageID: message})
 	default: // it is kept, and nothing follows
 	}
 	if decision.Code == policy.CodeStale {
@@ -346,7 +346,7 @@ func (b *batch) takeReaction(ctx context.Context, chat store.Chat, evt *event.Ev
 	if err != nil {
 		return err
 	}
-	b.enqueue(jobs.CommandArgs{Message: message})
+	b.enqueue(jobs.CommandArgs{MessageID: message})
 	return nil
 }
 
@@ -365,7 +365,7 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 		b.remember(chat)
 	case event.StateTombstone.Type:
 		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
-			b.enqueue(jobs.DescribeArgs{Room: room}) // believed for what its bridge says of it, not for being named here
+			b.enqueue(jobs.DescribeArgs{RoomID: room}) // believed for what its bridge says of it, not for being named here
 		}
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
@@ -374,10 +374,10 @@ func (b *batch) takeState(ctx context.Context, chat store.Chat, evt *event.Event
 		if !unknown && who != b.in.rules.Owner && who != chat.Contact && who != chat.BridgeBot {
 			return nil
 		}
-		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+		b.enqueue(jobs.DescribeArgs{RoomID: evt.RoomID})
 	case event.StateBridge.Type, event.StateHalfShotBridge.Type, event.StateRoomName.Type, event.StatePowerLevels.Type,
 		event.StateBeeperRoomFeatures.Type:
-		b.enqueue(jobs.DescribeArgs{Room: evt.RoomID})
+		b.enqueue(jobs.DescribeArgs{RoomID: evt.RoomID})
 	}
 	return nil
 }

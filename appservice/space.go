@@ -20,7 +20,7 @@ func (d *Describer) isSpace(room id.RoomID) bool { return slices.Contains(d.inbo
 func (d *Describer) spaces() []jobs.Args {
 	var all []jobs.Args
 	for _, space := range d.inbox.rules.Spaces {
-		all = append(all, jobs.DescribeArgs{Room: space})
+		all = append(all, jobs.DescribeArgs{RoomID: space})
 	}
 	return all
 }

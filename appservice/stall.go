@@ -128,8 +128,8 @@ func (w *StallWatch) look(ctx context.Context) error {
 		moved            time.Time
 		stoodStill, goes string
 	}{
-		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushMoves, pushed, "No transaction of the homeserver gets through", "Transactions of the homeserver get through again"},
-		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncMoves, synced, "The sync stands still although the homeserver answers", "The sync goes on"},
+		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "No transaction of the homeserver gets through", "Transactions of the homeserver get through again"},
+		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync stands still although the homeserver answers", "The sync goes on"},
 	} {
 		told, err := w.tell(ctx, door.setting, stalled[door.setting], door.moved, door.begins, door.ends)
 		switch {
@@ -191,7 +191,7 @@ func (w *StallWatch) tell(ctx context.Context, door store.Setting, since, moved 
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: told})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: told})
 	})
 	return told, err
 }

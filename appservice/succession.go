@@ -57,8 +57,8 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 			return nil
 		}
 		missed := caughtUp(before) // what was said there while it was not the chat's yet
-		if missed.Chat != chat.ID {
-			missed.Chat, missed.Since = chat.ID, before.ClaimedAt.Unix()
+		if missed.ChatID != chat.ID {
+			missed.ChatID, missed.Since = chat.ID, before.ClaimedAt.Unix()
 		}
 		return jobs.Enqueue(ctx, tx, missed)
 	})
@@ -93,12 +93,12 @@ func (d *Describer) meet(ctx context.Context, tx store.Tx, found store.Chat, pro
 	if err != nil || len(waiting) > store.MaxBridgeBots {
 		return bot, err
 	}
-	return bot, jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicNewBridge, About: bot.ID})
+	return bot, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID})
 }
 
 // caughtUp reads a chat from where its record ends, and tells nobody.
 func caughtUp(chat store.Chat) jobs.HistoryArgs {
-	args := jobs.HistoryArgs{Chat: chat.ID, Quiet: true}
+	args := jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}
 	if chat.LastMessageAt != nil {
 		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
 	}
@@ -112,7 +112,7 @@ func (d *Describer) ask(ctx context.Context, before, found store.Chat) error {
 		if err != nil || !first {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.TellArgs{Topic: jobs.TopicBridge, About: change})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change})
 	})
 }
 

@@ -435,7 +435,7 @@ func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
 	var raw []byte
 	require.NoError(t, h.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'describe' order by id desc limit 1").Scan(&raw))
 	require.NoError(t, json.Unmarshal(raw, &args))
-	require.Equal(t, newRoom, args.Room)
+	require.Equal(t, newRoom, args.RoomID)
 	h.look(newRoom) // the owner is not there yet
 	require.False(t, h.anas().Usable())
 }

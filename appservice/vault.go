@@ -156,7 +156,7 @@ func (v *Vault) unlocked(ctx context.Context, session id.SessionID) {
 func readLater(ctx context.Context, tx store.Tx, messages []int64, times int) error {
 	ask := make([]jobs.Args, len(messages))
 	for i, m := range messages {
-		ask[i] = jobs.DecryptArgs{Message: m, Ask: times}
+		ask[i] = jobs.DecryptArgs{MessageID: m, KeyRequests: times}
 	}
 	return jobs.Enqueue(ctx, tx, ask...)
 }
@@ -239,7 +239,7 @@ func (v *Vault) askAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return readLater(ctx, tx, waiting, jobs.AskTimes)
+		return readLater(ctx, tx, waiting, jobs.MaxKeyRequests)
 	})
 }
 

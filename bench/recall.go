@@ -59,7 +59,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 	progress("%d messages in %d chats taken in in %s", len(rows), len(talks), time.Since(began).Round(time.Millisecond))
 	var at time.Time
 	mem := memory.New(memory.Options{Store: db.Store, Search: search.New(db.Store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return at }})
-	if err := mem.Archive(ctx); err != nil {
+	if err := mem.IndexMessages(ctx); err != nil {
 		return err
 	}
 	progress("searchable after %s", time.Since(began).Round(time.Millisecond))

@@ -42,7 +42,7 @@ func (l *Ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, err
 		if !first {
 			return nil
 		}
-		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refused, Cap: res.Refused, Chat: s.Chat, Agent: s.Agent})
+		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refused, Cap: res.Refused, ChatID: s.Chat, Agent: s.Agent})
 	})
 	return llm.Reservation(res), err
 }
@@ -82,7 +82,7 @@ func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 	ref := fmt.Sprintf("%s/%s/%d", args.Day, args.Cap, args.Percent)
 	switch args.Cap {
 	case store.CapChat:
-		ref += fmt.Sprintf("/%d", args.Chat)
+		ref += fmt.Sprintf("/%d", args.ChatID)
 	case store.CapAgent:
 		ref += "/" + args.Agent
 	}

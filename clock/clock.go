@@ -147,7 +147,7 @@ func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next
 	if err := store.MoveSchedule(ctx, tx, scheduleID, &next); err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.Tick(scheduleID, next))
+	return jobs.Enqueue(ctx, tx, jobs.NextTick(scheduleID, next))
 }
 
 // stop ends a schedule whose stored times cannot be read.

@@ -45,7 +45,7 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	if s.Does == store.DoesSay {
 		return c.send(ctx, tx, s, run, schedule.Late(at, at.Add(delay), missed, c.Zone))
 	}
-	return jobs.Enqueue(ctx, tx, jobs.RunArgs{Run: run})
+	return jobs.Enqueue(ctx, tx, jobs.ExecutionArgs{ExecutionID: run})
 }
 
 // tooLate returns why an execution that comes with a delay is skipped; empty when it is not.
@@ -111,7 +111,7 @@ func (c *Clock) Execute(ctx context.Context, runID int64, last bool) error {
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		if err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule_id", s.ID).Msg("A schedule failed")
-			return c.finish(ctx, tx, s, runID, store.RunFailed, jobs.Plain(err).Error(), nil)
+			return c.finish(ctx, tx, s, runID, store.RunFailed, jobs.Cause(err).Error(), nil)
 		}
 		return c.finish(ctx, tx, s, runID, store.RunDone, note, nil)
 	})
@@ -119,9 +119,9 @@ func (c *Clock) Execute(ctx context.Context, runID int64, last bool) error {
 
 // workInTime does work within the time that earlier attempts left. When that is over, no other attempt follows.
 func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
-	timeout := jobs.RunTime
+	timeout := jobs.ExecutionTimeout
 	if s.Does == store.DoesUpkeep {
-		timeout = jobs.UpkeepTime
+		timeout = jobs.UpkeepTimeout
 	}
 	began := time.Now()
 	working, cancel := context.WithTimeout(ctx, timeout-run.Worked)

@@ -40,7 +40,7 @@ func TestEachReminderComesOnceThroughAKill(t *testing.T) {
 			if err := store.InsertSchedule(t.Context(), tx, s); err != nil {
 				return err
 			}
-			if err := jobs.Enqueue(t.Context(), tx, jobs.Tick(number, at)); err != nil {
+			if err := jobs.Enqueue(t.Context(), tx, jobs.NextTick(number, at)); err != nil {
 				return err
 			}
 		}

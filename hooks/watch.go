@@ -45,8 +45,8 @@ const (
 	mostSeen = 256 << 10
 )
 
-// Look looks at a page once its time has come, and asks to come back for the next time.
-func (w *Watch) Look(ctx context.Context, watch int64) error {
+// CheckPage looks at a page once its time has come, and asks to come back for the next time.
+func (w *Watch) CheckPage(ctx context.Context, watch int64) error {
 	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

@@ -65,7 +65,7 @@ func (w *watching) shows(text string) {
 func (w *watching) look() []string {
 	w.t.Helper()
 	before := len(w.notices())
-	require.True(w.t, jobs.IsLater(w.watch.Look(w.t.Context(), w.id)))
+	require.True(w.t, jobs.IsLater(w.watch.CheckPage(w.t.Context(), w.id)))
 	row, err := store.WatchByID(w.t.Context(), w.st.DB(), w.id)
 	require.NoError(w.t, err)
 	w.now = row.NextAt.Add(time.Second)
@@ -79,7 +79,7 @@ func TestWhatIsNewOnAPageIsTold(t *testing.T) {
 	require.Empty(t, w.look(), "the first look is the one to compare with")
 	requests := len(w.to.requests())
 	w.now = w.now.Add(-time.Minute)
-	require.True(t, jobs.IsLater(w.watch.Look(t.Context(), w.id)))
+	require.True(t, jobs.IsLater(w.watch.CheckPage(t.Context(), w.id)))
 	require.Len(t, w.to.requests(), requests, "not before its time")
 	w.now = w.now.Add(time.Minute)
 
@@ -158,7 +158,7 @@ func TestAWatchThatEndedIsNotLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.tx(func(tx store.Tx) error { return store.DropWatch(t.Context(), tx, w.id) })
-	require.True(t, jobs.IsFinal(w.watch.Look(t.Context(), w.id)))
+	require.True(t, jobs.IsFinal(w.watch.CheckPage(t.Context(), w.id)))
 	require.Empty(t, w.to.requests())
 }
 

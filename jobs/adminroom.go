@@ -17,7 +17,7 @@ func (AdminRoomArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 60, UniqueOpts: once()}
 }
 
-// RoomMaker makes the admin room, unless there is one.
-type RoomMaker interface {
+// AdminRoomMaker makes the admin room, unless there is one.
+type AdminRoomMaker interface {
 	MakeAdminRoom(ctx context.Context) error
 }

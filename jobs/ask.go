@@ -9,7 +9,7 @@ import (
 // AskArgs asks to answer what the owner asked in the admin room. Questions wait for a model, so they have a queue of their
 // own and no command waits behind them.
 type AskArgs struct {
-	Message int64 `json:"message"`
+	MessageID int64 `json:"message"`
 }
 
 // Kind names the job.

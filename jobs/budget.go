@@ -11,7 +11,7 @@ type BudgetArgs struct {
 	Day     string `json:"day"`     // "2006-01-02"
 	Percent int    `json:"percent"` // 100: refused
 	Cap     string `json:"cap"`     // store.CapDay, ...
-	Chat    int64  `json:"chat,omitempty"`
+	ChatID  int64  `json:"chat,omitempty"`
 	Agent   string `json:"agent,omitempty"`
 }
 
@@ -23,7 +23,7 @@ func (BudgetArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20}
 }
 
-// BudgetTeller tells the owner what became of a budget.
-type BudgetTeller interface {
-	TellBudget(ctx context.Context, news BudgetArgs) error
+// BudgetNotifier tells the owner what became of a budget.
+type BudgetNotifier interface {
+	NotifyBudget(ctx context.Context, news BudgetArgs) error
 }

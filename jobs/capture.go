@@ -8,13 +8,13 @@ import (
 
 // CaptureArgs asks to take notes of what was said in a chat since the last time.
 type CaptureArgs struct {
-	Chat int64 `json:"chat"`
+	ChatID int64 `json:"chat"`
 }
 
 // Kind names the job.
 func (CaptureArgs) Kind() string { return "capture" }
 
-// InsertOpts puts it on its queue, once for each chat. What fails is looked at again later, by the next RememberArgs.
+// InsertOpts puts it on its queue, once for each chat. What fails is looked at again later, by the next FindCapturesArgs.
 func (CaptureArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
 }

@@ -7,7 +7,7 @@ import (
 // ChildArgs asks to work on what another task waits for. It has a queue of its own, so that nobody waits behind it, least of all the
 // one that waits for it.
 type ChildArgs struct {
-	Task int64 `json:"task"`
+	TaskID int64 `json:"task"`
 }
 
 // Kind names the job.

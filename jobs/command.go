@@ -8,7 +8,7 @@ import (
 
 // CommandArgs asks to carry out what the owner wrote in the admin room.
 type CommandArgs struct {
-	Message int64 `json:"message"`
+	MessageID int64 `json:"message"`
 }
 
 // Kind names the job.

@@ -48,7 +48,7 @@ func TestAJobThatCompletedInItsTransactionIsNotDoneAgain(t *testing.T) {
 		cancel()
 		require.NoError(t, <-ended)
 	})
-	enqueue(t, st, TurnArgs{Chat: 1})
+	enqueue(t, st, TurnArgs{ChatID: 1})
 	state := func() (text string) {
 		require.NoError(t, st.DB().QueryRow(context.Background(), "select state from river.river_job where kind = 'turn'").Scan(&text))
 		return text

@@ -9,13 +9,13 @@ import (
 
 // DecryptArgs asks to read an encrypted message. The process that holds the keys does it.
 type DecryptArgs struct {
-	Message int64 `json:"message"`
-	// Ask is how many times its key is to be asked for, again where it was refused; zero: as it needs.
-	Ask int `json:"ask,omitempty"`
+	MessageID int64 `json:"message"`
+	// KeyRequests is how many times its key is to be asked for, again where it was refused; zero: as it needs.
+	KeyRequests int `json:"ask,omitempty"`
 }
 
-// AskTimes is how often a key is asked for anew: who has it may learn a moment later that it may be given.
-const AskTimes = 3
+// MaxKeyRequests is how often a key is asked for anew: who has it may learn a moment later that it may be given.
+const MaxKeyRequests = 3
 
 // Kind names the job.
 func (DecryptArgs) Kind() string { return "decrypt" }
@@ -23,7 +23,7 @@ func (DecryptArgs) Kind() string { return "decrypt" }
 // InsertOpts puts it on its queue.
 func (a DecryptArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueE2EE, MaxAttempts: 20}
-	switch a.Ask {
+	switch a.KeyRequests {
 	case 1:
 		opts.ScheduledAt = time.Now().Add(time.Minute)
 	case 2:

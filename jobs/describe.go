@@ -10,7 +10,7 @@ import (
 // DescribeArgs asks what a room is, and then for the events of it that wait. No room stands for all that nobody has
 // described yet.
 type DescribeArgs struct {
-	Room id.RoomID `json:"room"`
+	RoomID id.RoomID `json:"room"`
 }
 
 // Kind names the job.

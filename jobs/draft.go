@@ -10,8 +10,8 @@ import (
 
 // DraftArgs asks to show a draft to the owner, and to end it when nobody says anything.
 type DraftArgs struct {
-	Out uuid.UUID `json:"out"`
-	At  time.Time `json:"at,omitzero"` // not before; zero: now
+	OutboxID uuid.UUID `json:"out"`
+	At       time.Time `json:"at,omitzero"` // not before; zero: now
 }
 
 // Kind names the job.
@@ -22,7 +22,7 @@ func (a DraftArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, ScheduledAt: a.At}
 }
 
-// Drafter shows a draft, and ends it when its time is over.
-type Drafter interface {
-	Draft(ctx context.Context, out uuid.UUID) error
+// DraftPresenter shows a draft, and ends it when its time is over.
+type DraftPresenter interface {
+	PresentDraft(ctx context.Context, out uuid.UUID) error
 }

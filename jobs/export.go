@@ -8,8 +8,8 @@ import (
 
 // ExportArgs asks to put the files of a chat together and to send them to the room of a message; chat 0 means all chats.
 type ExportArgs struct {
-	Message int64 `json:"message"`
-	Chat    int64 `json:"chat,omitempty"`
+	MessageID int64 `json:"message"`
+	ChatID    int64 `json:"chat,omitempty"`
 }
 
 // Kind names the job.

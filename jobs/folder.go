@@ -17,7 +17,7 @@ func (FoldersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: once()}
 }
 
-// FolderWatcher looks at the watched folders.
-type FolderWatcher interface {
-	LookAtFolders(ctx context.Context) error
+// FolderIndexer looks at the watched folders.
+type FolderIndexer interface {
+	IndexFolders(ctx context.Context) error
 }

@@ -8,7 +8,7 @@ import (
 
 // ForgetArgs asks to forget what a forgetting names.
 type ForgetArgs struct {
-	Forgetting int64 `json:"forgetting"`
+	ForgettingID int64 `json:"forgetting"`
 }
 
 // Kind names the job.
@@ -21,5 +21,5 @@ func (ForgetArgs) InsertOpts() river.InsertOpts {
 
 // Forgetter forgets, and tells what it did.
 type Forgetter interface {
-	Forgets(ctx context.Context, forgetting int64) error
+	Forget(ctx context.Context, forgetting int64) error
 }

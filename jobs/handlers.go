@@ -12,40 +12,40 @@ import (
 // Handlers are the parts of the program that do the jobs. The jobs of a nil Bridges, Embed or Folders do
 // nothing; of any other nil they fail.
 type Handlers struct {
-	Turn     Turner
-	Command  Commander
-	Ask      Answerer
-	Send     Sender
-	Describe Describer
-	Digest   Digester
-	Index    Indexer
-	Embed    Embedder
-	Folders  FolderWatcher
-	Alarm    Alarmer
-	Bridges  BridgeChecker
-	Decrypt  Decrypter
-	Tell     Teller
-	Budget   BudgetTeller
-	History  Historian
-	Told     HistoryTeller
-	Retract  Retracter
-	Room     RoomMaker
-	Task     Resumer
-	Approve  Approver
-	Draft    Drafter
-	Hook     Deliverer
-	Capture  Capturer
-	Shorten  Summariser
-	Nudge    Nudger
-	// Archive is nil where messages are not searched.
-	Archive Archiver
-	Watch   Watcher
-	Listen  Listener
-	Tick    Ticker
-	Run     Executor
-	Keep    Keeper
-	Forget  Forgetter
-	Export  Exporter
+	Turn        Turner
+	Command     Commander
+	Ask         Answerer
+	Send        Sender
+	Describe    Describer
+	Digest      Digester
+	Index       Indexer
+	Embed       Embedder
+	Folders     FolderIndexer
+	Undelivered UndeliveredNotifier
+	Bridges     BridgeChecker
+	Decrypt     Decrypter
+	Notice      Notifier
+	Budget      BudgetNotifier
+	History     Historian
+	Imported    ImportNotifier
+	Retract     Retracter
+	AdminRoom   AdminRoomMaker
+	Task        Resumer
+	Approval    ApprovalRequester
+	Draft       DraftPresenter
+	Hook        Deliverer
+	Capture     Capturer
+	Summarise   Summariser
+	Remind      CommitmentReminder
+	// IndexMessages is nil where messages are not searched.
+	IndexMessages MessageIndexer
+	Watch         PageChecker
+	Transcribe    Transcriber
+	Tick          Ticker
+	Execution     Executor
+	KeepFile      FileKeeper
+	Forget        Forgetter
+	Export        Exporter
 }
 
 // modelTimeout bounds an attempt at a model's work: the model has 5 minutes of it, and the rest is for ending well.
@@ -57,13 +57,15 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 
 	// Chats.
 	handle(w, modelTimeout, func(ctx context.Context, a TurnArgs, try Attempt) error {
-		return h.Turn.Turn(ctx, a.Chat, try.ID, try.Last)
+		return h.Turn.Turn(ctx, a.ChatID, try.ID, try.Last)
 	})
-	handle(w, 3*time.Minute, func(ctx context.Context, a SendArgs, try Attempt) error { return h.Send.Send(ctx, a.Out, try.Last) }) // a file takes its time
-	handle(w, time.Minute, func(ctx context.Context, a RetractArgs, _ Attempt) error { return h.Retract.Retract(ctx, a.Out) })
-	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.Room) })
+	handle(w, 3*time.Minute, func(ctx context.Context, a SendArgs, try Attempt) error {
+		return h.Send.Send(ctx, a.OutboxID, try.Last)
+	}) // a file takes its time
+	handle(w, time.Minute, func(ctx context.Context, a RetractArgs, _ Attempt) error { return h.Retract.Retract(ctx, a.OutboxID) })
+	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.RoomID) })
 	handle(w, 2*time.Minute, func(ctx context.Context, a HistoryArgs, _ Attempt) error {
-		return readHistory(ctx, h.History, h.Told, a)
+		return readHistory(ctx, h.History, h.Imported, a)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ BridgesArgs, _ Attempt) error {
 		if h.Bridges == nil {
@@ -73,30 +75,38 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 	})
 	handle(w, time.Minute, func(ctx context.Context, a DecryptArgs, _ Attempt) error { return h.Decrypt.Decrypt(ctx, a) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a TranscribeArgs, try Attempt) error {
-		return h.Listen.Transcribe(ctx, a.Message, try.Last)
+		return h.Transcribe.Transcribe(ctx, a.MessageID, try.Last)
 	})
-	handle(w, 3*time.Minute, func(ctx context.Context, a KeepArgs, _ Attempt) error { return h.Keep.Keep(ctx, a.Message) })
+	handle(w, 3*time.Minute, func(ctx context.Context, a KeepFileArgs, _ Attempt) error {
+		return h.KeepFile.KeepFile(ctx, a.MessageID)
+	})
 
 	// The admin room.
 	handle(w, 5*time.Minute, func(ctx context.Context, a CommandArgs, try Attempt) error {
-		return h.Command.Command(ctx, a.Message, try.Last)
+		return h.Command.Command(ctx, a.MessageID, try.Last)
 	})
-	handle(w, modelTimeout, func(ctx context.Context, a AskArgs, try Attempt) error { return h.Ask.Answer(ctx, a.Message, try.Last) })
-	handle(w, time.Minute, func(ctx context.Context, _ AdminRoomArgs, _ Attempt) error { return h.Room.MakeAdminRoom(ctx) })
-	handle(w, modelTimeout, func(ctx context.Context, a DraftArgs, _ Attempt) error { return h.Draft.Draft(ctx, a.Out) })
+	handle(w, modelTimeout, func(ctx context.Context, a AskArgs, try Attempt) error {
+		return h.Ask.Answer(ctx, a.MessageID, try.Last)
+	})
+	handle(w, time.Minute, func(ctx context.Context, _ AdminRoomArgs, _ Attempt) error { return h.AdminRoom.MakeAdminRoom(ctx) })
+	handle(w, modelTimeout, func(ctx context.Context, a DraftArgs, _ Attempt) error { return h.Draft.PresentDraft(ctx, a.OutboxID) })
 	handle(w, modelTimeout, func(ctx context.Context, a ApprovalArgs, _ Attempt) error {
-		return h.Approve.AskApproval(ctx, a.Approval)
+		return h.Approval.RequestApproval(ctx, a.ApprovalID)
 	})
-	handle(w, time.Minute, func(ctx context.Context, a TellArgs, _ Attempt) error { return h.Tell.Tell(ctx, a) })
-	handle(w, time.Minute, func(ctx context.Context, a BudgetArgs, _ Attempt) error { return h.Budget.TellBudget(ctx, a) })
-	handle(w, time.Minute, func(ctx context.Context, a UndeliveredArgs, _ Attempt) error { return h.Alarm.Undelivered(ctx, a.Out) })
+	handle(w, time.Minute, func(ctx context.Context, a NoticeArgs, _ Attempt) error { return h.Notice.Notify(ctx, a) })
+	handle(w, time.Minute, func(ctx context.Context, a BudgetArgs, _ Attempt) error { return h.Budget.NotifyBudget(ctx, a) })
+	handle(w, time.Minute, func(ctx context.Context, a UndeliveredArgs, _ Attempt) error {
+		return h.Undelivered.NotifyUndelivered(ctx, a.OutboxID)
+	})
 	handle(w, time.Minute, func(ctx context.Context, _ DigestArgs, _ Attempt) error { return h.Digest.Digest(ctx) })
-	handle(w, time.Minute, func(ctx context.Context, _ NudgeArgs, _ Attempt) error { return h.Nudge.Nudge(ctx) })
+	handle(w, time.Minute, func(ctx context.Context, _ RemindArgs, _ Attempt) error { return h.Remind.RemindCommitments(ctx) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a ExportArgs, try Attempt) error { return h.Export.Export(ctx, a, try.Last) })
 
 	// Agents' tasks.
 	handle(w, modelTimeout, func(ctx context.Context, a TaskArgs, try Attempt) error { return resume(ctx, h.Task, a, try.Last) })
-	handle(w, modelTimeout, func(ctx context.Context, a ChildArgs, try Attempt) error { return h.Task.Resume(ctx, a.Task, try.Last) })
+	handle(w, modelTimeout, func(ctx context.Context, a ChildArgs, try Attempt) error {
+		return h.Task.Resume(ctx, a.TaskID, try.Last)
+	})
 
 	// Documents and memory. What an attempt has embedded or indexed is not done again by the next.
 	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // a folder; each file has its own limit
@@ -104,7 +114,7 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 		if h.Folders == nil {
 			return nil
 		}
-		return h.Folders.LookAtFolders(ctx)
+		return h.Folders.IndexFolders(ctx)
 	})
 	handle(w, 6*time.Hour, func(ctx context.Context, a EmbedArgs, _ Attempt) error { // a library that was never embedded
 		if h.Embed == nil {
@@ -112,22 +122,28 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 		}
 		return h.Embed.Embed(ctx, a.Again)
 	})
-	handle(w, 5*time.Minute, func(ctx context.Context, _ ArchiveArgs, _ Attempt) error { return h.Archive.Archive(ctx) })
-	handle(w, time.Minute, func(ctx context.Context, _ RememberArgs, _ Attempt) error { return enqueueCaptures(ctx, st, h.Capture) })
+	handle(w, 5*time.Minute, func(ctx context.Context, _ IndexMessagesArgs, _ Attempt) error {
+		return h.IndexMessages.IndexMessages(ctx)
+	})
+	handle(w, time.Minute, func(ctx context.Context, _ FindCapturesArgs, _ Attempt) error {
+		return enqueueCaptures(ctx, st, h.Capture)
+	})
 	handle(w, 5*time.Minute, func(ctx context.Context, a CaptureArgs, try Attempt) error {
-		return h.Capture.Capture(ctx, a.Chat, try.Last)
+		return h.Capture.Capture(ctx, a.ChatID, try.Last)
 	})
 	handle(w, 5*time.Minute, func(ctx context.Context, a SummariseArgs, _ Attempt) error {
-		return h.Shorten.Summarise(ctx, a.Chat, a.Agent)
+		return h.Summarise.Summarise(ctx, a.ChatID, a.Agent)
 	})
-	handle(w, 8*time.Minute, func(ctx context.Context, a ForgetArgs, _ Attempt) error { return h.Forget.Forgets(ctx, a.Forgetting) })
+	handle(w, 8*time.Minute, func(ctx context.Context, a ForgetArgs, _ Attempt) error { return h.Forget.Forget(ctx, a.ForgettingID) })
 
 	// The clock, webhooks and watched pages.
-	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.Schedule, a.At) })
-	handle(w, UpkeepTime+time.Minute, func(ctx context.Context, a RunArgs, try Attempt) error { return h.Run.Execute(ctx, a.Run, try.Last) }) // a minute to write how it ended
+	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
+	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
+		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
+	}) // a minute to write how it ended
 	handle(w, time.Minute, func(ctx context.Context, a HookArgs, try Attempt) error {
-		return h.Hook.Deliver(ctx, a.Delivery, try.Last)
+		return h.Hook.Deliver(ctx, a.DeliveryID, try.Last)
 	})
-	handle(w, 2*time.Minute, func(ctx context.Context, a WatchArgs, _ Attempt) error { return h.Watch.Look(ctx, a.Watch) })
+	handle(w, 2*time.Minute, func(ctx context.Context, a WatchArgs, _ Attempt) error { return h.Watch.CheckPage(ctx, a.WatchID) })
 	return w
 }

@@ -10,13 +10,13 @@ import (
 // HistoryArgs asks to read one page of what was said in a chat before multis was there. Each page asks for the next, in
 // the transaction that stores it.
 type HistoryArgs struct {
-	Chat int64 `json:"chat"`
-	// From is where the page ends, in the homeserver's words; empty: now.
-	From string `json:"from,omitempty"`
+	ChatID int64 `json:"chat"`
+	// FromToken is where the page ends, in the homeserver's words; empty: now.
+	FromToken string `json:"from,omitempty"`
 	// Since is the day to stop at, in Unix seconds; zero: the beginning.
 	Since int64 `json:"since,omitempty"`
-	// To is where reading stops, in the homeserver's words; empty: the beginning.
-	To string `json:"to,omitempty"`
+	// ToToken is where reading stops, in the homeserver's words; empty: the beginning.
+	ToToken string `json:"to,omitempty"`
 	// Stored is how many messages were stored so far. Done says that nothing is left but to tell.
 	Stored int  `json:"stored"`
 	Done   bool `json:"done,omitempty"`
@@ -44,18 +44,18 @@ type Historian interface {
 	History(ctx context.Context, args HistoryArgs) error
 }
 
-// HistoryTeller tells the owner that a history was read.
-type HistoryTeller interface {
-	HistoryRead(ctx context.Context, chat int64, stored int) error
+// ImportNotifier tells the owner that a history was read.
+type ImportNotifier interface {
+	NotifyImported(ctx context.Context, chat int64, stored int) error
 }
 
 // readHistory reads a page, or, once all are read, tells the owner unless nobody asked.
-func readHistory(ctx context.Context, historian Historian, teller HistoryTeller, args HistoryArgs) error {
+func readHistory(ctx context.Context, historian Historian, teller ImportNotifier, args HistoryArgs) error {
 	switch {
 	case args.Done && args.Quiet:
 		return nil
 	case args.Done:
-		return teller.HistoryRead(ctx, args.Chat, args.Stored)
+		return teller.NotifyImported(ctx, args.ChatID, args.Stored)
 	}
 	select {
 	case <-ctx.Done():

@@ -19,14 +19,14 @@ func Emit(ctx context.Context, tx store.Tx, event store.HookEvent, ref string) e
 	}
 	args := make([]Args, len(deliveries))
 	for i, id := range deliveries {
-		args[i] = HookArgs{Delivery: id}
+		args[i] = HookArgs{DeliveryID: id}
 	}
 	return Enqueue(ctx, tx, args...)
 }
 
 // HookArgs asks to tell a hook of an event.
 type HookArgs struct {
-	Delivery uuid.UUID `json:"delivery"`
+	DeliveryID uuid.UUID `json:"delivery"`
 }
 
 // Kind names the job.

@@ -12,14 +12,14 @@ import (
 // IndexArgs asks to index documents: the file that Message carries, what Path means in the documents folder (a file, a
 // folder or a pattern), or the page at Address.
 type IndexArgs struct {
-	Message int64       `json:"message,omitempty"`
-	Path    string      `json:"path,omitempty"`
-	Address string      `json:"address,omitempty"`
-	Role    policy.Role `json:"role"`
-	// Said is when the owner said who may see them: what he says later holds, whichever job is done first.
-	Said time.Time `json:"said"`
-	// Chat is where the outcome is told.
-	Chat int64 `json:"chat"`
+	MessageID int64       `json:"message,omitempty"`
+	Path      string      `json:"path,omitempty"`
+	Address   string      `json:"address,omitempty"`
+	Role      policy.Role `json:"role"`
+	// DecidedAt is when the owner said who may see them: what he says later holds, whichever job is done first.
+	DecidedAt time.Time `json:"said"`
+	// ChatID is where the outcome is told.
+	ChatID int64 `json:"chat"`
 }
 
 // Kind names the job.

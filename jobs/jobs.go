@@ -83,8 +83,8 @@ func IsFinal(err error) bool {
 	return errors.As(err, &cancel)
 }
 
-// Plain is err without the mark of Final, as it is told to people.
-func Plain(err error) error {
+// Cause is err without the mark of Final, as it is told to people.
+func Cause(err error) error {
 	if cancel, ok := errors.AsType[*river.JobCancelError](err); ok {
 		if cause := cancel.Unwrap(); cause != nil {
 			return cause
@@ -142,7 +142,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		slot.lock.Release(ctx)
 		return nil, fmt.Errorf("prepare jobs: %w", err)
 	}
-	slot.archives = h.Archive != nil
+	slot.archives = h.IndexMessages != nil
 	return &Runner{client: client, slot: slot}, nil
 }
 

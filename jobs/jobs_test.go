@@ -45,29 +45,29 @@ func (w *work) Turn(_ context.Context, _ int64, job string, last bool) error {
 	}
 	return w.note("turn")
 }
-func (w *work) Command(context.Context, int64, bool) error   { return w.note("command") }
-func (w *work) Send(context.Context, uuid.UUID, bool) error  { return w.note("send") }
-func (w *work) Describe(context.Context, id.RoomID) error    { return w.note("describe") }
-func (w *work) Digest(context.Context) error                 { return w.note("digest") }
-func (w *work) Index(context.Context, IndexArgs, bool) error { return w.note("index") }
-func (w *work) Undelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
+func (w *work) Command(context.Context, int64, bool) error         { return w.note("command") }
+func (w *work) Send(context.Context, uuid.UUID, bool) error        { return w.note("send") }
+func (w *work) Describe(context.Context, id.RoomID) error          { return w.note("describe") }
+func (w *work) Digest(context.Context) error                       { return w.note("digest") }
+func (w *work) Index(context.Context, IndexArgs, bool) error       { return w.note("index") }
+func (w *work) NotifyUndelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
-func (w *work) Answer(context.Context, int64, bool) error     { return w.note("ask") }
-func (w *work) MakeAdminRoom(context.Context) error           { return w.note("room") }
-func (w *work) Retract(context.Context, uuid.UUID) error      { return w.note("retract") }
-func (w *work) Decrypt(context.Context, DecryptArgs) error    { return w.note("decrypt") }
-func (w *work) Tell(context.Context, TellArgs) error          { return w.note("tell") }
-func (w *work) History(context.Context, HistoryArgs) error    { return w.note("history") }
-func (w *work) HistoryRead(context.Context, int64, int) error { return w.note("told") }
+func (w *work) Answer(context.Context, int64, bool) error        { return w.note("ask") }
+func (w *work) MakeAdminRoom(context.Context) error              { return w.note("room") }
+func (w *work) Retract(context.Context, uuid.UUID) error         { return w.note("retract") }
+func (w *work) Decrypt(context.Context, DecryptArgs) error       { return w.note("decrypt") }
+func (w *work) Notify(context.Context, NoticeArgs) error         { return w.note("tell") }
+func (w *work) History(context.Context, HistoryArgs) error       { return w.note("history") }
+func (w *work) NotifyImported(context.Context, int64, int) error { return w.note("told") }
 
 func (w *work) Transcribe(context.Context, int64, bool) error {
 	return w.note("transcribe")
 }
 
-func (w *work) Keep(context.Context, int64) error { return w.note("keep") }
+func (w *work) KeepFile(context.Context, int64) error { return w.note("keep") }
 
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Alarm: w, Decrypt: w, Tell: w, History: w, Told: w, Retract: w, Room: w, Keep: w, Listen: w}
+	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w}
 }
 
 // await waits until n jobs are done.
@@ -105,9 +105,9 @@ func enqueue(t *testing.T, st *store.Store, args ...Args) {
 func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
-	enqueue(t, st, TurnArgs{Chat: 1}, CommandArgs{Message: 1}, SendArgs{Out: uuid.New()}, DescribeArgs{Room: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{Out: uuid.New()},
-		DecryptArgs{Message: 1}, AskArgs{Message: 1}, AdminRoomArgs{}, RetractArgs{Out: uuid.New()}, TellArgs{Topic: TopicDevice}, HistoryArgs{Chat: 1}, HistoryArgs{Chat: 1, Done: true},
-		TranscribeArgs{Message: 1}, KeepArgs{Message: 1})
+	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
+		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, Done: true},
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1})
 	start(t, st, w)
 	w.await(t, 16)
 	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep"}, w.seen)
@@ -119,7 +119,7 @@ func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
 	ctx := context.Background()
 	broken := errors.New("broken")
 	require.ErrorIs(t, st.InTx(ctx, func(tx store.Tx) error {
-		require.NoError(t, Enqueue(ctx, tx, TurnArgs{Chat: 1}))
+		require.NoError(t, Enqueue(ctx, tx, TurnArgs{ChatID: 1}))
 		return broken
 	}), broken)
 	var n int
@@ -144,7 +144,7 @@ func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
 		}
 	}
 	start(t, st, w)
-	enqueue(t, st, TurnArgs{Chat: 1})
+	enqueue(t, st, TurnArgs{ChatID: 1})
 	w.await(t, 1)
 	require.Equal(t, 3, calls)
 }
@@ -163,7 +163,7 @@ func TestOneDigestWaitsAtATime(t *testing.T) {
 // orphan leaves a job as a killed process leaves it: running, under a client id.
 func orphan(t *testing.T, st *store.Store, client string) {
 	t.Helper()
-	enqueue(t, st, TurnArgs{Chat: 1})
+	enqueue(t, st, TurnArgs{ChatID: 1})
 	_, err := st.DB().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
 	require.NoError(t, err)
 }
@@ -286,8 +286,8 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 	require.NoError(t, err)
 	_, err = st.DB().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'")
 	require.NoError(t, err)
-	enqueue(t, st, AskArgs{Message: 2})
-	enqueue(t, st, RunArgs{Run: 3})
+	enqueue(t, st, AskArgs{MessageID: 2})
+	enqueue(t, st, ExecutionArgs{ExecutionID: 3})
 	for range 2 {
 		require.NoError(t, Sweep(ctx, st))
 		var found []string
@@ -370,15 +370,15 @@ func TestARunsJobEndsSoonAfterTheLongestRun(t *testing.T) {
 	st := storetest.New(t)
 	l := limited{make(chan time.Duration, 1)}
 	h := newWork().handlers()
-	h.Run = l
+	h.Execution = l
 	runner, err := NewRunner(t.Context(), st, h, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()
-	enqueue(t, st, RunArgs{Run: 1})
+	enqueue(t, st, ExecutionArgs{ExecutionID: 1})
 	left := <-l.left
-	require.LessOrEqual(t, left, UpkeepTime+time.Minute)
+	require.LessOrEqual(t, left, UpkeepTimeout+time.Minute)
 	require.Positive(t, left)
 	cancel()
 	require.NoError(t, <-ended)

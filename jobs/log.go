@@ -19,7 +19,7 @@ func logged() rivertype.WorkerMiddleware {
 		switch {
 		case err == nil, IsLater(err), errors.Is(ctx.Err(), context.Canceled):
 		case IsFinal(err):
-			log.Info().Err(Plain(err)).Msg("A job was given up: no further attempt can help")
+			log.Info().Err(Cause(err)).Msg("A job was given up: no further attempt can help")
 		case isLast(job):
 			log.Err(err).Msg("A job failed for good")
 		default:

@@ -6,18 +6,18 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// NudgeArgs asks to look for promises that are due soon. It is a periodic job.
-type NudgeArgs struct{}
+// RemindArgs asks to look for promises that are due soon. It is a periodic job.
+type RemindArgs struct{}
 
 // Kind names the job.
-func (NudgeArgs) Kind() string { return "nudge" }
+func (RemindArgs) Kind() string { return "nudge" }
 
 // InsertOpts puts it on its queue, once.
-func (NudgeArgs) InsertOpts() river.InsertOpts {
+func (RemindArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
-// Nudger reminds the owner of promises.
-type Nudger interface {
-	Nudge(ctx context.Context) error
+// CommitmentReminder reminds the owner of promises.
+type CommitmentReminder interface {
+	RemindCommitments(ctx context.Context) error
 }

@@ -22,8 +22,8 @@ func periodicJobs() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
 		every(30*time.Second, FoldersArgs{}, true), // listing some hundred files takes milliseconds
 		every(time.Minute, BridgesArgs{}, true),
-		every(time.Minute, NudgeArgs{}, false),
-		every(time.Minute, RememberArgs{}, false), // also the longest time that a capture waits
+		every(time.Minute, RemindArgs{}, false),
+		every(time.Minute, FindCapturesArgs{}, false), // also the longest time that a capture waits
 		every(10*time.Minute, EmbedArgs{}, false),
 		every(24*time.Hour, EmbedArgs{Again: true}, true),
 	}

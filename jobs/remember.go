@@ -8,14 +8,14 @@ import (
 	"multis/store"
 )
 
-// RememberArgs asks to look for chats of which notes are to be taken. It is a periodic job.
-type RememberArgs struct{}
+// FindCapturesArgs asks to look for chats of which notes are to be taken. It is a periodic job.
+type FindCapturesArgs struct{}
 
 // Kind names the job.
-func (RememberArgs) Kind() string { return "remember" }
+func (FindCapturesArgs) Kind() string { return "remember" }
 
 // InsertOpts puts it on its queue, once.
-func (RememberArgs) InsertOpts() river.InsertOpts {
+func (FindCapturesArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
@@ -27,7 +27,7 @@ func enqueueCaptures(ctx context.Context, st *store.Store, capturer Capturer) er
 	}
 	args := make([]Args, len(chats))
 	for i, chat := range chats {
-		args[i] = CaptureArgs{Chat: chat}
+		args[i] = CaptureArgs{ChatID: chat}
 	}
 	return st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) })
 }

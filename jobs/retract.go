@@ -9,7 +9,7 @@ import (
 
 // RetractArgs asks to delete an event of ours from its room, because what it quoted or answered was deleted.
 type RetractArgs struct {
-	Out uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"out"`
 }
 
 // Kind names the job.

@@ -7,23 +7,23 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// RunArgs asks to carry out a run of a schedule that takes its time: a question to the assistant, or upkeep.
-type RunArgs struct {
-	Run int64 `json:"run"`
+// ExecutionArgs asks to carry out a run of a schedule that takes its time: a question to the assistant, or upkeep.
+type ExecutionArgs struct {
+	ExecutionID int64 `json:"run"`
 }
 
 // Kind names the job.
-func (RunArgs) Kind() string { return "run" }
+func (ExecutionArgs) Kind() string { return "run" }
 
 // InsertOpts puts it on its queue. What asks a model costs money, so it is not tried for long.
-func (RunArgs) InsertOpts() river.InsertOpts {
+func (ExecutionArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
 }
 
-// RunTime is how long a run may take, all its attempts together, and UpkeepTime how long one that is upkeep may.
+// ExecutionTimeout is how long a run may take, all its attempts together, and UpkeepTimeout how long one that is upkeep may.
 const (
-	RunTime    = time.Minute
-	UpkeepTime = 10 * time.Minute
+	ExecutionTimeout = time.Minute
+	UpkeepTimeout    = 10 * time.Minute
 )
 
 // Executor carries out a run of a schedule. last says that no other attempt follows.

@@ -9,7 +9,7 @@ import (
 
 // SendArgs asks to send one outbox row.
 type SendArgs struct {
-	Out uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"out"`
 }
 
 // Kind names the job.

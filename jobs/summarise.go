@@ -8,7 +8,7 @@ import (
 
 // SummariseArgs asks to shorten what was said in a chat, before it is too much to be read word for word.
 type SummariseArgs struct {
-	Chat int64 `json:"chat"`
+	ChatID int64 `json:"chat"`
 	// Agent is whose model found it long; empty: multis' own.
 	Agent string `json:"agent,omitempty"`
 }

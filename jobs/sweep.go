@@ -39,27 +39,27 @@ func argsFor(kind store.WorkKind, id string) (Args, error) {
 	case store.WorkDigest:
 		return DigestArgs{}, nil
 	case store.WorkSend:
-		return SendArgs{Out: out}, notUUID
+		return SendArgs{OutboxID: out}, notUUID
 	case store.WorkDraft:
-		return DraftArgs{Out: out}, notUUID
+		return DraftArgs{OutboxID: out}, notUUID
 	case store.WorkTurn:
-		return TurnArgs{Chat: n}, notInt
+		return TurnArgs{ChatID: n}, notInt
 	case store.WorkCommand:
-		return CommandArgs{Message: n}, notInt
+		return CommandArgs{MessageID: n}, notInt
 	case store.WorkWatch:
-		return WatchArgs{Watch: n}, notInt
+		return WatchArgs{WatchID: n}, notInt
 	case store.WorkTranscribe:
-		return TranscribeArgs{Message: n}, notInt
+		return TranscribeArgs{MessageID: n}, notInt
 	case store.WorkForget:
-		return ForgetArgs{Forgetting: n}, notInt
+		return ForgetArgs{ForgettingID: n}, notInt
 	case store.WorkRun:
-		return RunArgs{Run: n}, notInt
+		return ExecutionArgs{ExecutionID: n}, notInt
 	case store.WorkTask:
-		return TaskArgs{Task: n}, notInt
+		return TaskArgs{TaskID: n}, notInt
 	case store.WorkLostTask:
-		return TaskArgs{Task: n, Lost: true}, notInt
+		return TaskArgs{TaskID: n, Lost: true}, notInt
 	case store.WorkChild:
-		return ChildArgs{Task: n}, notInt
+		return ChildArgs{TaskID: n}, notInt
 	default:
 		return nil, errors.New("no kind of job is known for it")
 	}

@@ -9,9 +9,9 @@ import (
 
 // TaskArgs asks to go on with a task that was put aside: somebody decided about it, or the time to do so is over.
 type TaskArgs struct {
-	Task int64     `json:"task"`
-	At   time.Time `json:"at,omitzero"`    // not before; zero: now
-	Lost bool      `json:"lost,omitempty"` // it was begun too often, or too long ago: it only fails
+	TaskID int64     `json:"task"`
+	At     time.Time `json:"at,omitzero"`    // not before; zero: now
+	Lost   bool      `json:"lost,omitempty"` // it was begun too often, or too long ago: it only fails
 }
 
 // Kind names the job.
@@ -31,7 +31,7 @@ type Resumer interface {
 
 // ApprovalArgs asks to ask a person whether a tool may be called.
 type ApprovalArgs struct {
-	Approval int64 `json:"approval"`
+	ApprovalID int64 `json:"approval"`
 }
 
 // Kind names the job.
@@ -42,14 +42,14 @@ func (ApprovalArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
 }
 
-// Approver asks a person.
-type Approver interface {
-	AskApproval(ctx context.Context, approval int64) error
+// ApprovalRequester asks a person.
+type ApprovalRequester interface {
+	RequestApproval(ctx context.Context, approval int64) error
 }
 
 func resume(ctx context.Context, tasks Resumer, args TaskArgs, last bool) error {
 	if args.Lost {
-		return tasks.GiveUp(ctx, args.Task)
+		return tasks.GiveUp(ctx, args.TaskID)
 	}
-	return tasks.Resume(ctx, args.Task, last)
+	return tasks.Resume(ctx, args.TaskID, last)
 }

@@ -12,8 +12,8 @@ import (
 // TickArgs asks to do what is due of a schedule. One waits for each schedule and time; when the schedule has another time
 // by then, it does nothing.
 type TickArgs struct {
-	Schedule int64     `json:"schedule"`
-	At       time.Time `json:"at"`
+	ScheduleID int64     `json:"schedule"`
+	At         time.Time `json:"at"`
 }
 
 // lookAhead is how far ahead the queue looks for what becomes due, every so often. What is due sooner would be late, so it is
@@ -32,9 +32,9 @@ func (a TickArgs) InsertOpts() river.InsertOpts {
 	return opts
 }
 
-// Tick is the job for a schedule's next time.
-func Tick(schedule int64, at time.Time) TickArgs {
-	return TickArgs{Schedule: schedule, At: at.UTC().Truncate(time.Microsecond)}
+// NextTick is the job for a schedule's next time.
+func NextTick(schedule int64, at time.Time) TickArgs {
+	return TickArgs{ScheduleID: schedule, At: at.UTC().Truncate(time.Microsecond)}
 }
 
 // Ticker does what is due of a schedule, and asks for its next time, all in one transaction.
@@ -50,7 +50,7 @@ func rearm(ctx context.Context, tx store.Tx) error {
 	}
 	ticks := make([]Args, len(found))
 	for i, d := range found {
-		ticks[i] = Tick(d.ID, d.At)
+		ticks[i] = NextTick(d.ID, d.At)
 	}
 	return Enqueue(ctx, tx, ticks...)
 }

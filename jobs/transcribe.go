@@ -8,7 +8,7 @@ import (
 
 // TranscribeArgs asks for the words of a voice note.
 type TranscribeArgs struct {
-	Message int64 `json:"message"`
+	MessageID int64 `json:"message"`
 }
 
 // Kind names the job.
@@ -19,7 +19,7 @@ func (TranscribeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3}
 }
 
-// Listener turns a voice note into words. last says that no other attempt follows.
-type Listener interface {
+// Transcriber turns a voice note into words. last says that no other attempt follows.
+type Transcriber interface {
 	Transcribe(ctx context.Context, message int64, last bool) error
 }

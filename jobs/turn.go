@@ -9,7 +9,7 @@ import (
 // TurnArgs asks for an answer to what waits in a chat. Each message that wants one inserts its own; the first turn
 // folds all of them in and the others find nothing left.
 type TurnArgs struct {
-	Chat int64 `json:"chat"`
+	ChatID int64 `json:"chat"`
 }
 
 // Kind names the job.

@@ -9,7 +9,7 @@ import (
 
 // UndeliveredArgs asks to tell the owner that something did not arrive.
 type UndeliveredArgs struct {
-	Out uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"out"`
 }
 
 // Kind names the job.
@@ -20,7 +20,7 @@ func (UndeliveredArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20}
 }
 
-// Alarmer tells the owner that an outbox row did not arrive.
-type Alarmer interface {
-	Undelivered(ctx context.Context, out uuid.UUID) error
+// UndeliveredNotifier tells the owner that an outbox row did not arrive.
+type UndeliveredNotifier interface {
+	NotifyUndelivered(ctx context.Context, out uuid.UUID) error
 }

@@ -8,7 +8,7 @@ import (
 
 // WatchArgs asks to look at what is watched, now and then as long as it is.
 type WatchArgs struct {
-	Watch int64 `json:"watch"`
+	WatchID int64 `json:"watch"`
 }
 
 // Kind names the job.
@@ -19,7 +19,7 @@ func (WatchArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: once()}
 }
 
-// Watcher looks at what is watched. It asks to come back later until the watch is gone.
-type Watcher interface {
-	Look(ctx context.Context, watch int64) error
+// PageChecker looks at what is watched. It asks to come back later until the watch is gone.
+type PageChecker interface {
+	CheckPage(ctx context.Context, watch int64) error
 }

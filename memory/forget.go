@@ -36,7 +36,7 @@ func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting int64) 
 		return f, false, err
 	}
 	for _, out := range gone.Retract {
-		if err := jobs.Enqueue(ctx, tx, jobs.RetractArgs{Out: out}); err != nil {
+		if err := jobs.Enqueue(ctx, tx, jobs.RetractArgs{OutboxID: out}); err != nil {
 			return f, false, err
 		}
 	}

@@ -33,7 +33,7 @@ func TestAnImportCanBeDoneAgainAndAddsOnlyWhatIsNotThere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, memory.Imported{Messages: 1, Known: 4, Old: 1}, done)
 
-	require.NoError(t, r.mem.Archive(r.ctx))
+	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	require.Empty(t, r.due(), "nothing of it is captured")
 	found, err := r.mem.Recall(r.ctx, memory.Question{Text: "what does the fence cost", Owner: true, Scope: policy.OwnerScope(r.ana.ID)})
 	require.NoError(t, err)

@@ -96,8 +96,8 @@ func positiveOr(n, otherwise int) int {
 	return otherwise
 }
 
-// Archive makes searchable what was said since the last time.
-func (m *Memory) Archive(ctx context.Context) error {
+// IndexMessages makes searchable what was said since the last time.
+func (m *Memory) IndexMessages(ctx context.Context) error {
 	for more := true; more; {
 		var err error
 		if more, err = search.IndexMessages(ctx, m.Store, m.Zone); err != nil {

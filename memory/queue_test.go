@@ -56,7 +56,7 @@ func TestHoweverManyChatsAreDueAHundredCapturesWaitAndEachIsTakenOnce(t *testing
 	looks := 0
 	look := func() {
 		looks++
-		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Enqueue(t.Context(), tx, jobs.RememberArgs{}) }))
+		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Enqueue(t.Context(), tx, jobs.FindCapturesArgs{}) }))
 		require.Eventually(t, func() bool {
 			return count("select count(*) from river.river_job where kind = 'remember' and finalized_at is null") == 0
 		}, time.Minute, 20*time.Millisecond)

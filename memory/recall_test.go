@@ -17,7 +17,7 @@ import (
 
 func (r *rig) recall(q memory.Question) memory.Recalled {
 	r.t.Helper()
-	require.NoError(r.t, r.mem.Archive(r.ctx))
+	require.NoError(r.t, r.mem.IndexMessages(r.ctx))
 	found, err := r.mem.Recall(r.ctx, q)
 	require.NoError(r.t, err)
 	return found
@@ -161,7 +161,7 @@ func TestThousandsOfRecallsOfTwoContactsFindNoForeignRow(t *testing.T) {
 		r.notes(note{Kind: "fact", Subject: "all", Text: mark + " " + strings.Join(words, " "), From: []int{1}})
 		require.NoError(t, r.mem.Capture(r.ctx, chat.ID, false))
 	}
-	require.NoError(t, r.mem.Archive(r.ctx))
+	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	for i := range recalls {
 		own, other := r.ana, r.ben
 		if i%2 == 1 {

@@ -37,7 +37,7 @@ func TestWhatIsOlderThanItsTimeIsInNoTableAndTheRestStays(t *testing.T) {
 	_, err = r.st.DB().Exec(r.ctx, "update commitments set state = 'done'")
 	require.NoError(t, err)
 	r.says(r.ana, policy.AuthorContact, "a new beginning", r.now)
-	require.NoError(t, r.mem.Archive(r.ctx))
+	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	gone, err = r.retaining(time.UTC).Retain(r.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 20, kept.Add(gone).Messages)

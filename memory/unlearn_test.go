@@ -31,7 +31,7 @@ func taught(t *testing.T) (*rig, store.Message) {
 		note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{20}},
 	)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-	require.NoError(t, r.mem.Archive(r.ctx))
+	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	require.Len(t, r.ofAna(), 3)
 	found := r.anywhere("zanzibar")
 	for _, column := range []string{"messages.body", "notes.body", "commitments.what", "chunks.content", "message_terms.word", "term_stats.word"} {
@@ -87,7 +87,7 @@ func TestWhatWasLearnedFromAMessageThatWasChangedGoesAndTheChatIsCapturedAnew(t 
 		require.True(t, there)
 		return err
 	}))
-	require.NoError(t, r.mem.Archive(r.ctx))
+	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	require.Empty(t, r.anywhere("zanzibar"))
 	require.Equal(t, 2, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 }

@@ -41,7 +41,7 @@ func (b *Box) Release(ctx context.Context, tx store.Tx, first uuid.UUID) (policy
 		return policy.Decision{}, err
 	}
 	for _, o := range rows {
-		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: o.ID}); err != nil {
+		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID}); err != nil {
 			return policy.Decision{}, err
 		}
 	}

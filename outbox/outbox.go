@@ -182,12 +182,12 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 		if state == store.OutHeld {
 			continue
 		}
-		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: r.out.ID}); err != nil {
+		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: r.out.ID}); err != nil {
 			return err
 		}
 	}
 	if state == store.OutHeld {
-		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{Out: rows[0].out.ID})
+		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: rows[0].out.ID})
 	}
 	return nil
 }
@@ -338,7 +338,7 @@ func (b *Box) next(ctx context.Context, tx store.Tx, o store.Out) error {
 	if err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: out})
+	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 }
 
 // turnWait is how long a send waits by itself for an older one of the same chat. That one wakes it (next), unless its process died, or
@@ -470,13 +470,13 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 		if err != nil {
 			return err
 		}
-		failed, err := store.FailOut(ctx, tx, out, jobs.Plain(cause).Error())
+		failed, err := store.FailOut(ctx, tx, out, jobs.Cause(cause).Error())
 		if err != nil || !failed {
 			return err
 		}
 		if err := b.next(ctx, tx, o); err != nil || !isMissed(o) {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{Out: out})
+		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: out})
 	})
 }

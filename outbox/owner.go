@@ -92,7 +92,7 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy
 	if err := store.ReaddressOut(ctx, tx, o.ID, room.ID, raw); err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.SendArgs{Out: o.ID})
+	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
 }
 
 // isMissed tells whether the owner has to know that a row cannot be sent. A notice that tells this of another one ends there, or the

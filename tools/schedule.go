@@ -150,7 +150,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 		if err := store.InsertSchedule(ctx, tx, s); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.Tick(s.ID, *s.NextAt))
+		return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
 	})
 	if err != nil {
 		return Result{}, err

@@ -136,12 +136,12 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
-		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm.Documents, Alarm: adm.Notices,
-		Listen: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
-		Hook:   hk, Watch: watch, Decrypt: front.decrypter, Tell: adm.Notices, Budget: adm.Budget, History: front.historian, Told: adm.Imports, Retract: box,
-		Room: front.rooms, Keep: front.keeper, Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, Archive: archiver(cfg, mem), Shorten: ag, Nudge: adm.Commitments,
-		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Run: clk,
-		Task: ag, Approve: adm.Tasks, Draft: adm.Drafts, Folders: adm.Documents,
+		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm.Documents, Undelivered: adm.Notices,
+		Transcribe: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
+		Hook:       hk, Watch: watch, Decrypt: front.decrypter, Notice: adm.Notices, Budget: adm.Budget, History: front.historian, Imported: adm.Imports, Retract: box,
+		AdminRoom: front.rooms, KeepFile: front.keeper, Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, IndexMessages: archiver(cfg, mem), Summarise: ag, Remind: adm.Commitments,
+		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Execution: clk,
+		Task: ag, Approval: adm.Tasks, Draft: adm.Drafts, Folders: adm.Documents,
 	}, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func discloses(cfg *config.Config) func(protocol string) bool {
 }
 
 // archiver makes messages findable, unless they are not to be.
-func archiver(cfg *config.Config, mem *memory.Memory) jobs.Archiver {
+func archiver(cfg *config.Config, mem *memory.Memory) jobs.MessageIndexer {
 	if !cfg.Memory.SearchMessages {
 		return nil
 	}
@@ -229,11 +229,11 @@ type frontend struct {
 	inbox     *appservice.Inbox
 	sender    outbox.Sender
 	files     files
-	rooms     jobs.RoomMaker
+	rooms     jobs.AdminRoomMaker
 	describer jobs.Describer
 	decrypter jobs.Decrypter
 	historian jobs.Historian
-	keeper    jobs.Keeper
+	keeper    jobs.FileKeeper
 }
 
 // files fetches what was sent: whole, or as it comes.

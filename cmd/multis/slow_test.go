@@ -40,7 +40,7 @@ func (h *herd) asked(chat int64, n int, text string) {
 	h.t.Helper()
 	h.says(store.Message{
 		ChatID: chat, EventID: id.EventID(fmt.Sprintf("$slow%d", n)), Author: policy.AuthorContact, Sender: "@demo_1:x", Body: text, Action: policy.ActionAnswer, Code: policy.CodeAnswer,
-	}, func(int64) jobs.Args { return jobs.TurnArgs{Chat: chat} })
+	}, func(int64) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
 }
 
 // memory is what a process holds, in bytes.
@@ -107,7 +107,7 @@ func TestTwoHundredTurnsWithASlowModelHoldUpNobody(t *testing.T) { //nolint:para
 	begin = time.Now()
 	h.says(store.Message{
 		ChatID: admin.ID, EventID: "$command", Author: policy.AuthorOwnerClient, Sender: testOwner, Body: "/mode silent Storm 7", Action: policy.ActionCommand, Code: policy.CodeCommand,
-	}, func(m int64) jobs.Args { return jobs.CommandArgs{Message: m} })
+	}, func(m int64) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	wait("the command", func() bool {
 		return h.count("select count(*) from messages where event_id = '$command' and answered_at is not null") == 1
 	})

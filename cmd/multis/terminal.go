@@ -151,8 +151,8 @@ func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attach
 	return err
 }
 
-// Keep does nothing: nobody sends files to a terminal.
-func (*terminal) Keep(context.Context, int64) error { return nil }
+// KeepFile does nothing: nobody sends files to a terminal.
+func (*terminal) KeepFile(context.Context, int64) error { return nil }
 
 // History does nothing: a terminal has none.
 func (*terminal) History(context.Context, jobs.HistoryArgs) error { return nil }

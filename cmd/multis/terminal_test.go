@@ -53,7 +53,7 @@ func TestEachMessageIsShownOnceInATerminalHoweverManyJobsSendIt(t *testing.T) {
 				return err
 			}
 			for range 3 { // as whoever goes before it does, and the sweep
-				if err := jobs.Enqueue(t.Context(), tx, jobs.SendArgs{Out: row}); err != nil {
+				if err := jobs.Enqueue(t.Context(), tx, jobs.SendArgs{OutboxID: row}); err != nil {
 					return err
 				}
 			}

@@ -228,7 +228,7 @@ func (h *herd) plant(n int, chats []int64, d time.Duration) []string {
 				if err := store.InsertSchedule(ctx, tx, s); err != nil {
 					return err
 				}
-				ticks = append(ticks, jobs.Tick(number, at))
+				ticks = append(ticks, jobs.NextTick(number, at))
 			}
 			return jobs.Enqueue(ctx, tx, ticks...)
 		}))
@@ -258,7 +258,7 @@ func (h *herd) plantDaily(n, missed int, chats []int64) []string {
 			if err := store.InsertSchedule(ctx, tx, s); err != nil {
 				return err
 			}
-			if err := jobs.Enqueue(ctx, tx, jobs.Tick(number, first)); err != nil {
+			if err := jobs.Enqueue(ctx, tx, jobs.NextTick(number, first)); err != nil {
 				return err
 			}
 			texts = append(texts, s.Body)
