@@ -24,78 +24,6 @@ import (
 	"multis/store"
 )
 
-// Asker answers a question of the owner in the room where it was asked, and settles the message that asked it.
-type Asker interface {
-	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
-	// Thinks tells whether whoever answers a question there has a model.
-	Thinks(room store.Chat, question string) bool
-	// Answers says which agent answers in a chat, and what decided that; empty: multis itself does.
-	Answers(chat store.Chat) (agent, by string)
-}
-
-// Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
-type Files interface {
-	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
-}
-
-// Rules are what the admin room shows of the configuration, or goes by.
-type Rules struct {
-	Version    string
-	Name       string // what the assistant is called unless the owner renamed it
-	Model      string // the language model's name; "none" without one
-	Zone       *time.Location
-	Defaults   policy.Defaults
-	OwnerPause time.Duration
-	// Disclose tells by protocol whether answers are marked with the assistant's name.
-	Disclose func(protocol string) bool
-	// DayBudget is the most that may be spent a day, in millionths of Currency; zero means no paid call.
-	DayBudget int64
-	Currency  string
-	// Embeddings is the name of the model that finds by meaning; "none" or empty without one.
-	Embeddings string
-	// Inbox is where other programs call in, as they reach it; empty: nobody can.
-	Inbox string
-	// HandOverAtCap tells that contacts are handed over once money is used up.
-	HandOverAtCap bool
-	// Agents are who answers, when it is not multis alone.
-	Agents []Agent
-	// Shortcuts are what the owner means by words of his own.
-	Shortcuts []policy.Shortcut
-	// Terminal says that the room is a terminal: documents are named there, not sent.
-	Terminal bool
-	folder   string // the documents folder
-}
-
-// Planner begins what takes its time. A plan is shown to the owner before any of it is done.
-type Planner interface {
-	Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error
-	// ReplayWith goes through a task again with another model, whose calls are paid. What comes of it is said in the room.
-	ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, task store.Task, model string) error
-}
-
-// Replayer goes through a task again and shows what came of it.
-type Replayer interface {
-	Replay(ctx context.Context, task store.TaskID) (string, error)
-}
-
-// Toolbox lists what a model may call for the owner who asks in a room, and how the servers are that bring tools.
-type Toolbox interface {
-	Tools(ctx context.Context, room store.Chat) ([]Tool, error)
-	Sources() []ToolSource
-}
-
-// SavedTasks lists the tasks that are begun by name, as their files are now, and begins one.
-type SavedTasks interface {
-	Saved() []Saved
-	// Begin begins a task. What comes of it is said in the room; problem says why it cannot be begun after all.
-	Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
-}
-
-// Skills lists the files that say how agents work.
-type Skills interface {
-	Skills() []Skill
-}
-
 // Options are what an admin room works with. Of the interfaces only Asker, Planner, Replayer and Files must be set.
 type Options struct {
 	Store    *store.Store
@@ -125,19 +53,19 @@ type Admin struct {
 	store       *store.Store
 	room        *room
 	rules       Rules
-	Documents   *Documents
-	Tasks       *Tasks
-	Commitments *Commitments
-	Exports     *Exports
-	Forgetting  *Forgetting
-	Drafts      *Drafts
-	Imports     *Imports
-	Budget      *Budget
+	Documents   *DocumentCommands
+	Tasks       *TaskCommands
+	Commitments *CommitmentCommands
+	Exports     *ExportCommands
+	Forgetting  *ForgetCommands
+	Drafts      *DraftCommands
+	Imports     *ImportCommands
+	Budget      *BudgetCommands
 	Notices     *Notices
 
-	questions *questions
-	schedules *schedules
-	help      *help
+	questions *questionCommands
+	schedules *scheduleCommands
+	help      *helpCommands
 	dialogs   *dialogs
 	table     *commandTable
 }
@@ -155,29 +83,29 @@ func New(o Options) *Admin {
 	states := &chatStates{store: o.Store, room: room, rules: o.Rules}
 	chats := &chatPicker{store: o.Store, states: states, table: table, rules: o.Rules}
 	dialogs := &dialogs{store: o.Store, room: room, table: table, kinds: map[string]func() question{}}
-	agents := &agents{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, rules: o.Rules}
-	questions := &questions{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, rules: o.Rules}
-	tasks := &Tasks{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved}
-	documents := &Documents{store: o.Store, library: o.Library, files: o.Files, room: room, rules: o.Rules}
-	notes := &notes{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	commitments := &Commitments{store: o.Store, room: room, chats: chats, rules: o.Rules}
-	briefs := &briefs{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, rules: o.Rules}
-	exports := &Exports{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	forgetting := &Forgetting{store: o.Store, memory: o.Memory, room: room, chats: chats, rules: o.Rules}
-	merges := &merges{store: o.Store, chats: chats}
-	modes := &modes{store: o.Store, room: room, chats: chats, states: states, rules: o.Rules}
-	drafts := &Drafts{store: o.Store, room: room, chats: chats, dialogs: dialogs, rules: o.Rules}
-	explanations := &explanations{store: o.Store, room: room, chats: chats, asker: o.Asker, rules: o.Rules}
-	imports := &Imports{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	schedules := &schedules{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, rules: o.Rules}
-	pauses := &pauses{room: room, chats: chats, states: states, rules: o.Rules}
-	stalls := &stalls{store: o.Store, room: room}
-	bridges := &bridges{store: o.Store, room: room}
-	status := &status{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules}
-	watches := &watches{store: o.Store, room: room, rules: o.Rules}
-	hooks := &hooks{store: o.Store, room: room}
-	budget := &Budget{store: o.Store, room: room, rules: o.Rules}
-	help := &help{table: table, asker: o.Asker, room: room, rules: o.Rules}
+	agents := &agentCommands{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, rules: o.Rules}
+	questions := &questionCommands{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, rules: o.Rules}
+	tasks := &TaskCommands{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved}
+	documents := &DocumentCommands{store: o.Store, library: o.Library, files: o.Files, room: room, rules: o.Rules}
+	notes := &noteCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	commitments := &CommitmentCommands{store: o.Store, room: room, chats: chats, rules: o.Rules}
+	briefs := &briefCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, rules: o.Rules}
+	exports := &ExportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	forgetting := &ForgetCommands{store: o.Store, memory: o.Memory, room: room, chats: chats, rules: o.Rules}
+	merges := &mergeCommands{store: o.Store, chats: chats}
+	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, rules: o.Rules}
+	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, rules: o.Rules}
+	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, rules: o.Rules}
+	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
+	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, rules: o.Rules}
+	pauses := &pauseCommands{room: room, chats: chats, states: states, rules: o.Rules}
+	stalls := &stallNotices{store: o.Store, room: room}
+	bridges := &bridgeCommands{store: o.Store, room: room}
+	status := &statusCommands{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules}
+	watches := &watchCommands{store: o.Store, room: room, rules: o.Rules}
+	hooks := &hookCommands{store: o.Store, room: room}
+	budget := &BudgetCommands{store: o.Store, room: room, rules: o.Rules}
+	help := &helpCommands{table: table, asker: o.Asker, room: room, rules: o.Rules}
 	a := &Admin{
 		store: o.Store, room: room, rules: o.Rules, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Imports: imports, Budget: budget,
 		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules},
@@ -195,12 +123,12 @@ func New(o Options) *Admin {
 		func() question { return &pickMode{modes: modes} },
 		func() question { return &pickRole{} },
 		func() question { return &confirmBridge{bridges: bridges} },
-		func() question { return &pickBridge{bridges: bridges} },
-		func() question { return &allowCall{} },
-		func() question { return &sendDraft{drafts: drafts} },
+		func() question { return &confirmClaim{bridges: bridges} },
+		func() question { return &approveCall{} },
+		func() question { return &decideDraft{drafts: drafts} },
 		func() question { return &confirmDraft{drafts: drafts} },
-		func() question { return &samePerson{} },
-		func() question { return &letGo{} },
+		func() question { return &confirmMerge{} },
+		func() question { return &confirmForget{} },
 	} {
 		dialogs.kinds[empty().kind()] = empty
 	}

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	"multis/text"
 )
 
-// agents shows the agents, their skills and tools, and sets which agent answers in a chat.
-type agents struct {
+// agentCommands shows the agents, their skills and tools, and sets which agent answers in a chat.
+type agentCommands struct {
 	chats    *chatPicker
 	tools    Toolbox
 	skills   Skills
@@ -21,7 +22,7 @@ type agents struct {
 }
 
 // commands are those about agents, their skills and tools.
-func (ag *agents) commands() []command {
+func (ag *agentCommands) commands() []command {
 	return []command{
 		{
 			name: "agents", group: groupAsk, run: ag.list,
@@ -29,10 +30,10 @@ func (ag *agents) commands() []command {
 		},
 		{
 			name: "agent", args: "[name] [chat]", group: groupAsk, run: ag.choose,
-			onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
-				return ag.set(chat, p.Agent), nil
+			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+				return ag.set(chat, pick.Agent), nil
 			},
-			chatHint: func(pickChat) string { return " to have it answered there" },
+			chatHint: func(chatPick) string { return " to have it answered there" },
 			summary:  "who answers here, or in a chat",
 			help:     "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
 		},
@@ -47,28 +48,8 @@ func (ag *agents) commands() []command {
 	}
 }
 
-// Agent is somebody who answers, as the room shows them.
-type Agent struct {
-	ID      string
-	Name    string
-	Emoji   string
-	Theme   string
-	Default bool
-	Model   string   // its own; empty: the one for all
-	Can     []string // what it is good for
-	// Mentions are further names that it is called by.
-	Mentions []string
-}
-
-// Tool is something that a model may call for the owner, as the room shows it.
-type Tool struct {
-	Name    string
-	Summary string
-	Asks    bool // before it is done
-}
-
 // toolNames are the tools that a model has for the owner now. What it is asked to do later may use these, and no others.
-func (ag *agents) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
+func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
 	if ag.tools == nil {
 		return nil, nil
 	}
@@ -83,16 +64,8 @@ func (ag *agents) toolNames(ctx context.Context, room store.Chat) ([]string, err
 	return names, nil
 }
 
-// ToolSource is where further tools come from, as the room shows it.
-type ToolSource struct {
-	Name    string
-	Tools   int
-	Skipped []string // tools that were not taken, with the reasons
-	Problem string   // why it is not there; empty: it is
-}
-
 // list lists who answers.
-func (ag *agents) list(_ context.Context, r request, _ string) (answer, error) {
+func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, error) {
 	if len(ag.rules.Agents) == 0 {
 		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
 	}
@@ -126,7 +99,7 @@ func here(g Agent, chosen string) string {
 }
 
 // choose says or sets who answers in a chat.
-func (ag *agents) choose(ctx context.Context, r request, args string) (answer, error) {
+func (ag *agentCommands) choose(ctx context.Context, r request, args string) (answer, error) {
 	name, chatName, _ := strings.Cut(strings.TrimSpace(args), " ")
 	if name == "" {
 		return ag.list(ctx, r, "")
@@ -140,13 +113,13 @@ func (ag *agents) choose(ctx context.Context, r request, args string) (answer, e
 		chosen = ag.rules.Agents[i].ID
 	}
 	if chatName = strings.TrimSpace(chatName); chatName != "" {
-		return ag.chats.withChat(ctx, chatName, pickChat{Then: "agent", Agent: chosen})
+		return ag.chats.withChat(ctx, chatName, "agent", chatPick{Agent: chosen})
 	}
 	return ag.set(r.room, chosen), nil
 }
 
 // set has an agent answer in a chat; empty leaves it to the configuration.
-func (ag *agents) set(chat store.Chat, agent string) answer {
+func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	where := "here"
 	if chat.Kind != policy.KindAdmin {
 		where = "in " + esc(label(chat))
@@ -158,19 +131,8 @@ func (ag *agents) set(chat store.Chat, agent string) answer {
 	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
 }
 
-// Skill is a file that says how an agent works, as the room shows it.
-type Skill struct {
-	Name    string
-	Summary string
-	Agent   string // whose own it is; empty: everybody's
-	From    string
-	// Owner and Contact say whose questions it is for.
-	Owner, Contact bool
-	Problem        string
-}
-
 // listSkills lists them, by whom they are for.
-func (ag *agents) listSkills(_ context.Context, _ request, _ string) (answer, error) {
+func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (answer, error) {
 	var all []Skill
 	if ag.skills != nil {
 		all = ag.skills.Skills()
@@ -214,7 +176,7 @@ func forWhom(s Skill) string {
 }
 
 // listTools lists what a model may call.
-func (ag *agents) listTools(ctx context.Context, r request, _ string) (answer, error) {
+func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (answer, error) {
 	if ag.tools == nil || ag.rules.Model == noModel {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
@@ -245,4 +207,23 @@ func (ag *agents) listTools(ctx context.Context, r request, _ string) (answer, e
 		}
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
+}
+
+// calledAgent finds who is called at the beginning of a text.
+var calledAgent = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
+
+// unknownAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
+func (ag *agentCommands) unknownAgent(reply string) answer {
+	m := calledAgent.FindStringSubmatch(reply)
+	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
+		return answer{}
+	}
+	if len(ag.rules.Agents) == 0 {
+		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Agents stand in config.yaml under `agents:`."}
+	}
+	names := make([]string, len(ag.rules.Agents))
+	for i, g := range ag.rules.Agents {
+		names[i] = code("@" + g.ID)
+	}
+	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + text.List(names) + ". `/agents` says what each is for."}
 }

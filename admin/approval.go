@@ -15,21 +15,32 @@ import (
 	"multis/text"
 )
 
-// allowCall asks whether a tool may be called.
-type allowCall struct {
+// TaskCommands begins, stops and replays tasks, and asks the owner whether their tools may be called.
+type TaskCommands struct {
+	store    *store.Store
+	room     *room
+	asker    Asker
+	planner  Planner
+	replayer Replayer
+	dialogs  *dialogs
+	saved    SavedTasks
+}
+
+// approveCall asks whether a tool may be called.
+type approveCall struct {
 	Approval int64
 	Tool     string
 }
 
-func (allowCall) kind() string { return "allow-call" }
+func (approveCall) kind() string { return "allow-call" }
 
 // command is /ask: who may ask may allow what his question needs.
-func (allowCall) command() string { return "ask" }
+func (approveCall) command() string { return "ask" }
 
-func (allowCall) takes(word string) bool { return word == wordYes || word == wordNo }
+func (approveCall) takes(word string) bool { return word == wordYes || word == wordNo }
 
 // answer decides, and has the task go on either way.
-func (q allowCall) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q approveCall) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	if c.word != wordYes && c.word != wordNo {
 		return answer{}, false, nil
 	}
@@ -54,7 +65,7 @@ func (q allowCall) answer(_ context.Context, r request, c choice) (answer, bool,
 }
 
 // RequestApproval asks the owner whether a tool may be called.
-func (ts *Tasks) RequestApproval(ctx context.Context, approval int64) error {
+func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) error {
 	call, err := store.ApprovalByID(ctx, ts.store.DB(), approval)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(ts.room.now()))) {
 		return nil
@@ -71,7 +82,7 @@ func (ts *Tasks) RequestApproval(ctx context.Context, approval int64) error {
 			return ts.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = ts.room.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		_, err = ts.room.say(ctx, tx, room, outbox.Ring, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }
@@ -133,4 +144,38 @@ func wholeText(s string) string {
 		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
 	}
 	return text.Escape(s)
+}
+
+// showPlan asks whether a plan is to be carried out.
+func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
+	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
+	_, err := ts.room.say(ctx, tx, room, outbox.Ring, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	return err
+}
+
+// agree has a plan carried out, or dropped. The message that showed it shows from then on how far it is.
+func (q approveCall) agree(r request, allowed bool) answer {
+	text := "" // what becomes of it is said when it has ended
+	if allowed {
+		text = "I begin."
+	}
+	return answer{text: text, why: "It decided about a plan.", do: func(ctx context.Context, tx store.Tx) error {
+		number, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // it ended meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if r.message.RelatesTo != "" {
+			task, err := store.TaskByID(ctx, tx, number)
+			if err != nil {
+				return err
+			}
+			if err := store.SetTaskLive(ctx, tx, task, r.message.RelatesTo); err != nil {
+				return err
+			}
+		}
+		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
+	}}
 }

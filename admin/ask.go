@@ -14,17 +14,17 @@ import (
 	"multis/text"
 )
 
-// questions answers what the owner asks, and searches documents.
-type questions struct {
+// questionCommands answers what the owner asks, and searches documents.
+type questionCommands struct {
 	store  *store.Store
 	search *search.Searcher
 	asker  Asker
-	agents *agents
+	agents *agentCommands
 	rules  Rules
 }
 
 // commands are those about questions.
-func (qs *questions) commands() []command {
+func (qs *questionCommands) commands() []command {
 	return []command{
 		{
 			name: "ask", args: "question", group: groupAsk, run: qs.ask,
@@ -43,7 +43,7 @@ func (qs *questions) commands() []command {
 const searchHits = 5
 
 // ask answers a question of the owner.
-func (qs *questions) ask(ctx context.Context, r request, question string) (answer, error) {
+func (qs *questionCommands) ask(ctx context.Context, r request, question string) (answer, error) {
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
@@ -71,30 +71,6 @@ func (qs *questions) ask(ctx context.Context, r request, question string) (answe
 	return answer{said: true}, qs.asker.Ask(ctx, r.room, r.message, question)
 }
 
-// noModel is what the configuration says for no language model at all.
-const noModel = "none"
-
-// noDocuments answers everything that needs some, without any.
-func (r Rules) noDocuments() string {
-	return "I know no documents yet. " + r.giveOne() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
-}
-
-// giveOne says how a document comes here.
-func (r Rules) giveOne() string {
-	if r.Terminal {
-		return "Name one that is in " + code(r.folder) + ", as in `/index prices.pdf`"
-	}
-	return "Send me one here"
-}
-
-// nameOne says how /index is told what to read.
-func (r Rules) nameOne() string {
-	if r.Terminal {
-		return "Name"
-	}
-	return "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name"
-}
-
 // isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, a sign, a call for help.
 func isSmallTalk(text string) bool {
 	switch bare(text) {
@@ -116,7 +92,7 @@ func bare(text string) string {
 }
 
 // searchDocuments shows passages as they are.
-func (qs *questions) searchDocuments(ctx context.Context, r request, args string) (answer, error) {
+func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
 	}
@@ -140,39 +116,4 @@ func (qs *questions) searchDocuments(ctx context.Context, r request, args string
 		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), onlyYours(hit.Role), quote(q.Text, 400)))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
-}
-
-// onlyYours marks what customers never see.
-func onlyYours(role policy.Role) string {
-	if role == policy.Public {
-		return ""
-	}
-	return " (only you)"
-}
-
-// whose says who may see data of a role.
-func whose(role policy.Role) string {
-	switch role {
-	case policy.Public:
-		return "public"
-	case policy.Admin:
-		return "only you"
-	default:
-		return "of one chat"
-	}
-}
-
-// countDocuments counts the documents that a scope may see: public ones, and others.
-func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {
-	groups, err := store.DocumentGroups(ctx, db, scope)
-	for _, g := range groups {
-		switch {
-		case g.Kind != store.KindKnowledge:
-		case g.Role == policy.Public:
-			public += g.Documents
-		default:
-			private += g.Documents
-		}
-	}
-	return public, private, err
 }

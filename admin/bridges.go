@@ -14,14 +14,14 @@ import (
 	"multis/text"
 )
 
-// bridges shows the bridges, and has the owner decide about bots that claim chats.
-type bridges struct {
+// bridgeCommands shows the bridges, and has the owner decide about bots that claim chats.
+type bridgeCommands struct {
 	store *store.Store
 	room  *room
 }
 
 // commands are those about bridges.
-func (br *bridges) commands() []command {
+func (br *bridgeCommands) commands() []command {
 	return []command{
 		{
 			name: "bridges", args: "[accept or refuse] [bot]", group: groupControl, run: br.list,
@@ -33,7 +33,7 @@ func (br *bridges) commands() []command {
 }
 
 // list lists the bridges, and asks about a bot that claims the chats of another one.
-func (br *bridges) list(ctx context.Context, _ request, args string) (answer, error) {
+func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (answer, error) {
 	changes, err := store.OpenBridgeChanges(ctx, br.store.DB())
 	if err != nil {
 		return answer{}, err
@@ -68,11 +68,11 @@ func (br *bridges) list(ctx context.Context, _ request, args string) (answer, er
 		return answer{text: strings.Join(lines, "\n")}, nil
 	}
 	lines = append(lines, "", askBridge(changes[0]))
-	return answer{text: strings.Join(lines, "\n"), asks: pickBridge{bridges: br, Change: changes[0].ID}}, nil
+	return answer{text: strings.Join(lines, "\n"), asks: confirmClaim{bridges: br, Change: changes[0].ID}}, nil
 }
 
 // decide carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
-func (br *bridges) decide(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
+func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
 	if word == "confirm" {
 		word = "accept"
 	}
@@ -96,7 +96,7 @@ func (br *bridges) decide(changes []store.BridgeChange, unconfirmed []store.Brid
 }
 
 // notifyClaim asks the owner about a bot that claims the chats of another one.
-func (br *bridges) notifyClaim(ctx context.Context, change int64) error {
+func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	c, err := store.BridgeChangeByID(ctx, br.store.DB(), change)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
@@ -119,19 +119,19 @@ func askBridge(c store.BridgeChange) string {
 	return claimText(c) + "1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
 }
 
-// pickBridge asks whether a bot may take over the chats of another one.
-type pickBridge struct {
-	bridges *bridges
+// confirmClaim asks whether a bot may take over the chats of another one.
+type confirmClaim struct {
+	bridges *bridgeCommands
 
 	Change int64
 }
 
-func (pickBridge) kind() string    { return "bridge" }
-func (pickBridge) command() string { return "bridges" }
+func (confirmClaim) kind() string    { return "bridge" }
+func (confirmClaim) command() string { return "bridges" }
 
-func (pickBridge) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmClaim) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (p pickBridge) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
+func (p confirmClaim) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{text: "Please type the number: who keeps your chats is not decided by a reaction, which travels in plain text."}, false, nil
 	}
@@ -167,4 +167,67 @@ func bridgeDecided(c store.BridgeChange, accepted bool) answer {
 			return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{})
 		},
 	}
+}
+
+// notifyNew asks the owner once whether a bot that claims rooms is a bridge of theirs.
+func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
+	b, err := store.BridgeBotByID(ctx, br.store.DB(), bot)
+	if errors.Is(err, store.ErrNotFound) {
+		return jobs.Final(err)
+	}
+	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
+		return err
+	}
+	return br.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := br.room.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{bridges: br, Bot: b.ID})
+		return err
+	})
+}
+
+func askNewBridge(b store.BridgeBot) string {
+	return fmt.Sprintf("🌉 **Is %s your %s bridge?** It has brought me chats. Any user of your server could claim to be one: compare the name with the bot in your bridge's config. "+
+		"Until you say so, its chats are silent: I remember them, and send nothing.\n1 it is my bridge (or 👍)\n2 it is not: its chats are closed (or 👎)\nReply with a number; later: %s.",
+		esc(b.Bot.String()), esc(bridgebridge.NetworkName(b.Protocol)), code("/bridges accept "+b.Bot.String()))
+}
+
+// confirmBridge asks whether a bot is a bridge of the owner's.
+type confirmBridge struct {
+	bridges *bridgeCommands
+
+	Bot int64
+}
+
+func (confirmBridge) kind() string { return "new_bridge" }
+
+func (confirmBridge) command() string { return "bridges" }
+
+func (confirmBridge) takes(word string) bool { return word == wordYes || word == wordNo }
+
+func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
+	b, err := store.BridgeBotByID(ctx, p.bridges.store.DB(), p.Bot)
+	switch {
+	case err != nil:
+		return answer{}, false, err
+	case c.word == wordYes, c.number == 1:
+		return newBridgeDecided(b, true), true, nil
+	case c.word == wordNo, c.number == 2:
+		return newBridgeDecided(b, false), true, nil
+	default:
+		return answer{text: "1 or 2, please: yes or no."}, false, nil
+	}
+}
+
+// newBridgeDecided stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+func newBridgeDecided(b store.BridgeBot, confirmed bool) answer {
+	bot := "**" + esc(b.Bot.String()) + "**"
+	text := bot + " is your " + esc(bridgebridge.NetworkName(b.Protocol)) + " bridge. Its chats are as `/mode` says from now on."
+	if !confirmed {
+		text = bot + " is none of yours: its chats are closed, and nothing more of them is stored. " + code("/bridges accept "+b.Bot.String()) + " if you change your mind."
+	}
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+		if err := store.DecideBridgeBot(ctx, tx, b.ID, confirmed); err != nil || !confirmed {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{})
+	}}
 }

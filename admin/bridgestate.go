@@ -15,7 +15,7 @@ import (
 )
 
 // notifyState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
-func (br *bridges) notifyState(ctx context.Context, state int64, down bool) error {
+func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down bool) error {
 	s, err := store.BridgeStateByID(ctx, br.store.DB(), state)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
@@ -34,7 +34,7 @@ func (br *bridges) notifyState(ctx context.Context, state int64, down bool) erro
 }
 
 // downText says what is wrong with a bridge and since when.
-func (br *bridges) downText(s store.BridgeState) string {
+func (br *bridgeCommands) downText(s store.BridgeState) string {
 	network := esc(bridgebridge.NetworkName(s.Protocol))
 	if s.Why == store.SilentBridge {
 		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, br.room.moment(*s.DownSince))
@@ -54,7 +54,7 @@ func mend(s store.BridgeState) string {
 }
 
 // downLines names the bridges that do not reach their network.
-func (br *bridges) downLines(ctx context.Context, _ request) (string, error) {
+func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, error) {
 	states, err := store.BridgesDown(ctx, br.store.DB())
 	if err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (br *bridges) downLines(ctx context.Context, _ request) (string, error) {
 }
 
 // notSent is the word about a message that did not arrive in a chat.
-func (br *bridges) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+func (br *bridgeCommands) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
 	if o.Purpose == policy.PurposeNotice {
 		return noticeNotSent(o), nil
 	}

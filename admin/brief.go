@@ -17,18 +17,18 @@ import (
 	"multis/text"
 )
 
-// briefs tells what happened while the owner was away.
-type briefs struct {
+// briefCommands tells what happened while the owner was away.
+type briefCommands struct {
 	store       *store.Store
 	room        *room
 	chats       *chatPicker
 	memory      *memory.Memory
-	commitments *Commitments
+	commitments *CommitmentCommands
 	rules       Rules
 }
 
 // commands are those about briefs.
-func (bs *briefs) commands() []command {
+func (bs *briefCommands) commands() []command {
 	return []command{
 		{
 			name: "brief", args: "[chat or network] [since when]", group: groupMemory, run: bs.show,
@@ -47,7 +47,7 @@ const (
 )
 
 // show tells what happened.
-func (bs *briefs) show(ctx context.Context, r request, args string) (answer, error) {
+func (bs *briefCommands) show(ctx context.Context, r request, args string) (answer, error) {
 	span, where, refused := briefSpan(args, r.now.In(bs.rules.Zone))
 	if refused != "" {
 		return answer{text: refused}, nil
@@ -113,7 +113,7 @@ func briefSpan(args string, now time.Time) (span schedule.Period, where, refused
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 // scope finds the network or the chat that is meant. What it refuses, it says.
-func (bs *briefs) scope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
+func (bs *briefCommands) scope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
 	}
@@ -136,7 +136,7 @@ func (bs *briefs) scope(ctx context.Context, q *memory.Missed, where string) (ti
 }
 
 // due are the promises that are due soon and that the brief does not name yet.
-func (bs *briefs) due(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
+func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
 	var chats []int64
 	if q.Chat != 0 {
 		chats = []int64{q.Chat}
@@ -170,7 +170,7 @@ func chatsOf(promises []store.Commitment) []int64 {
 }
 
 // text is a brief as it is read.
-func (bs *briefs) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
+func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
 	head := "**Since " + bs.room.clock(q.From) + "**"
 	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
 		head = "**" + bs.room.clock(q.From) + " to " + bs.room.clock(q.Until) + "**"
@@ -214,7 +214,7 @@ func (bs *briefs) text(title string, q memory.Missed, b memory.Brief, promised [
 }
 
 // bulletLine is one line with links to the messages it rests on.
-func (bs *briefs) bulletLine(l memory.Bullet, b memory.Brief) string {
+func (bs *briefCommands) bulletLine(l memory.Bullet, b memory.Brief) string {
 	text := esc(l.Text)
 	if b.Why != "" { // the words themselves
 		text = quote(l.Text, len(l.Text))

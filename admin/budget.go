@@ -13,15 +13,15 @@ import (
 	"multis/text"
 )
 
-// Budget shows what was spent, and tells the owner when a budget is used up.
-type Budget struct {
+// BudgetCommands shows what was spent, and tells the owner when a budget is used up.
+type BudgetCommands struct {
 	store *store.Store
 	room  *room
 	rules Rules
 }
 
 // commands are those about the budget.
-func (bg *Budget) commands() []command {
+func (bg *BudgetCommands) commands() []command {
 	return []command{
 		{
 			name: "budget", group: groupControl, run: bg.show, operators: true,
@@ -39,7 +39,7 @@ const (
 )
 
 // show shows what is spent: today against the cap, for what, in which chats, and the days before.
-func (bg *Budget) show(ctx context.Context, r request, args string) (answer, error) {
+func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" {
 		return answer{text: "I only show the budget: the caps are in config.yaml, such as `budget.per_day: 5`. `/budget` alone shows what is spent."}, nil
 	}
@@ -65,7 +65,7 @@ func (bg *Budget) show(ctx context.Context, r request, args string) (answer, err
 }
 
 // purposeSpend is what the day's calls were for.
-func (bg *Budget) purposeSpend(ctx context.Context, day string) (string, error) {
+func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.UsageOn(ctx, bg.store.DB(), day)
 	if err != nil || len(used) == 0 {
 		return "", err
@@ -82,7 +82,7 @@ func (bg *Budget) purposeSpend(ctx context.Context, day string) (string, error) 
 }
 
 // chatSpend is what the day's dearest chats cost.
-func (bg *Budget) chatSpend(ctx context.Context, day string) (string, error) {
+func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, budgetChats)
 	if err != nil || len(used) == 0 {
 		return "", err
@@ -99,7 +99,7 @@ func (bg *Budget) chatSpend(ctx context.Context, day string) (string, error) {
 }
 
 // daySpend draws the last days.
-func (bg *Budget) daySpend(ctx context.Context, day string) (string, error) {
+func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, error) {
 	days, err := store.DaysUsage(ctx, bg.store.DB(), day, budgetDays)
 	if err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func bar(part, whole int64) string {
 }
 
 // NotifyBudget tells the owner how far a budget is used up.
-func (bg *Budget) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error {
+func (bg *BudgetCommands) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error {
 	return bg.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
 		text, err := bg.text(ctx, tx, news)
 		if err != nil {
@@ -147,7 +147,7 @@ func (bg *Budget) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error 
 	})
 }
 
-func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (string, error) {
+func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (string, error) {
 	switch {
 	case news.Percent < 100:
 		spent, err := store.Spent(ctx, tx, news.Day, 0)
@@ -181,7 +181,7 @@ func (bg *Budget) text(ctx context.Context, tx store.Tx, news jobs.BudgetArgs) (
 }
 
 // atCap says what becomes of contacts' questions now.
-func (bg *Budget) atCap() string {
+func (bg *BudgetCommands) atCap() string {
 	if bg.rules.HandOverAtCap {
 		return "Contacts who ask are handed over to you until midnight."
 	}

@@ -22,28 +22,20 @@ type chatPicker struct {
 }
 
 const (
-	// maxChats is how many chats are looked through; the newest come first.
-	maxChats = 10_000
 	// maxPicks is how many of them one list can be paged through.
 	maxPicks = 1000
-	pageSize = 10
 )
 
 // pickChat asks which chat is meant, ten a page. The numbers keep their meaning from page to page.
 type pickChat struct {
 	picker *chatPicker
-	stale  bool // the picked chat's mode is no longer the one that was shown
 
 	// Then is the command that goes on with the chat.
-	Then     string
-	Mode     policy.Mode     `json:",omitempty"` // for /mode, when it is known already
-	Delivery policy.Delivery `json:",omitempty"` // for /delivery, when it is known already
-	Agent    string          `json:",omitempty"` // for /agent: who is to answer there
-	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
-	Asked    int64           `json:",omitempty"` // for /export: the message that asked
-	Chats    []int64
-	From     int           // the first one shown on this page
-	Shown    []policy.Mode `json:",omitempty"` // what the chats shown so far were in
+	Then string
+	chatPick
+	Chats []store.ChatID
+	From  int           // the first one shown on this page
+	Shown []policy.Mode `json:",omitempty"` // the modes of the chats shown so far
 }
 
 func (pickChat) kind() string      { return "chat" }
@@ -83,11 +75,12 @@ func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (a
 	if !known || cmd.onChat == nil {
 		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
 	}
-	return cmd.onChat(ctx, p, chat)
+	return cmd.onChat(ctx, p.chatPick, chat)
 }
 
 // withChat goes on with the one chat that a name means. Several are asked about, never guessed.
-func (k *chatPicker) withChat(ctx context.Context, name string, p pickChat) (answer, error) {
+func (k *chatPicker) withChat(ctx context.Context, name, command string, pick chatPick) (answer, error) {
+	p := pickChat{Then: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
@@ -178,7 +171,8 @@ func noChat(chats []store.Chat, name string) string {
 }
 
 // listed shows the chats whose name holds a text, newest first; an empty text fits all.
-func (k *chatPicker) listed(ctx context.Context, part string, p pickChat) (answer, error) {
+func (k *chatPicker) listed(ctx context.Context, part, command string, pick chatPick) (answer, error) {
+	p := pickChat{Then: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
@@ -248,10 +242,31 @@ func pageOf(from, until, all int) string {
 func (k *chatPicker) hint(p pickChat, more bool) string {
 	hint := "Reply with a number"
 	if cmd, known := k.table.lookup(p.Then); known && cmd.chatHint != nil {
-		hint += cmd.chatHint(p)
+		hint += cmd.chatHint(p.chatPick)
 	}
 	if more {
 		hint += ". `more` or ➡️ shows the next"
 	}
 	return hint + "."
+}
+
+// meantMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
+// after the command. Empty when there is none.
+func meantMode(chats []store.Chat, args string) string {
+	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
+	fields := strings.Fields(args)
+	end := len(fields) - 1
+	if end < 1 {
+		return ""
+	}
+	for _, try := range []struct{ mode, name string }{
+		{fields[0], strings.Join(fields[1:], " ")},
+		{fields[end], strings.Join(fields[:end], " ")},
+	} {
+		near := nearest(try.mode, modes, 1)
+		if found, _ := match(chats, try.name); len(near) > 0 && len(found) > 0 {
+			return near[0] + " " + try.name
+		}
+	}
+	return ""
 }

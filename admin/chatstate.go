@@ -20,23 +20,23 @@ type chatStates struct {
 	rules Rules
 }
 
-// view is what there is to know beside the chats themselves to say how they are.
-type view struct {
+// chatOverview is what there is to know beside the chats themselves to say how they are.
+type chatOverview struct {
 	name      string // what the assistant is called
 	pausedAll bool
 	waiting   map[int64]bool   // the chats that wait for a person
 	locked    map[int64]string // why what is encrypted there cannot be read
 }
 
-func (s *chatStates) overview(ctx context.Context) (v view, err error) {
+func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 	if v.pausedAll, err = s.pausedAll(ctx); err != nil {
-		return view{}, err
+		return chatOverview{}, err
 	}
 	if v.name, err = store.AssistantName(ctx, s.store.DB(), s.rules.Name); err != nil {
-		return view{}, err
+		return chatOverview{}, err
 	}
 	if v.locked, err = s.unreadable(ctx); err != nil {
-		return view{}, err
+		return chatOverview{}, err
 	}
 	open, err := store.OpenEscalations(ctx, s.store.DB())
 	v.waiting = make(map[int64]bool, len(open))
@@ -47,7 +47,7 @@ func (s *chatStates) overview(ctx context.Context) (v view, err error) {
 }
 
 // line says in one line what there is to know about a chat.
-func (s *chatStates) line(c store.Chat, v view) string {
+func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	mode := c.ModeIn(s.rules.Defaults)
 	parts := []string{esc(label(c)) + " — " + s.modeNote(c, mode, v)}
 	if c.Namesake && c.Contact != "" { // it often holds the number
@@ -74,7 +74,7 @@ func (s *chatStates) line(c store.Chat, v view) string {
 }
 
 // modeNote says a chat's mode and whether it answers now.
-func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v view) string {
+func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) string {
 	note := "**" + string(mode) + "**"
 	switch {
 	case mode == policy.ModeSilent:
@@ -217,3 +217,6 @@ func lockedNote(c store.Chat, why map[int64]string) string {
 		return ""
 	}
 }
+
+// maxChats is how many chats are looked through; the newest come first.
+const maxChats = 10_000

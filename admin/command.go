@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -20,8 +21,18 @@ type command struct {
 	run       func(ctx context.Context, r request, args string) (answer, error)
 	// onChat goes on with the chat that was picked for the command; nil for one that asks for no chat. chatHint says what a number
 	// does, after "Reply with a number".
-	onChat   func(ctx context.Context, p pickChat, chat store.Chat) (answer, error)
-	chatHint func(p pickChat) string
+	onChat   func(ctx context.Context, pick chatPick, chat store.Chat) (answer, error)
+	chatHint func(pick chatPick) string
+}
+
+// chatPick is what a command is to do with the chat that is picked for it. It is stored with the question.
+type chatPick struct {
+	Mode     policy.Mode     `json:",omitempty"` // for /mode; empty asks for one
+	Delivery policy.Delivery `json:",omitempty"` // for /delivery; empty shows the present one
+	Agent    string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
+	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
+	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked
+	stale    bool            // the chat's mode is no longer the one that was shown
 }
 
 // commandTable is every command, in the order of the help.

@@ -14,8 +14,8 @@ import (
 	"multis/text"
 )
 
-// Commitments lists, settles and snoozes commitments, and reminds the owner of them.
-type Commitments struct {
+// CommitmentCommands lists, settles and snoozes commitments, and reminds the owner of them.
+type CommitmentCommands struct {
 	store *store.Store
 	room  *room
 	chats *chatPicker
@@ -23,11 +23,11 @@ type Commitments struct {
 }
 
 // commands are those about commitments.
-func (cs *Commitments) commands() []command {
+func (cs *CommitmentCommands) commands() []command {
 	return []command{
 		{
 			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: cs.run,
-			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return cs.list(ctx, " ("+esc(label(chat))+")", []store.ChatID{chat.ID})
 			},
 			summary: "who promised what, by when",
@@ -49,7 +49,7 @@ const (
 )
 
 // run lists who promised what, or changes one promise.
-func (cs *Commitments) run(ctx context.Context, r request, args string) (answer, error) {
+func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	verb, rest, _ := strings.Cut(args, " ")
 	switch verb = strings.ToLower(verb); verb {
 	case "":
@@ -57,14 +57,14 @@ func (cs *Commitments) run(ctx context.Context, r request, args string) (answer,
 	case "done", "drop", "open", "snooze":
 		return cs.change(ctx, r, verb, strings.TrimSpace(rest))
 	}
-	if n := jobNumber(args); n > 0 {
+	if n := parseNumber(args); n > 0 {
 		return cs.show(ctx, n)
 	}
-	return cs.chats.withChat(ctx, args, pickChat{Then: "commitments"})
+	return cs.chats.withChat(ctx, args, "commitments", chatPick{})
 }
 
 // list lists what is open, of one chat or of all: what the owner promised apart from what others did.
-func (cs *Commitments) list(ctx context.Context, where string, chats []int64) (answer, error) {
+func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []int64) (answer, error) {
 	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, shownPromises+1)
 	if err != nil {
 		return answer{}, err
@@ -105,7 +105,7 @@ func (cs *Commitments) list(ctx context.Context, where string, chats []int64) (a
 }
 
 // howTheyCome says when there will be some.
-func (cs *Commitments) howTheyCome() string {
+func (cs *CommitmentCommands) howTheyCome() string {
 	if cs.rules.Model == noModel {
 		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
 	}
@@ -113,7 +113,7 @@ func (cs *Commitments) howTheyCome() string {
 }
 
 // show shows one promise, to be reacted to.
-func (cs *Commitments) show(ctx context.Context, number int64) (answer, error) {
+func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, error) {
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return noPromise(number), nil
@@ -141,9 +141,9 @@ func noPromise(number int64) answer {
 }
 
 // change settles a promise, puts it off or opens it again.
-func (cs *Commitments) change(ctx context.Context, r request, verb, args string) (answer, error) {
+func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args string) (answer, error) {
 	word, when, _ := strings.Cut(args, " ")
-	number := jobNumber(word)
+	number := parseNumber(word)
 	if number == 0 {
 		return answer{text: fmt.Sprintf("Which one? `/commitments %s 3`. `/commitments` lists them with their numbers.", verb)}, nil
 	}
@@ -171,20 +171,20 @@ func (cs *Commitments) change(ctx context.Context, r request, verb, args string)
 	return cs.snooze(c, at), nil
 }
 
-func (cs *Commitments) settle(c store.Commitment, state store.CommitmentState) answer {
+func (cs *CommitmentCommands) settle(c store.Commitment, state store.CommitmentState) answer {
 	return answer{react: "✅", why: "You settled a promise.", do: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, state, nil)
 	}}
 }
 
-func (cs *Commitments) snooze(c store.Commitment, at time.Time) answer {
+func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.clock(at), sentence(esc(text.Clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }
 
 // reacted carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
-func (cs *Commitments) reacted(ctx context.Context, r request) (answer, bool, error) {
+func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (answer, bool, error) {
 	at, ok := cs.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil
@@ -205,7 +205,7 @@ func (cs *Commitments) reacted(ctx context.Context, r request) (answer, bool, er
 }
 
 // RemindCommitments reminds the owner of promises that are due soon, once each, and again of those he put off.
-func (cs *Commitments) RemindCommitments(ctx context.Context) error {
+func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		now := cs.room.now()
 		due, err := store.Unnudged(ctx, tx, now.Add(-nudgeLate), now.Add(nudgeLate), now)
@@ -259,7 +259,7 @@ func byOwner(c store.Commitment) bool {
 }
 
 // line is a promise in one line: what, by when, and where it was said.
-func (cs *Commitments) line(c store.Commitment, said map[int64]place) string {
+func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePlace) string {
 	text := sentence(esc(c.What))
 	if c.DueAt != nil {
 		text += " **" + cs.dueText(*c.DueAt) + "**"
@@ -273,22 +273,22 @@ func (cs *Commitments) line(c store.Commitment, said map[int64]place) string {
 	return text
 }
 
-func (cs *Commitments) dueText(due time.Time) string {
+func (cs *CommitmentCommands) dueText(due time.Time) string {
 	if due.Before(cs.room.now()) {
 		return "was due " + cs.room.clock(due)
 	}
 	return "due " + cs.room.clock(due)
 }
 
-// place is where something was said.
-type place struct {
+// messagePlace is where something was said.
+type messagePlace struct {
 	chat   store.Chat
 	source string // "Ana · WhatsApp, Tue 3 Nov 18:22"
 	event  store.Message
 }
 
 // link is the place as Markdown.
-func (p place) link() string {
+func (p messagePlace) link() string {
 	if to := memory.Link(p.chat, p.event.EventID); to != "" {
 		return esc(p.source) + " ([message](" + to + "))"
 	}
@@ -296,7 +296,7 @@ func (p place) link() string {
 }
 
 // places tells where promises were made.
-func (cs *Commitments) places(ctx context.Context, promises []store.Commitment) (map[int64]place, error) {
+func (cs *CommitmentCommands) places(ctx context.Context, promises []store.Commitment) (map[int64]messagePlace, error) {
 	messages, chats := make([]int64, len(promises)), make([]int64, len(promises))
 	for i, c := range promises {
 		messages[i], chats[i] = c.MessageID, c.ChatID
@@ -309,10 +309,10 @@ func (cs *Commitments) places(ctx context.Context, promises []store.Commitment) 
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]place, len(said))
+	all := make(map[int64]messagePlace, len(said))
 	for n, m := range said {
 		chat := in[m.ChatID]
-		all[n] = place{chat: chat, source: memory.SourceOf(chat, m, cs.rules.Zone, cs.room.now()), event: m}
+		all[n] = messagePlace{chat: chat, source: memory.SourceOf(chat, m, cs.rules.Zone, cs.room.now()), event: m}
 	}
 	return all, nil
 }

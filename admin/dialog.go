@@ -24,30 +24,13 @@ type dialogs struct {
 	unpointed func(ctx context.Context, r request, c choice) (answer, bool, error)
 }
 
-// question is something the room was asked. It is stored with the message that asks it, so that it can be answered by a
-// number, a word or a reaction, by the next process as well as by this one.
-type question interface {
-	kind() string
-	// command is the command that asks it: who may give that one may answer.
-	command() string
-	// answer gives what a choice leads to. The question stays open when it says that the choice is none of its own.
-	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
-	// takes tells whether a word is meant for this question.
-	takes(word string) bool
-}
-
 // The kinds of questions that others must know.
 const (
 	kindDraft    = "draft"
 	kindDocument = "role"
 )
 
-// patient is a question that can be answered longer than others.
-type patient interface{ lasts() time.Duration }
-
 const (
-	// dialogTime is how long a question can be answered.
-	dialogTime = 15 * time.Minute
 	// lateTime is how long after that an answer is still told that it comes too late.
 	lateTime = 24 * time.Hour
 	// maxQueue is how many questions in a row are looked through for an open one.

@@ -15,17 +15,8 @@ import (
 	"multis/text"
 )
 
-// Documents lists, indexes, removes and watches documents.
-type Documents struct {
-	store   *store.Store
-	library *knowledge.Library
-	files   Files
-	room    *room
-	rules   Rules
-}
-
 // commands are those about documents.
-func (dc *Documents) commands() []command {
+func (dc *DocumentCommands) commands() []command {
 	return []command{
 		{
 			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: dc.docs, operators: true,
@@ -57,7 +48,7 @@ const (
 const takeBack = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
 
 // docs lists what the library holds, or removes a document.
-func (dc *Documents) docs(ctx context.Context, r request, args string) (answer, error) {
+func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (answer, error) {
 	verb, name, _ := strings.Cut(args, " ")
 	switch {
 	case args == "":
@@ -80,7 +71,7 @@ func isDocsVerb(word string) bool {
 	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
-func (dc *Documents) list(ctx context.Context, r request) (answer, error) {
+func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
 	held, err := dc.library.Documents(ctx, r.scope(), agingDocs)
 	if err != nil {
 		return answer{}, err
@@ -112,7 +103,7 @@ func (dc *Documents) list(ctx context.Context, r request) (answer, error) {
 }
 
 // staleLines names the documents that are no longer what was indexed, or may not be.
-func (dc *Documents) staleLines(docs []store.Document) []string {
+func (dc *DocumentCommands) staleLines(docs []store.Document) []string {
 	var lines []string
 	for _, d := range docs {
 		if why := dc.staleness(d); why != "" {
@@ -129,7 +120,7 @@ func (dc *Documents) staleLines(docs []store.Document) []string {
 }
 
 // staleness says why a document should be looked at again; empty when it need not be.
-func (dc *Documents) staleness(d store.Document) string {
+func (dc *DocumentCommands) staleness(d store.Document) string {
 	if d.Kind != store.KindKnowledge {
 		return ""
 	}
@@ -156,7 +147,7 @@ func (dc *Documents) staleness(d store.Document) string {
 }
 
 // remove takes a document out of the library. One that is still in its place can be indexed again.
-func (dc *Documents) remove(ctx context.Context, name string) (answer, error) {
+func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, error) {
 	if name == "" {
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
 	}
@@ -185,16 +176,6 @@ func (dc *Documents) remove(ctx context.Context, name string) (answer, error) {
 			return err
 		},
 	}, nil
-}
-
-// bytes writes a size of a file.
-func bytes(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	default:
-		return fmt.Sprintf("%d KB", max(1, n>>10))
-	}
 }
 
 // amounts counts the documents by who may see them, the public ones first.

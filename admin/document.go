@@ -3,9 +3,14 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/knowledge"
@@ -13,8 +18,17 @@ import (
 	"multis/store"
 )
 
+// DocumentCommands lists, indexes, removes and watches documents.
+type DocumentCommands struct {
+	store   *store.Store
+	library *knowledge.Library
+	files   Files
+	room    *room
+	rules   Rules
+}
+
 // Index indexes documents and tells the outcome. last says that no other attempt follows.
-func (dc *Documents) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
+func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
 	progress, err := dc.beginProgress(ctx, args)
 	if err != nil {
 		return err
@@ -52,7 +66,7 @@ func (dc *Documents) Index(ctx context.Context, args jobs.IndexArgs, last bool) 
 }
 
 // sources returns the documents that are to be indexed, at least one. sent is the message with the file, if one was sent.
-func (dc *Documents) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
+func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
 	switch file := (knowledge.File{Role: args.Role, Said: args.DecidedAt}); {
 	case args.Address != "":
 		file.Origin, file.Name = args.Address, knowledge.AddressName(args.Address)
@@ -67,7 +81,7 @@ func (dc *Documents) sources(ctx context.Context, args jobs.IndexArgs) (sources 
 
 // fileSources returns the files that a path in the documents folder means. Those that were indexed before an interruption are
 // unchanged the next time.
-func (dc *Documents) fileSources(where string, file knowledge.File) []knowledge.Source {
+func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []knowledge.Source {
 	names, _, err := dc.library.Find(where)
 	if err != nil {
 		file.Origin, file.Name = where, path.Base(where)
@@ -85,7 +99,7 @@ func (dc *Documents) fileSources(where string, file knowledge.File) []knowledge.
 var errDeleted = errors.New("the message with it was deleted")
 
 // sentSource downloads a file that was sent. Its name is known even when it cannot be downloaded.
-func (dc *Documents) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
+func (dc *DocumentCommands) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
@@ -99,8 +113,44 @@ func (dc *Documents) sentSource(ctx context.Context, message store.MessageID, fi
 	return knowledge.Source{File: file, Err: err}, &m
 }
 
+// beginProgress begins to show it, or goes on with the message of an attempt that was interrupted. The homeserver is not
+// waited for: reading has a limit of its own. The caller must end it.
+func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexArgs) (*indexProgress, error) {
+	room, err := store.ChatByID(ctx, dc.store.DB(), args.ChatID)
+	if err != nil {
+		return nil, err
+	}
+	p := &indexProgress{
+		key:   store.Setting(fmt.Sprintf("indexing:%d:%d:%s%s", args.ChatID, args.MessageID, args.Path, args.Address)),
+		since: dc.room.now(), now: dc.room.now, next: make(chan string, 1),
+	}
+	var event id.EventID
+	if _, err := store.GetSetting(ctx, dc.store.DB(), p.key, &event); err != nil {
+		return nil, err
+	}
+	p.live = dc.room.box.Live(room, event)
+	over := make(chan struct{})
+	p.end = sync.OnceValue(func() id.EventID {
+		close(p.next)
+		<-over
+		return p.live.Event()
+	})
+	go func() {
+		defer close(over)
+		for text := range p.next {
+			if !p.live.Show(ctx, text) {
+				continue
+			}
+			if err := store.PutSetting(ctx, dc.store.DB(), p.key, p.live.Event()); err != nil {
+				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows how far it is")
+			}
+		}
+	}()
+	return p, nil
+}
+
 // folderList names some files of the documents folder; empty when there are none.
-func (dc *Documents) folderList() string {
+func (dc *DocumentCommands) folderList() string {
 	root, err := dc.library.OpenFolder()
 	if err != nil {
 		return "" // said already, or there is no folder

@@ -19,8 +19,8 @@ import (
 	"multis/text"
 )
 
-// Drafts shows drafts to the owner, and sends, rewrites or drops them.
-type Drafts struct {
+// DraftCommands shows drafts to the owner, and sends, rewrites or drops them.
+type DraftCommands struct {
 	store   *store.Store
 	room    *room
 	chats   *chatPicker
@@ -29,18 +29,18 @@ type Drafts struct {
 }
 
 // commands are those about drafts.
-func (df *Drafts) commands() []command {
+func (df *DraftCommands) commands() []command {
 	return []command{
 		{
 			name: "delivery", args: "[auto or draft] [name]", group: groupChats, run: df.delivery,
-			onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
-				return df.setDelivery(chat, p.Delivery), nil
+			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+				return df.setDelivery(chat, pick.Delivery), nil
 			},
-			chatHint: func(p pickChat) string {
-				if p.Delivery == "" {
+			chatHint: func(pick chatPick) string {
+				if pick.Delivery == "" {
 					return ""
 				}
-				return " to set it to **" + string(p.Delivery) + "**"
+				return " to set it to **" + string(pick.Delivery) + "**"
 			},
 			summary: "whether I ask you before something goes to a chat",
 			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
@@ -56,20 +56,20 @@ func (df *Drafts) commands() []command {
 // draftTime is how long a draft waits for the owner's word.
 const draftTime = 4 * time.Hour
 
-// sendDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
-type sendDraft struct {
-	drafts *Drafts
+// decideDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
+type decideDraft struct {
+	drafts *DraftCommands
 
 	Out uuid.UUID
 }
 
-func (sendDraft) kind() string         { return kindDraft }
-func (sendDraft) command() string      { return "drafts" }
-func (sendDraft) lasts() time.Duration { return draftTime }
+func (decideDraft) kind() string         { return kindDraft }
+func (decideDraft) command() string      { return "drafts" }
+func (decideDraft) lasts() time.Duration { return draftTime }
 
-func (sendDraft) takes(word string) bool { return word == wordYes || word == wordNo }
+func (decideDraft) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q sendDraft) answer(_ context.Context, _ request, c choice) (answer, bool, error) {
+func (q decideDraft) answer(_ context.Context, _ request, c choice) (answer, bool, error) {
 	switch c.word {
 	case wordYes:
 		return deciding(q.Out, q.drafts.send), false, nil
@@ -83,7 +83,7 @@ func (q sendDraft) answer(_ context.Context, _ request, c choice) (answer, bool,
 // confirmDraft asks once more about the one draft that waits, when a word was written that does not point at it: the word may have
 // been meant for something else.
 type confirmDraft struct {
-	drafts *Drafts
+	drafts *DraftCommands
 
 	Out uuid.UUID
 }
@@ -94,12 +94,12 @@ func (confirmDraft) command() string { return "drafts" }
 func (confirmDraft) takes(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmDraft) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
-	ans, _, err := sendDraft(q).answer(ctx, r, c)
+	ans, _, err := decideDraft(q).answer(ctx, r, c)
 	return ans, true, err
 }
 
 // confirm asks which draft a yes or no is about that points at none. False: no draft waits.
-func (df *Drafts) confirm(ctx context.Context, r request, c choice) (answer, bool, error) {
+func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (answer, bool, error) {
 	if (c.word != wordYes && c.word != wordNo) || !r.byOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
 	}
@@ -132,7 +132,7 @@ func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (
 }
 
 // send sends a draft, those very bytes. What the gate does not let out now stays open.
-func (df *Drafts) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
 	decision, err := df.room.box.Release(ctx, tx, out)
 	if err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func (df *Drafts) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string,
 	}
 }
 
-func (df *Drafts) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
+func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
 	if err := df.room.box.Refuse(ctx, tx, out, policy.CodeDraftDropped); err != nil {
 		return "", err
 	}
@@ -159,12 +159,12 @@ func (df *Drafts) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string,
 }
 
 // answeredReply takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
-func (df *Drafts) answeredReply(ctx context.Context, r request, text string) (answer, bool, error) {
+func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (answer, bool, error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
 	d, err := store.DialogByEvent(ctx, df.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != sendDraft{}.kind() || !r.byOwner())) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != decideDraft{}.kind() || !r.byOwner())) {
 		return answer{}, false, nil
 	}
 	if err != nil {
@@ -177,13 +177,13 @@ func (df *Drafts) answeredReply(ctx context.Context, r request, text string) (an
 	if err != nil {
 		return answer{}, false, err
 	}
-	return deciding(q.(*sendDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+	return deciding(q.(*decideDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return df.rewrite(ctx, tx, out, text)
 	}), true, nil
 }
 
 // rewrite gives a draft other words. It is shown again, and waits again.
-func (df *Drafts) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
+func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
 	decision, err := df.room.box.Rewrite(ctx, tx, out, text)
 	if err != nil || decision.Allow {
 		return "", err
@@ -193,7 +193,7 @@ func (df *Drafts) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text 
 }
 
 // recipient names the chat that a draft is for.
-func (df *Drafts) recipient(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
+func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
 	o, err := store.OutByID(ctx, db, out)
 	if err != nil {
 		return "", err
@@ -203,7 +203,7 @@ func (df *Drafts) recipient(ctx context.Context, db store.DB, out uuid.UUID) (st
 }
 
 // PresentDraft shows a draft to the owner, once, and drops it when nobody says anything about it.
-func (df *Drafts) PresentDraft(ctx context.Context, out uuid.UUID) error {
+func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
 		if err != nil || len(rows) == 0 {
@@ -212,7 +212,7 @@ func (df *Drafts) PresentDraft(ctx context.Context, out uuid.UUID) error {
 		if rows[0].Emptied() {
 			return df.dropForgotten(ctx, tx, out)
 		}
-		asked, err := store.DraftDialog(ctx, tx, sendDraft{}.kind(), out)
+		asked, err := store.DraftDialog(ctx, tx, decideDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {
 			if err := df.show(ctx, tx, rows); err != nil {
 				return err
@@ -236,7 +236,7 @@ func (df *Drafts) PresentDraft(ctx context.Context, out uuid.UUID) error {
 }
 
 // dropForgotten drops a draft whose words were forgotten. Somebody whose question stands has no answer then, which is told.
-func (df *Drafts) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
+func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	if err := store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence()); err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (df *Drafts) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID)
 }
 
 // show shows the rows of a draft, with what it answers and what it rests on.
-func (df *Drafts) show(ctx context.Context, tx store.Tx, rows []store.Out) error {
+func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
@@ -284,12 +284,12 @@ func (df *Drafts) show(ctx context.Context, tx store.Tx, rows []store.Out) error
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = df.room.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &sendDraft{drafts: df, Out: rows[0].ID}, about...)
+	_, err = df.room.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
 	return err
 }
 
 // list lists what waits for the owner's yes.
-func (df *Drafts) list(ctx context.Context, r request, _ string) (answer, error) {
+func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer, error) {
 	open, err := store.OpenDrafts(ctx, df.store.DB(), maxDrafts)
 	if err != nil {
 		return answer{}, err
@@ -306,7 +306,7 @@ func (df *Drafts) list(ctx context.Context, r request, _ string) (answer, error)
 		}
 		content := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
-		asked, err := store.DraftDialog(ctx, df.store.DB(), sendDraft{}.kind(), o.ID)
+		asked, err := store.DraftDialog(ctx, df.store.DB(), decideDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
 		}
@@ -325,12 +325,12 @@ func (df *Drafts) list(ctx context.Context, r request, _ string) (answer, error)
 const maxDrafts = 20
 
 // delivery shows or sets how what I say in a chat goes out.
-func (df *Drafts) delivery(ctx context.Context, _ request, args string) (answer, error) {
+func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (answer, error) {
 	how, name := splitDelivery(args)
 	if name == "" {
-		return df.chats.listed(ctx, "", pickChat{Then: "delivery", Delivery: how})
+		return df.chats.listed(ctx, "", "delivery", chatPick{Delivery: how})
 	}
-	return df.chats.withChat(ctx, name, pickChat{Then: "delivery", Delivery: how})
+	return df.chats.withChat(ctx, name, "delivery", chatPick{Delivery: how})
 }
 
 // splitDelivery finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
@@ -349,7 +349,7 @@ func splitDelivery(args string) (policy.Delivery, string) {
 	return "", strings.Join(fields, " ")
 }
 
-func (df *Drafts) setDelivery(chat store.Chat, how policy.Delivery) answer {
+func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answer {
 	name := "**" + esc(label(chat)) + "**"
 	now := map[policy.Delivery]string{
 		policy.DeliveryAuto:  "what I say there goes out at once.",

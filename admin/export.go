@@ -16,8 +16,8 @@ import (
 	"multis/text"
 )
 
-// Exports sends what is remembered as files.
-type Exports struct {
+// ExportCommands sends what is remembered as files.
+type ExportCommands struct {
 	store  *store.Store
 	room   *room
 	chats  *chatPicker
@@ -26,13 +26,13 @@ type Exports struct {
 }
 
 // commands are those about exports.
-func (ex *Exports) commands() []command {
+func (ex *ExportCommands) commands() []command {
 	return []command{{
 		name: "export", args: "[chat or all]", group: groupMemory, run: ex.ask,
-		onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
-			return exporting(p.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
+		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+			return exporting(pick.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
 		},
-		chatHint: func(pickChat) string { return " to get its files" },
+		chatHint: func(chatPick) string { return " to get its files" },
 		summary:  "what I remember, as files",
 		help: "A zip with a folder for each chat: `memory.md` (the notes), `log/2026-11-20.md` (what was said, a day each, `memory.log_retention_days` back) and `profile.json`. " +
 			"`/export` gives your own, `/export Ana` a chat's, `/export all` everything. `multis export` on the command line does the same.",
@@ -43,14 +43,14 @@ func (ex *Exports) commands() []command {
 const maxExport = 45 << 20
 
 // ask asks for the files of a chat, of all, or of the room itself.
-func (ex *Exports) ask(ctx context.Context, r request, args string) (answer, error) {
+func (ex *ExportCommands) ask(ctx context.Context, r request, args string) (answer, error) {
 	switch {
 	case args == "":
 		return exporting(r.message.ID, r.room.ID, "your own notes and questions"), nil
 	case strings.EqualFold(args, "all"):
 		return exporting(r.message.ID, 0, "all chats"), nil
 	default:
-		return ex.chats.withChat(ctx, args, pickChat{Then: "export", Asked: r.message.ID})
+		return ex.chats.withChat(ctx, args, "export", chatPick{Asked: r.message.ID})
 	}
 }
 
@@ -63,7 +63,7 @@ func exporting(message, chat int64, what string) answer {
 
 // Export puts the files of a chat, or of all, together and sends them into the room where they were asked for. last says that no
 // other attempt follows.
-func (ex *Exports) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
+func (ex *ExportCommands) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
 	err := ex.build(ctx, args)
 	if err == nil || errors.Is(err, store.ErrNotFound) || !last {
 		return err
@@ -74,7 +74,7 @@ func (ex *Exports) Export(ctx context.Context, args jobs.ExportArgs, last bool) 
 	return ex.send(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
-func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
+func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error {
 	ids := []int64{args.ChatID}
 	if args.ChatID == 0 {
 		var err error
@@ -106,7 +106,7 @@ func (ex *Exports) build(ctx context.Context, args jobs.ExportArgs) error {
 }
 
 // send sends a letter into the room in which a message asked for it.
-func (ex *Exports) send(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
+func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
 	m, err := store.MessageByID(ctx, ex.store.DB(), args.MessageID)
 	if err != nil {
 		return err

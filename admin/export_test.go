@@ -62,10 +62,10 @@ func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
 }
 
 // crashed is an admin room whose process dies right after each export was committed, as far as the job can tell.
-type crashed struct{ *admin.Exports }
+type crashed struct{ *admin.ExportCommands }
 
 func (c crashed) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
-	return errors.Join(c.Exports.Export(ctx, args, last), errors.New("the process was killed"))
+	return errors.Join(c.ExportCommands.Export(ctx, args, last), errors.New("the process was killed"))
 }
 
 func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {

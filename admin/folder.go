@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"multis/jobs"
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/policy"
@@ -17,7 +16,7 @@ import (
 )
 
 // watchFolder begins to watch a folder, or asks who may see its files.
-func (dc *Documents) watchFolder(ctx context.Context, r request, args string) (answer, error) {
+func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if before, last, found := cutLast(args); found {
 		if known, isRole := parseRole(last); isRole {
@@ -54,7 +53,7 @@ func cutLast(s string) (before, last string, found bool) {
 }
 
 // unwatchable says why a folder cannot be watched; empty when it can.
-func (dc *Documents) unwatchable(where string) string {
+func (dc *DocumentCommands) unwatchable(where string) string {
 	root, err := dc.library.OpenFolder()
 	if err != nil {
 		return esc(fileTrouble(err))
@@ -77,7 +76,7 @@ func within(where, folder string) bool {
 }
 
 // unwatchFolder ends the watching of a folder. What was indexed stays.
-func (dc *Documents) unwatchFolder(ctx context.Context, where string) (answer, error) {
+func (dc *DocumentCommands) unwatchFolder(ctx context.Context, where string) (answer, error) {
 	where = filepath.ToSlash(filepath.Clean(where))
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
@@ -96,7 +95,7 @@ func (dc *Documents) unwatchFolder(ctx context.Context, where string) (answer, e
 }
 
 // watchedLines names the folders that are watched.
-func (dc *Documents) watchedLines(ctx context.Context) ([]string, error) {
+func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil || len(folders) == 0 {
 		return nil, err
@@ -113,7 +112,7 @@ func (dc *Documents) watchedLines(ctx context.Context) ([]string, error) {
 }
 
 // IndexFolders looks at all watched folders once. What was done in one is told in one message.
-func (dc *Documents) IndexFolders(ctx context.Context) error {
+func (dc *DocumentCommands) IndexFolders(ctx context.Context) error {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
 		return err
@@ -128,7 +127,7 @@ func (dc *Documents) IndexFolders(ctx context.Context) error {
 }
 
 // lookAtFolder brings the documents of one folder up to date and tells what changed.
-func (dc *Documents) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
+func (dc *DocumentCommands) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
 	changes, err := dc.library.SyncFolder(ctx, f, dc.room.now())
 	switch {
 	case changes.Err != nil:
@@ -205,7 +204,7 @@ func changesText(c knowledge.FolderChanges) string {
 }
 
 // folderTrouble tells once that a folder cannot be looked at. What was indexed of it stays.
-func (dc *Documents) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
+func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
 	if f.Trouble == why {
 		return nil
 	}
@@ -220,21 +219,4 @@ func (dc *Documents) folderTrouble(ctx context.Context, f store.WatchedFolder, w
 		_, err = dc.room.say(ctx, tx, room, outbox.Ring, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
 		return err
 	})
-}
-
-// startWatching begins it in the background.
-func (p pickRole) startWatching(r request, role policy.Role) answer {
-	seen, stays := "for you alone", ""
-	if role == policy.Public {
-		seen, stays = "public", " What you made private stays private."
-	}
-	return answer{
-		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
-		do: func(ctx context.Context, tx store.Tx) error {
-			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
-				return err
-			}
-			return jobs.Enqueue(ctx, tx, jobs.FoldersArgs{})
-		},
-	}
 }

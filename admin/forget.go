@@ -19,8 +19,8 @@ import (
 	"multis/text"
 )
 
-// Forgetting asks what is to be forgotten, and has it forgotten.
-type Forgetting struct {
+// ForgetCommands asks what is to be forgotten, and has it forgotten.
+type ForgetCommands struct {
 	store  *store.Store
 	memory *memory.Memory
 	room   *room
@@ -29,12 +29,12 @@ type Forgetting struct {
 }
 
 // commands are those about forgetting.
-func (fg *Forgetting) commands() []command {
+func (fg *ForgetCommands) commands() []command {
 	return []command{
 		{
 			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: fg.forget,
-			onChat:   func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) { return fg.askChat(ctx, chat) },
-			chatHint: func(pickChat) string { return " (I ask before anything goes)" },
+			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return fg.askChat(ctx, chat) },
+			chatHint: func(chatPick) string { return " (I ask before anything goes)" },
 			summary:  "take something out of all I keep",
 			help: "`/forget door code` takes the messages with these words, the notes made of them, what I promised to do about them, my own answers and reminders. " +
 				"`/forget 12` takes note 12 of `/memory` and the messages it comes from, a link to a message takes that one; `/forget all Ana` all that was said in a chat, `/forget all` everything but your documents. " +
@@ -42,8 +42,8 @@ func (fg *Forgetting) commands() []command {
 		},
 		{
 			name: "erase", args: "contact", group: groupMemory, run: fg.erase,
-			onChat:   func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) { return fg.askErase(ctx, chat) },
-			chatHint: func(pickChat) string { return " (I ask before anything goes)" },
+			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return fg.askErase(ctx, chat) },
+			chatHint: func(chatPick) string { return " (I ask before anything goes)" },
 			summary:  "take a person out of all I keep",
 			help: "All of the contact's chats, and what the contact wrote in groups; the chats are **off** then, so that nothing new is kept. What others wrote about the person stays: `/forget` and the name finds it. " +
 				"I ask before, and tell after what went and what I cannot reach.",
@@ -52,7 +52,7 @@ func (fg *Forgetting) commands() []command {
 }
 
 // forget finds what is to be forgotten, and asks.
-func (fg *Forgetting) forget(ctx context.Context, r request, args string) (answer, error) {
+func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (answer, error) {
 	first, rest, _ := strings.Cut(args, " ")
 	switch number, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64); {
 	case args == "":
@@ -60,7 +60,7 @@ func (fg *Forgetting) forget(ctx context.Context, r request, args string) (answe
 	case strings.EqualFold(args, "all"):
 		return fg.askAll(ctx)
 	case strings.EqualFold(first, "all"):
-		return fg.chats.withChat(ctx, strings.TrimSpace(rest), pickChat{Then: "forget"})
+		return fg.chats.withChat(ctx, strings.TrimSpace(rest), "forget", chatPick{})
 	case err == nil:
 		return fg.askNote(ctx, r, number)
 	case strings.Contains(args, "$"):
@@ -71,14 +71,14 @@ func (fg *Forgetting) forget(ctx context.Context, r request, args string) (answe
 }
 
 // erase asks whether a person is to be forgotten.
-func (fg *Forgetting) erase(ctx context.Context, _ request, args string) (answer, error) {
+func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Whom? `/erase Ana` takes all of Ana's chats and what Ana wrote elsewhere. One thing alone: `/forget`."}, nil
 	}
-	return fg.chats.withChat(ctx, args, pickChat{Then: "erase"})
+	return fg.chats.withChat(ctx, args, "erase", chatPick{})
 }
 
-func (fg *Forgetting) askTopic(ctx context.Context, r request, topic string) (answer, error) {
+func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string) (answer, error) {
 	held, err := fg.memory.About(ctx, topic)
 	if err != nil {
 		return answer{}, err
@@ -105,7 +105,7 @@ func (fg *Forgetting) askTopic(ctx context.Context, r request, topic string) (an
 	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
 }
 
-func (fg *Forgetting) askNote(ctx context.Context, r request, number int64) (answer, error) {
+func (fg *ForgetCommands) askNote(ctx context.Context, r request, number int64) (answer, error) {
 	d, err := fg.store.FindNote(ctx, number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: fmt.Sprintf("There is no note %d. `/memory` shows yours with their numbers, `/memory Ana` those of a chat. For a topic that is a number: `/forget number %d`.", number, number)}, nil
@@ -117,7 +117,7 @@ func (fg *Forgetting) askNote(ctx context.Context, r request, number int64) (ans
 	return fg.ask(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
 }
 
-func (fg *Forgetting) askMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
+func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
 	m, err := store.MessageAnywhere(ctx, fg.store.DB(), event)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.RedactedAt != nil) {
 		return answer{text: "I hold no message under that link."}, nil
@@ -132,7 +132,7 @@ func (fg *Forgetting) askMessage(ctx context.Context, r request, event id.EventI
 const shownDoomed = 8
 
 // ask shows what is to go and asks.
-func (fg *Forgetting) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
+func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
 	shown := d.Messages[:min(len(d.Messages), shownDoomed)]
 	said, err := store.MessagesByID(ctx, fg.store.DB(), shown)
 	if err != nil {
@@ -160,7 +160,7 @@ func (fg *Forgetting) ask(ctx context.Context, r request, d store.Doomed, title,
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), asks: &letGo{Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
+	return answer{text: strings.Join(lines, "\n"), asks: &confirmForget{Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
 }
 
 // doomedText counts what is to go.
@@ -189,25 +189,25 @@ func isEmpty(d store.Doomed) bool {
 	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) == 0
 }
 
-func (fg *Forgetting) askAll(ctx context.Context) (answer, error) {
+func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	chats, err := store.AllChats(ctx, fg.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
-	q := letGo{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
+	q := confirmForget{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
 	return answer{asks: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether all that was said in a chat is to be forgotten.
-func (fg *Forgetting) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := letGo{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
+func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
+	q := confirmForget{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
 	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askErase asks whether a person is to be forgotten, who may have several chats.
-func (fg *Forgetting) askErase(ctx context.Context, chat store.Chat) (answer, error) {
+func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
 		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typed(chat)) + " forgets what was said there."}, nil
 	}
@@ -228,29 +228,29 @@ func (fg *Forgetting) askErase(ctx context.Context, chat store.Chat) (answer, er
 	}
 	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: reply, asks: &letGo{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+	return answer{text: reply, asks: &confirmForget{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
 }
 
-// letGo asks whether something is to be forgotten.
-type letGo struct {
+// confirmForget asks whether something is to be forgotten.
+type confirmForget struct {
 	Kind   store.ForgetKind
 	Doomed store.Doomed
 	// Typed says that a reaction, which travels in plain text, is not enough.
 	Typed bool
 }
 
-func (letGo) kind() string { return "forget" }
+func (confirmForget) kind() string { return "forget" }
 
-func (q letGo) command() string {
+func (q confirmForget) command() string {
 	if q.Kind == store.ForgetErase {
 		return "erase"
 	}
 	return "forget"
 }
 
-func (letGo) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmForget) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q letGo) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q confirmForget) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "Kept."}, true, nil
@@ -289,7 +289,7 @@ func forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
 }
 
 // Forget carries a forgetting out, a step a transaction, and tells what it did in the last one.
-func (fg *Forgetting) Forget(ctx context.Context, forgetting int64) error {
+func (fg *ForgetCommands) Forget(ctx context.Context, forgetting int64) error {
 	for {
 		over := false
 		err := fg.store.InTx(ctx, func(tx store.Tx) error {

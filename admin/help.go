@@ -3,11 +3,16 @@ package admin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+
+	"multis/policy"
+	"multis/schedule"
+	"multis/text"
 )
 
-// help lists the commands, and suggests one for what is none.
-type help struct {
+// helpCommands lists the commands, and suggests one for what is none.
+type helpCommands struct {
 	table *commandTable
 	asker Asker
 	room  *room
@@ -15,7 +20,7 @@ type help struct {
 }
 
 // commands are those about help.
-func (h *help) commands() []command {
+func (h *helpCommands) commands() []command {
 	return []command{
 		{
 			name: "help", args: "[command]", group: groupControl, run: h.show, operators: true,
@@ -24,7 +29,7 @@ func (h *help) commands() []command {
 	}
 }
 
-func (h *help) show(_ context.Context, r request, args string) (answer, error) {
+func (h *helpCommands) show(_ context.Context, r request, args string) (answer, error) {
 	if args != "" {
 		return h.showOne(r, strings.ToLower(strings.TrimLeft(args, "/!"))), nil
 	}
@@ -50,7 +55,7 @@ func (h *help) show(_ context.Context, r request, args string) (answer, error) {
 	return answer{text: b.String()}, nil
 }
 
-func (h *help) showOne(r request, name string) answer {
+func (h *helpCommands) showOne(r request, name string) answer {
 	cmd, known := h.table.lookup(name)
 	switch {
 	case !known:
@@ -62,4 +67,126 @@ func (h *help) showOne(r request, name string) answer {
 	default:
 		return answer{text: fmt.Sprintf("%s — %s.\n%s", cmd.usage(), cmd.summary, cmd.help)}
 	}
+}
+
+// plainCommand answers plain text that is a command without its sign, or a reminder that no model would understand. An empty answer: it is
+// a question.
+func (h *helpCommands) plainCommand(r request, text string) answer {
+	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
+	if len(words) == 0 || strings.Contains(text, "?") {
+		return answer{}
+	}
+	if words[0] == "remind" && len(words) > 1 && !h.asker.Thinks(r.room, text) {
+		return h.reminderHint(r, strings.TrimSpace(text[len("remind"):]))
+	}
+	name := words[0]
+	cmd, known := h.table.lookup(name)
+	if !known && elsewhere(name) == "" || !isCommandLike(words) {
+		return answer{}
+	}
+	if !known {
+		return answer{text: elsewhere(name)}
+	}
+	typed := "/" + cmd.name
+	if rest := strings.TrimSpace(text[len(name):]); len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
+		typed += " " + rest
+	}
+	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
+}
+
+// isCommandLike tells whether words have the form of a command and not of a question: "agents list", "cancel 14", "mode silent Ana".
+func isCommandLike(words []string) bool {
+	alone := []string{"status", "jobs", "agents", "skills", "drafts", "hooks", "bridges", "commitments", "chats", "mode", "pause", "resume", "doctor", "config", "approvals", "escalations", "monitors"}
+	verbs := []string{"list", "show", "status", "get", "set", "add", "remove", "all"}
+	switch {
+	case len(words) == 1:
+		return slices.Contains(alone, words[0])
+	case len(words) > 4:
+		return false
+	}
+	number := parseNumber(words[1]) > 0
+	return slices.Contains(verbs, words[1]) || (number && len(words) <= 3) || words[0] == "audit" && len(words) == 2 ||
+		(words[0] == "mode" && policy.Mode(words[1]).Valid())
+}
+
+// reminderHint offers the command for "remind me in 2 hours to call Ana".
+func (h *helpCommands) reminderHint(r request, text string) answer {
+	at, what, err := schedule.When(text, h.room.written(r), schedule.English())
+	if err != nil || what == "" {
+		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
+	}
+	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.clock(at))}
+}
+
+// unknown suggests the nearest command, when one is near, or what there is in its place.
+func (h *helpCommands) unknown(r request, name string) string {
+	if there := elsewhere(name); there != "" && r.byOwner() {
+		return "There is no `/" + name + "`. " + there
+	}
+	var names []string
+	for _, c := range h.table.commands {
+		if c.allows(r) {
+			names = append(names, c.name)
+		}
+	}
+	near := nearest(name, names, 1)
+	if len(near) == 0 {
+		near = sameStart(name, names)
+	}
+	reply := "I don't know " + code("/"+text.Clip(name, 40)) + "."
+	if len(near) > 0 {
+		reply += " Did you mean `/" + near[0] + "`?"
+	}
+	return reply + " `/help` lists what I do."
+}
+
+// elsewhere says what there is here in place of commands that people know from other assistants.
+func elsewhere(name string) string {
+	switch name {
+	case "config", "set", "get", "settings":
+		return "Settings stand in config.yaml: change them there and restart multis. `/name`, `/mode` and `/delivery` are set here."
+	case "audit", "log", "logs":
+		return "`/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
+	case "monitors", "monitor":
+		return "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program."
+	case "exec", "shell", "read", "kill":
+		return "I run no commands on this machine and open no files outside the documents folder: `/index prices.pdf` reads one there."
+	case "pin", "pair", "unpair", "start":
+		return "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`."
+	case "stop", "quiet":
+		return "`/pause all` stops everything that I send, `/cancel-task` what I work on."
+	case "policy", "policies":
+		return "Who may do what stands in config.yaml; `/mode` says what I do in a chat."
+	case "doctor", "health", "models", "model", "version":
+		return "`/status` says how things are."
+	case "business", "customers":
+		return "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
+	case "escalations", "handoff", "desk":
+		return "`/status` names the chats that wait for you; `/resume Ana` lets me answer there again."
+	case "approvals", "tasks", "task":
+		return "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks."
+	default:
+		return ""
+	}
+}
+
+// minStart is how many letters two names begin with in common when one is suggested for the other.
+const minStart = 3
+
+// sameStart gives the name that shares the longest beginning with a word.
+func sameStart(word string, names []string) []string {
+	best, length := "", minStart-1
+	for _, name := range names {
+		n := 0
+		for n < min(len(word), len(name)) && word[n] == name[n] {
+			n++
+		}
+		if n > length {
+			best, length = name, n
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return []string{best}
 }

@@ -15,8 +15,8 @@ import (
 	"multis/text"
 )
 
-// Imports reads the history of chats.
-type Imports struct {
+// ImportCommands reads the history of chats.
+type ImportCommands struct {
 	store  *store.Store
 	room   *room
 	chats  *chatPicker
@@ -25,14 +25,14 @@ type Imports struct {
 }
 
 // commands are those about imports.
-func (im *Imports) commands() []command {
+func (im *ImportCommands) commands() []command {
 	return []command{
 		{
 			name: "import", args: "name [since day]", group: groupChats, run: im.run,
-			onChat: func(_ context.Context, p pickChat, chat store.Chat) (answer, error) {
-				return im.begin(chat, p.Since), nil
+			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+				return im.begin(chat, pick.Since), nil
 			},
-			chatHint: func(pickChat) string { return " to read what was said there" },
+			chatHint: func(chatPick) string { return " to read what was said there" },
 			summary:  "read what was said before I was here",
 			help:     "`/import Ana` reads the whole chat, `/import Ana since 2026-05-01` from that day on. It is remembered like any message, and nothing of it is answered.",
 		},
@@ -40,7 +40,7 @@ func (im *Imports) commands() []command {
 }
 
 // run reads what was said in a chat before multis was there, from a day on or from the beginning.
-func (im *Imports) run(ctx context.Context, _ request, args string) (answer, error) {
+func (im *ImportCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	name, since, err := im.parseSince(args)
 	if err != nil {
 		return answer{text: esc(err.Error())}, nil
@@ -48,11 +48,11 @@ func (im *Imports) run(ctx context.Context, _ request, args string) (answer, err
 	if name == "" {
 		return answer{text: "Which chat? Say it like: `/import Ana`, `/import Ana since 2026-05-01`."}, nil
 	}
-	return im.chats.withChat(ctx, name, pickChat{Then: "import", Since: since.Unix()})
+	return im.chats.withChat(ctx, name, "import", chatPick{Since: since.Unix()})
 }
 
 // parseSince splits "Ana since 2026-05-01". Without a day it is the beginning of time.
-func (im *Imports) parseSince(args string) (name string, since time.Time, err error) {
+func (im *ImportCommands) parseSince(args string) (name string, since time.Time, err error) {
 	words := strings.Fields(args)
 	last := len(words) - 1
 	if last < 1 || !strings.EqualFold(words[last-1], "since") {
@@ -66,7 +66,7 @@ func (im *Imports) parseSince(args string) (name string, since time.Time, err er
 }
 
 // begin asks for a chat's history.
-func (im *Imports) begin(chat store.Chat, since int64) answer {
+func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.rules.Defaults) == policy.ModeOff:
 		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typed(chat)) + " first."}
@@ -90,7 +90,7 @@ func (im *Imports) begin(chat store.Chat, since int64) answer {
 }
 
 // NotifyImported tells that a chat's history was read.
-func (im *Imports) NotifyImported(ctx context.Context, chat int64, stored int) error {
+func (im *ImportCommands) NotifyImported(ctx context.Context, chat int64, stored int) error {
 	c, err := store.ChatByID(ctx, im.store.DB(), chat)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

@@ -11,14 +11,14 @@ import (
 	"multis/text"
 )
 
-// hooks shows which programs are told what happens, and tests them.
-type hooks struct {
+// hookCommands shows which programs are told what happens, and tests them.
+type hookCommands struct {
 	store *store.Store
 	room  *room
 }
 
 // commands are those about hooks.
-func (hk *hooks) commands() []command {
+func (hk *hookCommands) commands() []command {
 	return []command{
 		{
 			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
@@ -35,7 +35,7 @@ const hookResults = 10
 const noHooks = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
 
 // run lists who is told of what, with the last result of each; or shows or tries one.
-func (hk *hooks) run(ctx context.Context, _ request, args string) (answer, error) {
+func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	all, err := store.Hooks(ctx, hk.store.DB())
 	if err != nil {
 		return answer{}, err
@@ -75,7 +75,7 @@ func hookNamed(all []store.Hook, name string) (store.Hook, string) {
 	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(text.List(names)) + "."
 }
 
-func (hk *hooks) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
+func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
 	h, unknown := hookNamed(all, name)
 	if unknown != "" {
 		return answer{text: unknown}, nil
@@ -98,7 +98,7 @@ func (hk *hooks) show(ctx context.Context, all []store.Hook, name string) (answe
 }
 
 // deliveryText says how one delivery went.
-func (hk *hooks) deliveryText(d store.Delivery) string {
+func (hk *hookCommands) deliveryText(d store.Delivery) string {
 	reply := hk.room.moment(d.At) + " " + esc(string(d.Event))
 	switch {
 	case d.State == store.DeliveryDelivered:
@@ -121,7 +121,7 @@ func tries(n int) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-func (hk *hooks) test(all []store.Hook, name string) answer {
+func (hk *hookCommands) test(all []store.Hook, name string) answer {
 	h, unknown := hookNamed(all, name)
 	if unknown != "" {
 		return answer{text: unknown}

@@ -3,8 +3,10 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,20 +27,8 @@ const (
 	markDone  = "✅"
 )
 
-// parseRole reads who may see a document. False: it is no such word.
-func parseRole(word string) (policy.Role, bool) {
-	switch strings.ToLower(word) {
-	case "public", "kb", "everybody":
-		return policy.Public, true
-	case "admin", "me", "private":
-		return policy.Admin, true
-	default:
-		return "", false
-	}
-}
-
 // index takes a file that was sent, files of the documents folder, or a page.
-func (dc *Documents) index(ctx context.Context, r request, args string) (answer, error) {
+func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if fields := strings.Fields(args); len(fields) > 0 {
 		if last, found := parseRole(fields[len(fields)-1]); found {
@@ -65,7 +55,7 @@ func (dc *Documents) index(ctx context.Context, r request, args string) (answer,
 }
 
 // meantFile is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
-func (dc *Documents) meantFile(ctx context.Context, r request) (store.Message, error) {
+func (dc *DocumentCommands) meantFile(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
 	}
@@ -82,12 +72,12 @@ func (dc *Documents) meantFile(ctx context.Context, r request) (store.Message, e
 }
 
 // offered is a file that was sent without a command. What is written under it may say who sees it.
-func (dc *Documents) offered(r request, caption string) answer {
+func (dc *DocumentCommands) offered(r request, caption string) answer {
 	role, _ := parseRole(caption)
 	return dc.indexFile(r, r.message, role)
 }
 
-func (dc *Documents) indexFile(r request, m store.Message, role policy.Role) answer {
+func (dc *DocumentCommands) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadable(m.Kind)}
 	}
@@ -97,7 +87,7 @@ func (dc *Documents) indexFile(r request, m store.Message, role policy.Role) ans
 	return dc.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
 }
 
-func (dc *Documents) indexPath(r request, where string, role policy.Role) answer {
+func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role) answer {
 	where = filepath.ToSlash(filepath.Clean(where))
 	files, size, err := dc.library.Find(where)
 	if err != nil {
@@ -129,7 +119,7 @@ func unindexable(name string, size int64) string {
 }
 
 // indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.
-func (dc *Documents) indexOrAsk(r request, p pickRole, role policy.Role) answer {
+func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 	if role != "" {
 		return p.start(r, role)
 	}
@@ -191,4 +181,39 @@ func (p pickRole) start(r request, role policy.Role) answer {
 	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
 	}}
+}
+
+// isUnreadable tells by its name that a file is of a type that cannot be read. What is not known may be text.
+func isUnreadable(ending string) bool {
+	return slices.Contains([]string{
+		".xlsx", ".xls", ".ods", ".pptx", ".ppt", ".odp", ".odt", ".doc", ".pages", ".numbers", ".epub", ".zip", ".gz", ".tar", ".7z", ".rar", ".png", ".jpg", ".jpeg", ".gif",
+		".webp", ".heic", ".tiff", ".bmp", ".mp3", ".ogg", ".m4a", ".wav", ".mp4", ".mov", ".avi", ".mkv", ".exe", ".dll", ".apk", ".iso", ".db", ".sqlite",
+	}, strings.ToLower(ending))
+}
+
+// unreadable says what cannot be taken in yet.
+func unreadable(kind string) string {
+	switch bridgebridge.MessageKind(kind) {
+	case bridgebridge.Voice, bridgebridge.Audio:
+		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
+	default:
+		return "I can read text and documents so far."
+	}
+}
+
+// startWatching begins it in the background.
+func (p pickRole) startWatching(r request, role policy.Role) answer {
+	seen, stays := "for you alone", ""
+	if role == policy.Public {
+		seen, stays = "public", " What you made private stays private."
+	}
+	return answer{
+		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
+		do: func(ctx context.Context, tx store.Tx) error {
+			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.FoldersArgs{})
+		},
+	}
 }

@@ -9,8 +9,8 @@ import (
 	"multis/store"
 )
 
-// stalls tells when nothing comes from the homeserver, by push or by sync.
-type stalls struct {
+// stallNotices tells when nothing comes from the homeserver, by push or by sync.
+type stallNotices struct {
 	store *store.Store
 	room  *room
 }
@@ -24,7 +24,7 @@ var stallTexts = map[store.Setting]string{
 }
 
 // lines names the doors through which nothing comes.
-func (sl *stalls) lines(ctx context.Context, _ request) (string, error) {
+func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 	text := ""
 	for _, door := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
 		said, err := sl.text(ctx, door)
@@ -40,7 +40,7 @@ func (sl *stalls) lines(ctx context.Context, _ request) (string, error) {
 }
 
 // text says since when nothing comes through a door; empty while it moves.
-func (sl *stalls) text(ctx context.Context, door store.Setting) (string, error) {
+func (sl *stallNotices) text(ctx context.Context, door store.Setting) (string, error) {
 	var stall store.Stall
 	stalled, err := store.GetSetting(ctx, sl.store.DB(), door, &stall)
 	if err != nil || !stalled {
@@ -50,7 +50,7 @@ func (sl *stalls) text(ctx context.Context, door store.Setting) (string, error) 
 }
 
 // notify tells that nothing comes through a door, unless that is over, or that something does again.
-func (sl *stalls) notify(ctx context.Context, topic jobs.Topic) error {
+func (sl *stallNotices) notify(ctx context.Context, topic jobs.Topic) error {
 	kind := outbox.Ring
 	var text string
 	var err error

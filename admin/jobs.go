@@ -4,31 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"multis/clock"
-	"multis/jobs"
 	"multis/schedule"
 	"multis/store"
 	"multis/text"
 )
 
-// schedules sets, shows and changes schedules: reminders, and what comes again.
-type schedules struct {
-	store  *store.Store
-	clock  *clock.Clock
-	asker  Asker
-	agents *agents
-	chats  *chatPicker
-	room   *room
-	rules  Rules
-}
-
 // commands are those about schedules.
-func (sc *schedules) commands() []command {
+func (sc *scheduleCommands) commands() []command {
 	return []command{
 		{
 			name: "remind", args: "when what", group: groupTime, run: sc.remind, operators: true,
@@ -61,11 +48,8 @@ func (sc *schedules) commands() []command {
 	}
 }
 
-// maxJobs is how many jobs are listed at most.
-const maxJobs = 200
-
 // jobs lists what happens by the clock, or shows and changes one of it.
-func (sc *schedules) jobs(ctx context.Context, r request, args string) (answer, error) {
+func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (answer, error) {
 	words := strings.Fields(args)
 	switch {
 	case len(words) == 0:
@@ -119,31 +103,17 @@ func (sc *schedules) jobs(ctx context.Context, r request, args string) (answer, 
 func jobWords(args string) (number int64, verb, rest string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
 	second, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if n := jobNumber(first); n > 0 {
+	if n := parseNumber(first); n > 0 {
 		return n, strings.ToLower(second), strings.TrimSpace(after)
 	}
-	return jobNumber(second), strings.ToLower(first), strings.TrimSpace(after)
-}
-
-// jobNumber reads a job's number; zero: it is none.
-func jobNumber(s string) int64 {
-	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
+	return parseNumber(second), strings.ToLower(first), strings.TrimSpace(after)
 }
 
 func noJob(n int64) answer {
 	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
 }
 
-// mayChange tells whether the one who wrote may change a job.
-func (sc *schedules) mayChange(r request, s store.Schedule) bool {
-	return r.byOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
-}
-
-func (sc *schedules) list(ctx context.Context, shown int) (answer, error) {
+func (sc *scheduleCommands) list(ctx context.Context, shown int) (answer, error) {
 	all, err := store.ListSchedules(ctx, sc.store.DB(), false, maxJobs)
 	if err != nil {
 		return answer{}, err
@@ -165,51 +135,7 @@ func (sc *schedules) list(ctx context.Context, shown int) (answer, error) {
 	return answer{text: strings.Join(lines, "\n") + fmt.Sprintf("\n`/jobs %[1]d` shows one, `/cancel %[1]d` ends it. `/jobs upkeep` shows what I do for myself.", all[0].ID)}, nil
 }
 
-// whichJob says what to write with the number of a job that there is.
-func (sc *schedules) whichJob(ctx context.Context, how string) (answer, error) {
-	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
-	if err != nil || len(all) == 0 {
-		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, err
-	}
-	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
-}
-
-// line shows a job in a line.
-func (sc *schedules) line(ctx context.Context, s store.Schedule) (string, error) {
-	reply := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(text.Clip(s.Body, 100)))
-	if s.Does == store.DoesAsk {
-		reply += " · I work on it"
-	}
-	if s.ChatID != nil {
-		chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
-		if err != nil {
-			return "", err
-		}
-		reply += " · to " + esc(label(chat))
-	}
-	if s.FailingSince != nil {
-		reply += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
-	}
-	return reply, nil
-}
-
-// state says when a job comes next.
-func (sc *schedules) state(s store.Schedule) string {
-	text := ""
-	if schedule.Kind(s.Kind) != schedule.At {
-		text = rhythm(s) + ", "
-	}
-	switch {
-	case s.PausedAt != nil:
-		return text + "**paused**"
-	case s.NextAt == nil:
-		return text + "over"
-	default:
-		return text + "**" + sc.room.clock(*s.NextAt) + "**"
-	}
-}
-
-func (sc *schedules) show(ctx context.Context, s store.Schedule) (answer, error) {
+func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer, error) {
 	first, err := sc.line(ctx, s)
 	if err != nil {
 		return answer{}, err
@@ -250,7 +176,7 @@ func lateRule(c store.CatchUp) string {
 	}
 }
 
-func (sc *schedules) history(ctx context.Context, s store.Schedule) (answer, error) {
+func (sc *scheduleCommands) history(ctx context.Context, s store.Schedule) (answer, error) {
 	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 2*pageSize)
 	if err != nil {
 		return answer{}, err
@@ -265,20 +191,8 @@ func (sc *schedules) history(ctx context.Context, s store.Schedule) (answer, err
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// executionLine shows a run in a line.
-func (sc *schedules) executionLine(run store.Run) string {
-	reply := sc.room.clock(run.DueAt) + ": " + string(run.State)
-	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
-		reply += ", " + text.Duration(late) + " late"
-	}
-	if run.Note != "" {
-		reply += ", " + esc(text.Clip(run.Note, 200))
-	}
-	return reply
-}
-
 // edit gives a job another time, another text, or both.
-func (sc *schedules) edit(r request, s store.Schedule, verb, rest string) (answer, error) {
+func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string) (answer, error) {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep keeps its times; `/jobs upkeep run` does it now."}, nil
 	}
@@ -304,7 +218,7 @@ func (sc *schedules) edit(r request, s store.Schedule, verb, rest string) (answe
 }
 
 // retime reads another time for a job, in the form that it has or in the other.
-func (sc *schedules) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
+func (sc *scheduleCommands) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
 	at, what, onceErr := schedule.When(text, sc.room.written(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
@@ -328,31 +242,7 @@ func (sc *schedules) retime(r request, s *store.Schedule, text string) (what str
 	return what, answer{}, nil
 }
 
-// update writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
-func (sc *schedules) update(was, changed store.Schedule) func(context.Context, store.Tx) error {
-	return func(ctx context.Context, tx store.Tx) error {
-		now, err := store.LockSchedule(ctx, tx, was.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(0)
-		}
-		if err != nil {
-			return err
-		}
-		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body || now.Kind != was.Kind || now.Spec != was.Spec {
-			return jobs.Later(0)
-		}
-		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.NextTick(changed.ID, *changed.NextAt))
-	}
-}
-
-func sameTime(x, y *time.Time) bool {
-	return (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
-}
-
-func (sc *schedules) pause(s store.Schedule) answer {
+func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	if !s.Waits() {
 		return answer{text: fmt.Sprintf("Job %d does not wait for anything.", s.ID)}
 	}
@@ -362,7 +252,7 @@ func (sc *schedules) pause(s store.Schedule) answer {
 }
 
 // resume lets a job come again. What it missed while it was paused is not made up for.
-func (sc *schedules) resume(r request, s store.Schedule) (answer, error) {
+func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) {
 	if s.PausedAt == nil {
 		return answer{text: fmt.Sprintf("Job %d was not paused.", s.ID)}, nil
 	}
@@ -382,23 +272,16 @@ func (sc *schedules) resume(r request, s store.Schedule) (answer, error) {
 	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), do: sc.update(s, changed)}, nil
 }
 
-// runNow does a job once more, beside its times.
-func (sc *schedules) runNow(s store.Schedule) answer {
-	return answer{text: "Done now: " + title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
-		return sc.clock.RunNow(ctx, tx, s)
-	}}
-}
-
 // cancel ends a job.
-func (sc *schedules) cancel(ctx context.Context, r request, args string) (answer, error) {
-	n := jobNumber(strings.TrimSpace(args))
+func (sc *scheduleCommands) cancel(ctx context.Context, r request, args string) (answer, error) {
+	n := parseNumber(strings.TrimSpace(args))
 	if n == 0 {
 		return sc.whichJob(ctx, "`/cancel %[1]d` ends one.")
 	}
 	return sc.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
 }
 
-func (sc *schedules) delete(s store.Schedule) answer {
+func (sc *scheduleCommands) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}
 	}

@@ -11,8 +11,8 @@ import (
 	"multis/text"
 )
 
-// notes shows what was noted, and takes down notes of the owner.
-type notes struct {
+// noteCommands shows what was noted, and takes down notes of the owner.
+type noteCommands struct {
 	store  *store.Store
 	room   *room
 	chats  *chatPicker
@@ -21,12 +21,12 @@ type notes struct {
 }
 
 // commands are those about notes.
-func (ns *notes) commands() []command {
+func (ns *noteCommands) commands() []command {
 	return []command{
 		{
 			name: "memory", args: "[chat]", group: groupMemory, run: ns.list,
-			onChat:   func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) { return ns.show(ctx, chat) },
-			chatHint: func(pickChat) string { return " to see its notes" },
+			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return ns.show(ctx, chat) },
+			chatHint: func(chatPick) string { return " to see its notes" },
 			summary:  "what I noted",
 			help: "`/memory` shows your own notes, `/memory Ana` those of that chat, each with its number, its age and the messages it comes from. " +
 				"I take notes after 20 messages, or after six quiet hours; that needs a model. A note goes when the message it comes from is deleted or changed.",
@@ -43,15 +43,15 @@ func (ns *notes) commands() []command {
 const shownNotes = 30
 
 // list shows what is known of a chat, or what the owner had remembered.
-func (ns *notes) list(ctx context.Context, r request, args string) (answer, error) {
+func (ns *noteCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return ns.show(ctx, r.room)
 	}
-	return ns.chats.withChat(ctx, args, pickChat{Then: "memory"})
+	return ns.chats.withChat(ctx, args, "memory", chatPick{})
 }
 
 // show lists notes with what they come from, the newest first.
-func (ns *notes) show(ctx context.Context, chat store.Chat) (answer, error) {
+func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, error) {
 	notes, err := ns.memory.Notes(ctx, chat, shownNotes+1)
 	if err != nil {
 		return answer{}, err
@@ -86,7 +86,7 @@ func (ns *notes) show(ctx context.Context, chat store.Chat) (answer, error) {
 }
 
 // howNotesCome says when there will be some.
-func (ns *notes) howNotesCome() string {
+func (ns *noteCommands) howNotesCome() string {
 	if ns.rules.Model == noModel {
 		return "Taking notes needs a model, and none is configured; what was said is found all the same. `/remember` adds one of your own."
 	}
@@ -110,7 +110,7 @@ func sourceLinks(chat store.Chat, n store.Note, said map[int64]store.Message) st
 }
 
 // remember takes down a note of the owner's.
-func (ns *notes) remember(_ context.Context, r request, args string) (answer, error) {
+func (ns *noteCommands) remember(_ context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "What shall I remember? `/remember the plumber is called Otto`"}, nil
 	}

@@ -12,14 +12,14 @@ import (
 	"multis/text"
 )
 
-// merges has several chats of one person share their memory.
-type merges struct {
+// mergeCommands has several chats of one person share their memory.
+type mergeCommands struct {
 	store *store.Store
 	chats *chatPicker
 }
 
 // commands are those about people who have several chats.
-func (ms *merges) commands() []command {
+func (ms *mergeCommands) commands() []command {
 	return []command{
 		{
 			name: "merge", args: "chat with chat", group: groupMemory, run: ms.merge,
@@ -29,10 +29,10 @@ func (ms *merges) commands() []command {
 		},
 		{
 			name: "unmerge", args: "chat", group: groupMemory, run: ms.unmerge,
-			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ms.unmergeChat(ctx, chat)
 			},
-			chatHint: func(pickChat) string { return " to have it remember for itself" },
+			chatHint: func(chatPick) string { return " to have it remember for itself" },
 			summary:  "a chat remembers for itself again",
 		},
 	}
@@ -44,7 +44,7 @@ var between = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
 const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
 
 // merge asks whether two chats are with one person.
-func (ms *merges) merge(ctx context.Context, _ request, args string) (answer, error) {
+func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
 	}
@@ -73,12 +73,12 @@ func (ms *merges) merge(ctx context.Context, _ request, args string) (answer, er
 	return ms.askMerge(ctx, of)
 }
 
-func (ms *merges) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
+func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
 	merged, err := store.LinkedChats(ctx, ms.store.DB(), of[0].ID)
 	if err != nil {
 		return answer{}, err
 	}
-	q := samePerson{}
+	q := confirmMerge{}
 	fresh := false
 	for _, c := range of {
 		q.Chats = append(q.Chats, c.ID)
@@ -94,26 +94,17 @@ func (ms *merges) askMerge(ctx context.Context, of []store.Chat) (answer, error)
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
-// labels names chats in bold.
-func labels(chats []store.Chat) []string {
-	names := make([]string, len(chats))
-	for i, c := range chats {
-		names[i] = "**" + esc(label(c)) + "**"
-	}
-	return names
-}
-
-// samePerson asks whether chats are with one person.
-type samePerson struct {
+// confirmMerge asks whether chats are with one person.
+type confirmMerge struct {
 	Chats []int64
 }
 
-func (samePerson) kind() string    { return "merge" }
-func (samePerson) command() string { return "merge" }
+func (confirmMerge) kind() string    { return "merge" }
+func (confirmMerge) command() string { return "merge" }
 
-func (samePerson) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmMerge) takes(word string) bool { return word == wordYes || word == wordNo }
 
-func (q samePerson) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q confirmMerge) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "They stay apart."}, true, nil
@@ -128,14 +119,14 @@ func (q samePerson) answer(_ context.Context, r request, c choice) (answer, bool
 }
 
 // unmerge takes a chat out of those of one person.
-func (ms *merges) unmerge(ctx context.Context, _ request, args string) (answer, error) {
+func (ms *mergeCommands) unmerge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which chat remembers for itself again? `/unmerge Ana Signal`"}, nil
 	}
-	return ms.chats.withChat(ctx, args, pickChat{Then: "unmerge"})
+	return ms.chats.withChat(ctx, args, "unmerge", chatPick{})
 }
 
-func (ms *merges) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
+func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
 	others, err := mergedWith(ctx, ms.store.DB(), chat)
 	if err != nil {
 		return answer{}, err

@@ -10,8 +10,8 @@ import (
 	"multis/text"
 )
 
-// modes lists the chats and sets their modes.
-type modes struct {
+// modeCommands lists the chats and sets their modes.
+type modeCommands struct {
 	store  *store.Store
 	room   *room
 	chats  *chatPicker
@@ -20,7 +20,7 @@ type modes struct {
 }
 
 // commands are those about chats and their modes.
-func (md *modes) commands() []command {
+func (md *modeCommands) commands() []command {
 	return []command{
 		{
 			name: "chats", args: "[name]", group: groupChats, run: md.list, operators: true,
@@ -39,19 +39,19 @@ func (md *modes) commands() []command {
 }
 
 // run shows or sets what is done in a chat.
-func (md *modes) run(ctx context.Context, _ request, args string) (answer, error) {
+func (md *modeCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	mode, name := splitMode(args)
 	switch {
 	case mode == "" && name == "":
-		return md.chats.listed(ctx, "", pickChat{Then: "mode"})
+		return md.chats.listed(ctx, "", "mode", chatPick{})
 	case name == "":
-		ans, err := md.chats.listed(ctx, "", pickChat{Then: "mode", Mode: mode})
+		ans, err := md.chats.listed(ctx, "", "mode", chatPick{Mode: mode})
 		if ans.asks != nil {
 			ans.text = "**Which chat becomes " + string(mode) + "?**\n" + ans.text
 		}
 		return ans, err
 	default:
-		return md.chats.withChat(ctx, name, pickChat{Then: "mode", Mode: mode})
+		return md.chats.withChat(ctx, name, "mode", chatPick{Mode: mode})
 	}
 }
 
@@ -71,30 +71,9 @@ func splitMode(args string) (policy.Mode, string) {
 	return "", strings.Join(fields, " ")
 }
 
-// meantMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
-// after the command. Empty when there is none.
-func meantMode(chats []store.Chat, args string) string {
-	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
-	fields := strings.Fields(args)
-	end := len(fields) - 1
-	if end < 1 {
-		return ""
-	}
-	for _, try := range []struct{ mode, name string }{
-		{fields[0], strings.Join(fields[1:], " ")},
-		{fields[end], strings.Join(fields[:end], " ")},
-	} {
-		near := nearest(try.mode, modes, 1)
-		if found, _ := match(chats, try.name); len(near) > 0 && len(found) > 0 {
-			return near[0] + " " + try.name
-		}
-	}
-	return ""
-}
-
 // pickMode asks what to do in a chat.
 type pickMode struct {
-	modes *modes
+	modes *modeCommands
 
 	Chat  int64
 	Shown policy.Mode // what the chat was in when it was asked
@@ -130,7 +109,7 @@ func (p pickMode) answer(ctx context.Context, _ request, c choice) (answer, bool
 const modeChanged = "**Its mode was changed meanwhile**, so I ask again. "
 
 // ask shows a chat and asks for its mode.
-func (md *modes) ask(ctx context.Context, chat store.Chat, first string) (answer, error) {
+func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) (answer, error) {
 	view, err := md.states.overview(ctx)
 	if err != nil {
 		return answer{}, err
@@ -148,7 +127,7 @@ func (md *modes) ask(ctx context.Context, chat store.Chat, first string) (answer
 }
 
 // set sets a chat's mode and says what will happen from now on.
-func (md *modes) set(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
+func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
 	if chat.Mode != nil && *chat.Mode == mode {
 		text, err := md.whatFollows(ctx, chat, mode, "is "+string(mode)+" already")
 		return answer{text: text}, err
@@ -158,7 +137,7 @@ func (md *modes) set(ctx context.Context, chat store.Chat, mode policy.Mode) (an
 }
 
 // whatFollows tells the owner what a mode means in this chat.
-func (md *modes) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
+func (md *modeCommands) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
 	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
 	switch mode {
 	case policy.ModeOff:
@@ -198,7 +177,7 @@ func (md *modes) whatFollows(ctx context.Context, chat store.Chat, mode policy.M
 }
 
 // whenAnswered says when, from what and as whom the assistant will answer.
-func (md *modes) whenAnswered(chat store.Chat, mode policy.Mode, name string, public int) string {
+func (md *modeCommands) whenAnswered(chat store.Chat, mode policy.Mode, name string, public int) string {
 	var when string
 	switch {
 	case chat.Kind == policy.KindGroup, mode == policy.ModePersonal:
@@ -221,29 +200,29 @@ func (md *modes) whenAnswered(chat store.Chat, mode policy.Mode, name string, pu
 }
 
 // list finds chats by a part of their name.
-func (md *modes) list(ctx context.Context, r request, args string) (answer, error) {
+func (md *modeCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	then := "mode"
 	if !r.byOwner() {
 		then = "why"
 	}
-	return md.chats.listed(ctx, args, pickChat{Then: then})
+	return md.chats.listed(ctx, args, then, chatPick{})
 }
 
 // picked sets the mode that was asked for in the chat that was picked, or asks for one.
-func (md *modes) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
+func (md *modeCommands) picked(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
 	switch {
-	case p.Mode == "":
+	case pick.Mode == "":
 		return md.ask(ctx, chat, "")
-	case p.stale:
+	case pick.stale:
 		return md.ask(ctx, chat, modeChanged)
 	default:
-		return md.set(ctx, chat, p.Mode)
+		return md.set(ctx, chat, pick.Mode)
 	}
 }
 
-func (md *modes) hint(p pickChat) string {
-	if p.Mode == "" {
+func (md *modeCommands) hint(pick chatPick) string {
+	if pick.Mode == "" {
 		return ", or `/mode business` and a name"
 	}
-	return " to make it **" + string(p.Mode) + "**"
+	return " to make it **" + string(pick.Mode) + "**"
 }

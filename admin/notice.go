@@ -22,8 +22,8 @@ type Notices struct {
 	store   *store.Store
 	room    *room
 	states  *chatStates
-	bridges *bridges
-	stalls  *stalls
+	bridges *bridgeCommands
+	stalls  *stallNotices
 	rules   Rules
 }
 

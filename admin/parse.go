@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
 	"multis/policy"
@@ -126,4 +129,36 @@ func isAnswerWord(word string) bool {
 	}
 	_, isRole := parseRole(word)
 	return isRole
+}
+
+// parseRole reads who may see a document. False: it is no such word.
+func parseRole(word string) (policy.Role, bool) {
+	switch strings.ToLower(word) {
+	case "public", "kb", "everybody":
+		return policy.Public, true
+	case "admin", "me", "private":
+		return policy.Admin, true
+	default:
+		return "", false
+	}
+}
+
+// eventOf finds the event id in a link to a message, or in the bare id.
+func eventOf(args string) id.EventID {
+	link := strings.TrimSpace(args)
+	if uri, err := id.ParseMatrixURIOrMatrixToURL(link); err == nil && uri != nil && uri.EventID() != "" {
+		return uri.EventID()
+	}
+	event, _, _ := strings.Cut(link[strings.IndexByte(link, '$'):], "?")
+	event, _, _ = strings.Cut(event, " ")
+	return id.EventID(event)
+}
+
+// parseNumber reads the number of a job, a task or a commitment: 12 or #12. Zero means that it is none.
+func parseNumber(s string) int64 {
+	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
 }

@@ -12,8 +12,8 @@ import (
 	"multis/text"
 )
 
-// pauses pauses and resumes everything, or one chat.
-type pauses struct {
+// pauseCommands pauses and resumes everything, or one chat.
+type pauseCommands struct {
 	room   *room
 	chats  *chatPicker
 	states *chatStates
@@ -21,21 +21,21 @@ type pauses struct {
 }
 
 // commands are those about pauses.
-func (ps *pauses) commands() []command {
+func (ps *pauseCommands) commands() []command {
 	return []command{
 		{
 			name: "pause", args: "[all or name]", group: groupControl, run: ps.pause,
-			onChat:   func(_ context.Context, _ pickChat, chat store.Chat) (answer, error) { return ps.pauseChat(chat), nil },
-			chatHint: func(pickChat) string { return " to pause it" },
+			onChat:   func(_ context.Context, _ chatPick, chat store.Chat) (answer, error) { return ps.pauseChat(chat), nil },
+			chatHint: func(chatPick) string { return " to pause it" },
 			summary:  "write to nobody, or not in one chat",
 			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",
 		},
 		{
 			name: "resume", args: "[all or name]", group: groupControl, run: ps.resume,
-			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ps.resumeChat(ctx, chat)
 			},
-			chatHint: func(pickChat) string { return " to let me answer there" },
+			chatHint: func(chatPick) string { return " to let me answer there" },
 			summary:  "go on",
 			help: "`/resume` ends `/pause all`; chats that were paused one by one stay paused. " +
 				"`/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
@@ -47,9 +47,9 @@ func (ps *pauses) commands() []command {
 var pausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // pause stops everything, or the answers in one chat.
-func (ps *pauses) pause(ctx context.Context, r request, args string) (answer, error) {
+func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
-		return ps.chats.withChat(ctx, args, pickChat{Then: "pause"})
+		return ps.chats.withChat(ctx, args, "pause", chatPick{})
 	}
 	return answer{
 		text: "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
@@ -59,7 +59,7 @@ func (ps *pauses) pause(ctx context.Context, r request, args string) (answer, er
 	}, nil
 }
 
-func (ps *pauses) pauseChat(chat store.Chat) answer {
+func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	return answer{
 		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typed(chat)) + ".",
 		do: func(ctx context.Context, tx store.Tx) error {
@@ -70,9 +70,9 @@ func (ps *pauses) pauseChat(chat store.Chat) answer {
 }
 
 // resume ends the pause of everything, or lets the assistant answer in one chat at once.
-func (ps *pauses) resume(ctx context.Context, _ request, args string) (answer, error) {
+func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
-		return ps.chats.withChat(ctx, args, pickChat{Then: "resume"})
+		return ps.chats.withChat(ctx, args, "resume", chatPick{})
 	}
 	pausedAll, err := ps.states.pausedAll(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (ps *pauses) resume(ctx context.Context, _ request, args string) (answer, e
 }
 
 // resumeChat ends a chat's pause, its hand-over and the quiet after the owner wrote there.
-func (ps *pauses) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
+func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
 	view, err := ps.states.overview(ctx)
 	if err != nil {
 		return answer{}, err

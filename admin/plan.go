@@ -6,12 +6,11 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
-	"multis/outbox"
 	"multis/store"
 )
 
 // plan has a goal planned. What comes of it is shown and asked for by itself.
-func (ts *Tasks) plan(_ context.Context, r request, goal string) (answer, error) {
+func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer, error) {
 	switch {
 	case goal == "":
 		return answer{text: "What would you like to get done? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
@@ -23,42 +22,8 @@ func (ts *Tasks) plan(_ context.Context, r request, goal string) (answer, error)
 	}}, nil
 }
 
-// showPlan asks whether a plan is to be carried out.
-func (ts *Tasks) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
-	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := ts.room.say(ctx, tx, room, outbox.Ring, text, &allowCall{Approval: call.ID, Tool: call.Tool}, task.About...)
-	return err
-}
-
-// agree has a plan carried out, or dropped. The message that showed it shows from then on how far it is.
-func (q allowCall) agree(r request, allowed bool) answer {
-	text := "" // what becomes of it is said when it has ended
-	if allowed {
-		text = "I begin."
-	}
-	return answer{text: text, why: "It decided about a plan.", do: func(ctx context.Context, tx store.Tx) error {
-		number, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil // it ended meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		if r.message.RelatesTo != "" {
-			task, err := store.TaskByID(ctx, tx, number)
-			if err != nil {
-				return err
-			}
-			if err := store.SetTaskLive(ctx, tx, task, r.message.RelatesTo); err != nil {
-				return err
-			}
-		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
-	}}
-}
-
 // revisePlan has a plan made anew that a reply wants otherwise. False: it replies to no plan.
-func (ts *Tasks) revisePlan(ctx context.Context, r request, wish string) (answer, bool, error) {
+func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (answer, bool, error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.byOwner() {
 		return answer{}, false, nil
 	}
@@ -66,7 +31,7 @@ func (ts *Tasks) revisePlan(ctx context.Context, r request, wish string) (answer
 		return answer{}, false, nil
 	}
 	dialog, err := store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (allowCall{}).kind()) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (approveCall{}).kind()) {
 		return answer{}, false, nil
 	}
 	if err != nil {
@@ -76,7 +41,7 @@ func (ts *Tasks) revisePlan(ctx context.Context, r request, wish string) (answer
 	if err != nil {
 		return answer{}, false, err
 	}
-	q, ok := question.(*allowCall)
+	q, ok := question.(*approveCall)
 	if !ok || q.Tool != store.PlanCall {
 		return answer{}, false, nil
 	}

@@ -3,15 +3,12 @@ package admin
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
-	"multis/clock"
 	"multis/jobs"
 	"multis/policy"
 	"multis/schedule"
@@ -19,11 +16,8 @@ import (
 	"multis/text"
 )
 
-// maxWhat is the longest text of a schedule, in characters.
-const maxWhat = 2000
-
-// wish is what was asked for beside the time and the text.
-type wish struct {
+// scheduleOptions is what was asked for beside the time and the text.
+type scheduleOptions struct {
 	agent, keep, tell, effort bool
 	to                        string
 	late                      store.CatchUp
@@ -34,8 +28,8 @@ type wish struct {
 var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
 // options takes the options out of a text.
-func options(text string) (wish, string) {
-	var w wish
+func options(text string) (scheduleOptions, string) {
+	var w scheduleOptions
 	for {
 		m := optionPattern.FindStringSubmatchIndex(text)
 		if m == nil {
@@ -69,7 +63,7 @@ func options(text string) (wish, string) {
 }
 
 // remind sets what happens once.
-func (sc *schedules) remind(ctx context.Context, r request, args string) (answer, error) {
+func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := options(args)
 	at, what, err := schedule.When(args, sc.room.written(r), schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
@@ -85,7 +79,7 @@ func (sc *schedules) remind(ctx context.Context, r request, args string) (answer
 var addressed = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
 // addressedChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
-func (sc *schedules) addressedChat(ctx context.Context, r request, w wish, args, what string) (answer, error) {
+func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w scheduleOptions, args, what string) (answer, error) {
 	m := addressed.FindStringSubmatch(text.OneLine(args))
 	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
 		return answer{}, nil
@@ -104,7 +98,7 @@ func (sc *schedules) addressedChat(ctx context.Context, r request, w wish, args,
 }
 
 // cron sets what comes again.
-func (sc *schedules) cron(ctx context.Context, r request, args string) (answer, error) {
+func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := options(args)
 	kind, spec, what, err := schedule.Repeat(args, sc.rules.Zone, schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
@@ -118,16 +112,8 @@ func (sc *schedules) cron(ctx context.Context, r request, args string) (answer, 
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
 }
 
-// refusedTime turns the refusal of a time into an answer.
-func refusedTime(err error) (answer, error) {
-	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
-		return answer{text: refused.Error(), why: "I could not read the time."}, nil
-	}
-	return answer{}, err
-}
-
 // set completes a schedule with what was wished, writes it and says so.
-func (sc *schedules) set(ctx context.Context, r request, w wish, s store.Schedule) (answer, error) {
+func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
 	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
 	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.effort
@@ -176,7 +162,7 @@ func (sc *schedules) set(ctx context.Context, r request, w wish, s store.Schedul
 }
 
 // aim finds the chat that a schedule is for. An answer says why it cannot be.
-func (sc *schedules) aim(ctx context.Context, r request, w wish, s *store.Schedule) (answer, error) {
+func (sc *scheduleCommands) aim(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
 	switch {
 	case (w.agent || w.to != "") && !r.byOwner():
 		return answer{text: "Only the owner has me work or write to others by the clock. A plain reminder is yours to set."}, nil
@@ -197,7 +183,7 @@ func (sc *schedules) aim(ctx context.Context, r request, w wish, s *store.Schedu
 }
 
 // echo says what was set, with the resolved times.
-func (sc *schedules) echo(ctx context.Context, s store.Schedule) (string, error) {
+func (sc *scheduleCommands) echo(ctx context.Context, s store.Schedule) (string, error) {
 	where, err := sc.where(ctx, s)
 	if err != nil {
 		return "", err
@@ -218,7 +204,7 @@ func (sc *schedules) echo(ctx context.Context, s store.Schedule) (string, error)
 var isWork = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
 // where says who does or gets it, when that is not plain.
-func (sc *schedules) where(ctx context.Context, s store.Schedule) (string, error) {
+func (sc *scheduleCommands) where(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
 	case s.Does == store.DoesAsk:
 		return "I'll work on it and tell you here. ", nil
@@ -227,37 +213,4 @@ func (sc *schedules) where(ctx context.Context, s store.Schedule) (string, error
 	}
 	chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
 	return "It goes to **" + esc(label(chat)) + "** as you. ", err
-}
-
-// upcoming lists the next three times.
-func (sc *schedules) upcoming(s store.Schedule) (string, error) {
-	if s.NextAt == nil {
-		return "never", nil
-	}
-	plan, err := clock.Plan(s)
-	if err != nil {
-		return "", err
-	}
-	times := []string{"**" + sc.room.clock(*s.NextAt) + "**"}
-	for _, t := range plan.Upcoming(*s.NextAt, 2) {
-		times = append(times, sc.room.clock(t))
-	}
-	return strings.Join(times, " · "), nil
-}
-
-// rhythm says how often something comes.
-func rhythm(s store.Schedule) string {
-	if schedule.Kind(s.Kind) == schedule.Every {
-		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
-		return whole.Replace("`every " + s.Spec + "`")
-	}
-	return "`" + s.Spec + "`"
-}
-
-// sentence ends a text with a full stop, unless it has its own end.
-func sentence(s string) string {
-	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) {
-		return s + "."
-	}
-	return s
 }

@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,7 +84,7 @@ func (rm *room) say(ctx context.Context, tx store.Tx, room store.Chat, kind outb
 // write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
 func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
 	markdown, asks, expires := ans.text, ans.asks, rm.now().Add(dialogTime)
-	if q, ok := asks.(patient); ok {
+	if q, ok := asks.(longQuestion); ok {
 		expires = rm.now().Add(q.lasts())
 	}
 	if asks != nil {
@@ -157,3 +159,66 @@ func (rm *room) moment(t time.Time) string {
 
 // ago says how long ago something was, in the owner's time zone.
 func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.rules.Zone) }
+
+// question is something the room was asked. It is stored with the message that asks it, so that it can be answered by a
+// number, a word or a reaction, by the next process as well as by this one.
+type question interface {
+	kind() string
+	// command is the command that asks it: who may give that one may answer.
+	command() string
+	// answer gives what a choice leads to. The question stays open when it says that the choice is none of its own.
+	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
+	// takes tells whether a word is meant for this question.
+	takes(word string) bool
+}
+
+// longQuestion is a question that can be answered longer than others.
+type longQuestion interface{ lasts() time.Duration }
+
+// refusedTime turns the refusal of a time into an answer.
+func refusedTime(err error) (answer, error) {
+	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
+		return answer{text: refused.Error(), why: "I could not read the time."}, nil
+	}
+	return answer{}, err
+}
+
+// reactionTime reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
+func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
+	local := r.now.In(rm.rules.Zone)
+	switch strings.ReplaceAll(r.message.Body, variation, "") {
+	case "✅", "✔", "👍", "☑":
+		return time.Time{}, true
+	case "➕", "➕️", "+":
+		at = r.now.Add(10 * time.Minute)
+	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
+		at = r.now.Add(time.Hour)
+	case "🌅", "🌄", "🌞":
+		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.rules.Zone)
+	default:
+		return time.Time{}, false
+	}
+	return at.Truncate(time.Second), true
+}
+
+const (
+	// dialogTime is how long a question can be answered.
+	dialogTime = 15 * time.Minute
+	// tomorrowHour is when what is put off until tomorrow comes.
+	tomorrowHour = 9
+)
+
+// countDocuments counts the documents that a scope may see: public ones, and others.
+func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {
+	groups, err := store.DocumentGroups(ctx, db, scope)
+	for _, g := range groups {
+		switch {
+		case g.Kind != store.KindKnowledge:
+		case g.Role == policy.Public:
+			public += g.Documents
+		default:
+			private += g.Documents
+		}
+	}
+	return public, private, err
+}

@@ -97,13 +97,3 @@ func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, 
 // untrusted answers a command from a device that could be anybody's.
 const untrusted = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
 	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."
-
-// unreadable says what cannot be taken in yet.
-func unreadable(kind string) string {
-	switch bridgebridge.MessageKind(kind) {
-	case bridgebridge.Voice, bridgebridge.Audio:
-		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
-	default:
-		return "I can read text and documents so far."
-	}
-}

@@ -9,16 +9,8 @@ import (
 	"multis/text"
 )
 
-// Saved is a task that is begun by its name, as the room shows it.
-type Saved struct {
-	Name    string
-	Prompt  string
-	Agent   string // who does it; empty: whoever answers here
-	Problem string // why it cannot be begun; empty: it can
-}
-
 // runSaved begins a saved task, or lists them.
-func (ts *Tasks) runSaved(_ context.Context, r request, name string) (answer, error) {
+func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (answer, error) {
 	var all []Saved
 	if ts.saved != nil {
 		all = ts.saved.Saved()

@@ -143,19 +143,3 @@ func (m ScheduleMessenger) now() time.Time {
 	}
 	return m.Now()
 }
-
-// title names a schedule in one short line.
-func title(s store.Schedule) string {
-	if s.CreatedBy == "" {
-		return "Upkeep " + esc(ownName(s))
-	}
-	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
-}
-
-// ownName is the name of one of multis' own schedules.
-func ownName(s store.Schedule) string {
-	if s.Does == store.DoesHeartbeat {
-		return strings.TrimSpace("heartbeat " + s.Body)
-	}
-	return s.Body
-}

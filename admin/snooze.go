@@ -17,11 +17,11 @@ import (
 const snoozeable = 24 * time.Hour
 
 // snooze puts a reminder off that came: the one replied to, the one named, or the last.
-func (sc *schedules) snooze(ctx context.Context, r request, args string) (answer, error) {
+func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := int64(0), strings.TrimSpace(args)
-	if first, rest, _ := strings.Cut(when, " "); jobNumber(first) > 0 && jobNumber(strings.TrimSpace(rest)) == 0 {
+	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
 		if _, _, err := schedule.When(when, sc.room.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
-			number, when = jobNumber(first), strings.TrimSpace(rest)
+			number, when = parseNumber(first), strings.TrimSpace(rest)
 		}
 	}
 	s, err := sc.snoozed(ctx, r, number)
@@ -51,7 +51,7 @@ func (sc *schedules) snooze(ctx context.Context, r request, args string) (answer
 }
 
 // snoozed is the reminder that is meant.
-func (sc *schedules) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
+func (sc *scheduleCommands) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
 	db := sc.store.DB()
 	if number > 0 {
 		return store.ScheduleByID(ctx, db, number)
@@ -67,7 +67,7 @@ func (sc *schedules) snoozed(ctx context.Context, r request, number int64) (stor
 }
 
 // postpone has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
-func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
+func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
 	reply := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.clock(at), sentence(esc(text.Clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
@@ -88,29 +88,8 @@ func (sc *schedules) postpone(ctx context.Context, s store.Schedule, at time.Tim
 	}}, nil
 }
 
-// tomorrowHour is when a reminder that is put off until tomorrow comes.
-const tomorrowHour = 9
-
-// reactionTime reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
-func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
-	local := r.now.In(rm.rules.Zone)
-	switch strings.ReplaceAll(r.message.Body, variation, "") {
-	case "✅", "✔", "👍", "☑":
-		return time.Time{}, true
-	case "➕", "➕️", "+":
-		at = r.now.Add(10 * time.Minute)
-	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
-		at = r.now.Add(time.Hour)
-	case "🌅", "🌄", "🌞":
-		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.rules.Zone)
-	default:
-		return time.Time{}, false
-	}
-	return at.Truncate(time.Second), true
-}
-
 // reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
-func (sc *schedules) reacted(ctx context.Context, r request) (answer, bool, error) {
+func (sc *scheduleCommands) reacted(ctx context.Context, r request) (answer, bool, error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil
@@ -130,7 +109,7 @@ func (sc *schedules) reacted(ctx context.Context, r request) (answer, bool, erro
 }
 
 // reminded is the schedule whose reminder was reacted to.
-func (sc *schedules) reminded(ctx context.Context, r request) (store.Schedule, error) {
+func (sc *scheduleCommands) reminded(ctx context.Context, r request) (store.Schedule, error) {
 	run, err := store.RunByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
 	if err != nil {
 		return store.Schedule{}, err
@@ -139,7 +118,7 @@ func (sc *schedules) reminded(ctx context.Context, r request) (store.Schedule, e
 }
 
 // done ends a reminder that was put off; another is over already, and what comes again goes on.
-func (sc *schedules) done(s store.Schedule) answer {
+func (sc *scheduleCommands) done(s store.Schedule) answer {
 	ans := answer{why: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
 		changed := s

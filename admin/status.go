@@ -8,22 +8,23 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"multis/policy"
 	"multis/store"
 	"multis/text"
 )
 
-// status shows how multis is.
-type status struct {
+// statusCommands shows how multis is.
+type statusCommands struct {
 	store   *store.Store
 	room    *room
 	states  *chatStates
-	bridges *bridges
-	stalls  *stalls
+	bridges *bridgeCommands
+	stalls  *stallNotices
 	rules   Rules
 }
 
 // commands are those about multis itself.
-func (st *status) commands() []command {
+func (st *statusCommands) commands() []command {
 	return []command{
 		{
 			name: "name", args: "[new]", group: groupControl, run: st.name,
@@ -38,7 +39,7 @@ func (st *status) commands() []command {
 }
 
 // show says in a few lines how things are.
-func (st *status) show(ctx context.Context, r request, _ string) (answer, error) {
+func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer, error) {
 	name, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
 		return answer{}, err
@@ -63,7 +64,7 @@ func (st *status) show(ctx context.Context, r request, _ string) (answer, error)
 	return answer{text: strings.Join(lines, "\n"), about: about}, err
 }
 
-func (st *status) pauseLine(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) pauseLine(ctx context.Context, _ request) (string, error) {
 	var pause store.Pause
 	paused, err := store.GetSetting(ctx, st.store.DB(), store.SettingPause, &pause)
 	if err != nil {
@@ -79,7 +80,7 @@ func (st *status) pauseLine(ctx context.Context, _ request) (string, error) {
 	return "Paused: " + text.List(chats) + ".", nil
 }
 
-func (st *status) chatsLine(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) chatsLine(ctx context.Context, _ request) (string, error) {
 	networks, modes, locked, err := st.states.census(ctx)
 	if err != nil {
 		return "", err
@@ -94,7 +95,7 @@ func (st *status) chatsLine(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-func (st *status) documentsLine(ctx context.Context, r request) (string, error) {
+func (st *statusCommands) documentsLine(ctx context.Context, r request) (string, error) {
 	public, private, err := countDocuments(ctx, st.store.DB(), r.scope())
 	if err != nil {
 		return "", err
@@ -110,7 +111,7 @@ func (st *status) documentsLine(ctx context.Context, r request) (string, error) 
 }
 
 // searchLine says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
-func (st *status) searchLine(ctx context.Context, r request) (string, error) {
+func (st *statusCommands) searchLine(ctx context.Context, r request) (string, error) {
 	if st.rules.Embeddings == "" || st.rules.Embeddings == noModel {
 		return "Search: by words (no model for `embeddings` is configured).", nil
 	}
@@ -135,7 +136,7 @@ func (st *status) searchLine(ctx context.Context, r request) (string, error) {
 }
 
 // inventedLine says how often a model cited what stands nowhere.
-func (st *status) inventedLine(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, error) {
 	n, err := store.Invented(ctx, st.store.DB())
 	if err != nil || n == 0 {
 		return "", err
@@ -143,7 +144,7 @@ func (st *status) inventedLine(ctx context.Context, _ request) (string, error) {
 	return text.Count(n, "citation") + " that the model made up so far, left out.", nil
 }
 
-func (st *status) modelLine(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, error) {
 	usage, err := store.UsageOn(ctx, st.store.DB(), st.room.now().In(st.rules.Zone).Format(time.DateOnly))
 	if err != nil {
 		return "", err
@@ -162,7 +163,7 @@ func (st *status) modelLine(ctx context.Context, _ request) (string, error) {
 }
 
 // waitingLines names the chats that need a person.
-func (st *status) waitingLines(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) waitingLines(ctx context.Context, _ request) (string, error) {
 	open, err := store.OpenEscalations(ctx, st.store.DB())
 	if err != nil {
 		return "", err
@@ -184,7 +185,7 @@ func (st *status) waitingLines(ctx context.Context, _ request) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func (st *status) failedLine(ctx context.Context, _ request) (string, error) {
+func (st *statusCommands) failedLine(ctx context.Context, _ request) (string, error) {
 	failed, err := store.CountFailed(ctx, st.store.DB(), st.room.now().Add(-24*time.Hour))
 	if err != nil || failed == 0 {
 		return "", err
@@ -193,7 +194,7 @@ func (st *status) failedLine(ctx context.Context, _ request) (string, error) {
 }
 
 // name shows or changes what the assistant is called.
-func (st *status) name(ctx context.Context, _ request, args string) (answer, error) {
+func (st *statusCommands) name(ctx context.Context, _ request, args string) (answer, error) {
 	old, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
 		return answer{}, err
@@ -222,4 +223,32 @@ func isName(name string) bool {
 	return n >= 2 && n <= 100 && unicode.IsLetter(first) && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -.'’", r)
 	})
+}
+
+// unreadableLines names the chats that cannot be read or written, and why.
+func (st *statusCommands) unreadableLines(ctx context.Context, _ request) (string, error) {
+	why, err := st.states.unreadable(ctx)
+	if err != nil {
+		return "", err
+	}
+	chats, err := store.ListChats(ctx, st.store.DB(), "", maxChats, 0)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	more := 0
+	for _, c := range chats {
+		note := lockedNote(c, why)
+		switch {
+		case note == "" || c.ClosedWhy != "" || c.ModeIn(st.rules.Defaults) == policy.ModeOff:
+		case len(lines) == pageSize:
+			more++
+		default:
+			lines = append(lines, esc(label(c))+" — "+note)
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n"), nil
 }

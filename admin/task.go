@@ -11,19 +11,8 @@ import (
 	"multis/store"
 )
 
-// Tasks begins, stops and replays tasks, and asks the owner whether their tools may be called.
-type Tasks struct {
-	store    *store.Store
-	room     *room
-	asker    Asker
-	planner  Planner
-	replayer Replayer
-	dialogs  *dialogs
-	saved    SavedTasks
-}
-
 // commands are those about tasks.
-func (ts *Tasks) commands() []command {
+func (ts *TaskCommands) commands() []command {
 	return []command{
 		{
 			name: "plan", args: "goal", group: groupAsk, run: ts.plan,
@@ -52,9 +41,9 @@ func (ts *Tasks) commands() []command {
 }
 
 // cancel ends a task that is under way.
-func (ts *Tasks) cancel(ctx context.Context, _ request, args string) (answer, error) {
-	number, ok := taskNumber(strings.TrimSpace(args))
-	if !ok {
+func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (answer, error) {
+	number := parseNumber(strings.TrimSpace(args))
+	if number == 0 {
 		return ts.listOpen(ctx)
 	}
 	task, err := store.TaskByID(ctx, ts.store.DB(), number)
@@ -71,17 +60,11 @@ func (ts *Tasks) cancel(ctx context.Context, _ request, args string) (answer, er
 	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
-// taskNumber reads 12 or #12.
-func taskNumber(text string) (number int64, ok bool) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64)
-	return number, err == nil && number > 0
-}
-
 // replay goes through a task again.
-func (ts *Tasks) replay(ctx context.Context, r request, args string) (answer, error) {
+func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
-	number, ok := taskNumber(task)
-	if !ok {
+	number := parseNumber(task)
+	if number == 0 {
 		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
 	}
 	replayed, err := store.TaskByID(ctx, ts.store.DB(), number)
@@ -104,7 +87,7 @@ func (ts *Tasks) replay(ctx context.Context, r request, args string) (answer, er
 const stopByOwner = "you asked me to"
 
 // listOpen lists what can be stopped.
-func (ts *Tasks) listOpen(ctx context.Context) (answer, error) {
+func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	tasks, err := store.OpenTasks(ctx, ts.store.DB())
 	if err != nil || len(tasks) == 0 {
 		return answer{text: "Nothing runs that could be stopped."}, err
@@ -126,7 +109,7 @@ func (ts *Tasks) listOpen(ctx context.Context) (answer, error) {
 const stopReaction = "❌"
 
 // stopByReaction ends the task that a reaction points at. False: it points at none that runs.
-func (ts *Tasks) stopByReaction(ctx context.Context, r request) (answer, bool, error) {
+func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (answer, bool, error) {
 	if strings.ReplaceAll(r.message.Body, variation, "") != stopReaction || !r.byOwner() {
 		return answer{}, false, nil
 	}

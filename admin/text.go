@@ -1,8 +1,14 @@
 package admin
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"multis/bridgebridge"
 	"multis/outbox"
@@ -10,6 +16,9 @@ import (
 	"multis/store"
 	"multis/text"
 )
+
+// pageSize is how many entries of a list are shown at once.
+const pageSize = 10
 
 // notice is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
 // it: what is too long for a message is then attached to its beginning as a file.
@@ -59,4 +68,71 @@ func labelOf(name, protocol string, group bool) string {
 		name += " group"
 	}
 	return name
+}
+
+// labels names chats in bold.
+func labels(chats []store.Chat) []string {
+	names := make([]string, len(chats))
+	for i, c := range chats {
+		names[i] = "**" + esc(label(c)) + "**"
+	}
+	return names
+}
+
+// onlyYours marks what customers never see.
+func onlyYours(role policy.Role) string {
+	if role == policy.Public {
+		return ""
+	}
+	return " (only you)"
+}
+
+// whose says who may see data of a role.
+func whose(role policy.Role) string {
+	switch role {
+	case policy.Public:
+		return "public"
+	case policy.Admin:
+		return "only you"
+	default:
+		return "of one chat"
+	}
+}
+
+// bodyOf is the text of an outgoing event.
+func bodyOf(o store.Out) string {
+	var content struct {
+		Body string `json:"body"`
+		New  struct {
+			Body string `json:"body"`
+		} `json:"m.new_content"`
+	}
+	if err := json.Unmarshal(o.Content, &content); err != nil {
+		return "" // we wrote it ourselves; a text that cannot be shown is no reason to explain nothing
+	}
+	return cmp.Or(content.New.Body, content.Body)
+}
+
+// refOf is a short mark by which an outgoing event is found in the log.
+func refOf(out uuid.UUID) string {
+	text := out.String()
+	return "#" + text[len(text)-4:]
+}
+
+// bytes writes a size of a file.
+func bytes(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%d KB", max(1, n>>10))
+	}
+}
+
+// sentence ends a text with a full stop, unless it has its own end.
+func sentence(s string) string {
+	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		return s + "."
+	}
+	return s
 }

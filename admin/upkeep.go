@@ -10,7 +10,7 @@ import (
 )
 
 // showUpkeep lists the upkeep, or does one of it now.
-func (sc *schedules) showUpkeep(ctx context.Context, args string) (answer, error) {
+func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer, error) {
 	own, err := store.ListSchedules(ctx, sc.store.DB(), true, maxJobs)
 	if err != nil {
 		return answer{}, err
@@ -33,7 +33,7 @@ func (sc *schedules) showUpkeep(ctx context.Context, args string) (answer, error
 	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + ownName(own[0]) + "` does it now."}, nil
 }
 
-func (sc *schedules) upkeepLine(ctx context.Context, s store.Schedule) string {
+func (sc *scheduleCommands) upkeepLine(ctx context.Context, s store.Schedule) string {
 	text := "**" + esc(ownName(s)) + "**"
 	if s.Does == store.DoesHeartbeat {
 		text += " — looks whether something needs you"

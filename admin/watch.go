@@ -15,15 +15,15 @@ import (
 	"multis/text"
 )
 
-// watches watches pages, and opens addresses that other programs post to.
-type watches struct {
+// watchCommands watches pages, and opens addresses that other programs post to.
+type watchCommands struct {
 	store *store.Store
 	room  *room
 	rules Rules
 }
 
 // commands are those about watches.
-func (ws *watches) commands() []command {
+func (ws *watchCommands) commands() []command {
 	return []command{
 		{
 			name: "watch", args: "[address or inbox name]", group: groupControl, run: ws.run,
@@ -45,7 +45,7 @@ const (
 const mostWatches = 100
 
 // run lists, adds and ends watches.
-func (ws *watches) run(ctx context.Context, _ request, args string) (answer, error) {
+func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	all, err := store.Watches(ctx, ws.store.DB())
 	if err != nil {
 		return answer{}, err
@@ -68,7 +68,7 @@ func (ws *watches) run(ctx context.Context, _ request, args string) (answer, err
 	}
 }
 
-func (ws *watches) list(all []store.Watch) string {
+func (ws *watchCommands) list(all []store.Watch) string {
 	if len(all) == 0 {
 		return "I watch nothing. `/watch https://example.com/jobs` tells you when a page changes, `/watch inbox ci` lets another program call in."
 	}
@@ -106,7 +106,7 @@ func parseEvery(text string) (time.Duration, bool) {
 	return d, err == nil && fields[0] == "every"
 }
 
-func (ws *watches) addPage(all []store.Watch, address, rest string) answer {
+func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer {
 	every, ok := parseEvery(rest)
 	if !ok {
 		return answer{text: "I don't know " + code(rest) + ". Say it like: `every 30m`, `every 6h`, `every 2d`."}
@@ -139,7 +139,7 @@ func named(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
-func (ws *watches) addInbox(all []store.Watch, name string) answer {
+func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	switch {
 	case ws.rules.Inbox == "":
 		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}

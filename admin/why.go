@@ -1,15 +1,12 @@
 package admin
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -18,8 +15,8 @@ import (
 	"multis/text"
 )
 
-// explanations explains why messages were answered or not.
-type explanations struct {
+// whyCommands explains why messages were answered or not.
+type whyCommands struct {
 	store *store.Store
 	room  *room
 	chats *chatPicker
@@ -28,14 +25,14 @@ type explanations struct {
 }
 
 // commands are those about explanations.
-func (ex *explanations) commands() []command {
+func (ex *whyCommands) commands() []command {
 	return []command{
 		{
 			name: "why", args: "[name or event]", group: groupChats, run: ex.run, operators: true,
-			onChat: func(ctx context.Context, _ pickChat, chat store.Chat) (answer, error) {
+			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ex.explainChat(ctx, chat)
 			},
-			chatHint: func(pickChat) string { return " to see why I answered or kept silent there" },
+			chatHint: func(chatPick) string { return " to see why I answered or kept silent there" },
 			summary:  "why I answered, or kept silent",
 			help:     "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
 		},
@@ -46,30 +43,19 @@ func (ex *explanations) commands() []command {
 const whyMessages = 5
 
 // run explains what was decided about messages of contacts: the newest, those of one chat, or one event.
-func (ex *explanations) run(ctx context.Context, _ request, args string) (answer, error) {
+func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	switch {
 	case args == "":
 		return ex.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
 		return ex.explainEvent(ctx, eventOf(args))
 	default:
-		return ex.chats.withChat(ctx, args, pickChat{Then: "why"})
+		return ex.chats.withChat(ctx, args, "why", chatPick{})
 	}
-}
-
-// eventOf finds the event id in a link to a message, or in the bare id.
-func eventOf(args string) id.EventID {
-	link := strings.TrimSpace(args)
-	if uri, err := id.ParseMatrixURIOrMatrixToURL(link); err == nil && uri != nil && uri.EventID() != "" {
-		return uri.EventID()
-	}
-	event, _, _ := strings.Cut(link[strings.IndexByte(link, '$'):], "?")
-	event, _, _ = strings.Cut(event, " ")
-	return id.EventID(event)
 }
 
 // explainEvent explains the message that became an event, or the one that an answer of ours answered.
-func (ex *explanations) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
+func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
 	out, err := store.OutByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
 		var m store.Message
@@ -83,7 +69,7 @@ func (ex *explanations) explainEvent(ctx context.Context, event id.EventID) (ans
 	return ex.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
 }
 
-func (ex *explanations) explainChat(ctx context.Context, chat store.Chat) (answer, error) {
+func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer, error) {
 	none := "Nothing came from **" + esc(label(chat)) + "** since I started."
 	if chat.ModeIn(ex.rules.Defaults) == policy.ModeOff {
 		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
@@ -91,7 +77,7 @@ func (ex *explanations) explainChat(ctx context.Context, chat store.Chat) (answe
 	return ex.explain(ctx, chat.ID, "", whyMessages, none)
 }
 
-func (ex *explanations) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
+func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
 	messages, err := store.Explained(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
 		return answer{}, err
@@ -110,7 +96,7 @@ func (ex *explanations) explain(ctx context.Context, chat int64, event id.EventI
 }
 
 // explainMessage tells what was made of one message, and why.
-func (ex *explanations) explainMessage(ctx context.Context, m store.Message) (string, error) {
+func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (string, error) {
 	chat, err := store.ChatByID(ctx, ex.store.DB(), m.ChatID)
 	if err != nil {
 		return "", err
@@ -179,7 +165,7 @@ func verdict(m store.Message, out *store.Out) string {
 }
 
 // modeOrigin says who decided about a chat's mode.
-func (ex *explanations) modeOrigin(chat store.Chat) string {
+func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	if chat.Mode == nil {
 		_, why := ex.rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
 		return "by default (" + esc(strings.TrimSuffix(why, ".")) + ")"
@@ -191,7 +177,7 @@ func (ex *explanations) modeOrigin(chat store.Chat) string {
 }
 
 // sentLines tells what was said, on which sources, what the gate said about it, and how far it came.
-func (ex *explanations) sentLines(o store.Out) []string {
+func (ex *whyCommands) sentLines(o store.Out) []string {
 	lines := []string{"My words: " + quote(bodyOf(o), 400)}
 	for _, s := range o.Spans {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
@@ -218,7 +204,7 @@ func (ex *explanations) sentLines(o store.Out) []string {
 }
 
 // partLines tells what became of the other parts of a long answer.
-func (ex *explanations) partLines(ctx context.Context, first store.Out) ([]string, error) {
+func (ex *whyCommands) partLines(ctx context.Context, first store.Out) ([]string, error) {
 	if first.PartOf == nil {
 		return nil, nil
 	}
@@ -233,24 +219,4 @@ func (ex *explanations) partLines(ctx context.Context, first store.Out) ([]strin
 		}
 	}
 	return lines, nil
-}
-
-// bodyOf is the text of an outgoing event.
-func bodyOf(o store.Out) string {
-	var content struct {
-		Body string `json:"body"`
-		New  struct {
-			Body string `json:"body"`
-		} `json:"m.new_content"`
-	}
-	if err := json.Unmarshal(o.Content, &content); err != nil {
-		return "" // we wrote it ourselves; a text that cannot be shown is no reason to explain nothing
-	}
-	return cmp.Or(content.New.Body, content.Body)
-}
-
-// refOf is a short mark by which an outgoing event is found in the log.
-func refOf(out uuid.UUID) string {
-	text := out.String()
-	return "#" + text[len(text)-4:]
 }

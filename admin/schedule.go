@@ -1,0 +1,165 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/clock"
+	"multis/jobs"
+	"multis/schedule"
+	"multis/store"
+	"multis/text"
+)
+
+// scheduleCommands sets, shows and changes schedules: reminders, and what comes again.
+type scheduleCommands struct {
+	store  *store.Store
+	clock  *clock.Clock
+	asker  Asker
+	agents *agentCommands
+	chats  *chatPicker
+	room   *room
+	rules  Rules
+}
+
+// maxWhat is the longest text of a schedule, in characters.
+const maxWhat = 2000
+
+// mayChange tells whether the one who wrote may change a job.
+func (sc *scheduleCommands) mayChange(r request, s store.Schedule) bool {
+	return r.byOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
+}
+
+// whichJob says what to write with the number of a job that there is.
+func (sc *scheduleCommands) whichJob(ctx context.Context, how string) (answer, error) {
+	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
+	if err != nil || len(all) == 0 {
+		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, err
+	}
+	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
+}
+
+// line shows a job in a line.
+func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string, error) {
+	reply := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(text.Clip(s.Body, 100)))
+	if s.Does == store.DoesAsk {
+		reply += " · I work on it"
+	}
+	if s.ChatID != nil {
+		chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
+		if err != nil {
+			return "", err
+		}
+		reply += " · to " + esc(label(chat))
+	}
+	if s.FailingSince != nil {
+		reply += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
+	}
+	return reply, nil
+}
+
+// state says when a job comes next.
+func (sc *scheduleCommands) state(s store.Schedule) string {
+	text := ""
+	if schedule.Kind(s.Kind) != schedule.At {
+		text = rhythm(s) + ", "
+	}
+	switch {
+	case s.PausedAt != nil:
+		return text + "**paused**"
+	case s.NextAt == nil:
+		return text + "over"
+	default:
+		return text + "**" + sc.room.clock(*s.NextAt) + "**"
+	}
+}
+
+// executionLine shows a run in a line.
+func (sc *scheduleCommands) executionLine(run store.Run) string {
+	reply := sc.room.clock(run.DueAt) + ": " + string(run.State)
+	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
+		reply += ", " + text.Duration(late) + " late"
+	}
+	if run.Note != "" {
+		reply += ", " + esc(text.Clip(run.Note, 200))
+	}
+	return reply
+}
+
+// update writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
+func (sc *scheduleCommands) update(was, changed store.Schedule) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error {
+		now, err := store.LockSchedule(ctx, tx, was.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return jobs.Later(0)
+		}
+		if err != nil {
+			return err
+		}
+		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body || now.Kind != was.Kind || now.Spec != was.Spec {
+			return jobs.Later(0)
+		}
+		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.NextTick(changed.ID, *changed.NextAt))
+	}
+}
+
+func sameTime(x, y *time.Time) bool {
+	return (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
+}
+
+// runNow does a job once more, beside its times.
+func (sc *scheduleCommands) runNow(s store.Schedule) answer {
+	return answer{text: "Done now: " + title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
+		return sc.clock.RunNow(ctx, tx, s)
+	}}
+}
+
+// upcoming lists the next three times.
+func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
+	if s.NextAt == nil {
+		return "never", nil
+	}
+	plan, err := clock.Plan(s)
+	if err != nil {
+		return "", err
+	}
+	times := []string{"**" + sc.room.clock(*s.NextAt) + "**"}
+	for _, t := range plan.Upcoming(*s.NextAt, 2) {
+		times = append(times, sc.room.clock(t))
+	}
+	return strings.Join(times, " · "), nil
+}
+
+// rhythm says how often something comes.
+func rhythm(s store.Schedule) string {
+	if schedule.Kind(s.Kind) == schedule.Every {
+		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
+		return whole.Replace("`every " + s.Spec + "`")
+	}
+	return "`" + s.Spec + "`"
+}
+
+// title names a schedule in one short line.
+func title(s store.Schedule) string {
+	if s.CreatedBy == "" {
+		return "Upkeep " + esc(ownName(s))
+	}
+	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
+}
+
+// ownName is the name of one of multis' own schedules.
+func ownName(s store.Schedule) string {
+	if s.Does == store.DoesHeartbeat {
+		return strings.TrimSpace("heartbeat " + s.Body)
+	}
+	return s.Body
+}
+
+// maxJobs is how many jobs are listed at most.
+const maxJobs = 200
