@@ -82,7 +82,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) err
 			return ts.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = ts.room.say(ctx, tx, room, outbox.Ring, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		_, err = ts.room.say(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }
@@ -149,7 +149,7 @@ func wholeText(s string) string {
 // showPlan asks whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := ts.room.say(ctx, tx, room, outbox.Ring, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := ts.room.say(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 

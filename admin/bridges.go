@@ -105,7 +105,7 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 		return err
 	}
 	// No question that a number answers: it would catch the answer to another one.
-	return br.room.tellSentence(ctx, outbox.Ring, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
+	return br.room.tellSentence(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
 // claimText says what was claimed, and what to look at before believing it.
@@ -179,7 +179,7 @@ func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 		return err
 	}
 	return br.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := br.room.say(ctx, tx, room, outbox.Ring, askNewBridge(b), confirmBridge{bridges: br, Bot: b.ID})
+		_, err := br.room.say(ctx, tx, room, outbox.Alert, askNewBridge(b), confirmBridge{bridges: br, Bot: b.ID})
 		return err
 	})
 }

@@ -24,7 +24,7 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 		return err
 	}
 	if down {
-		return br.room.tellSentence(ctx, outbox.Ring, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
+		return br.room.tellSentence(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
 	}
 	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 	if s.WasDown != nil {

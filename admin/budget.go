@@ -140,7 +140,7 @@ func (bg *BudgetCommands) NotifyBudget(ctx context.Context, news jobs.BudgetArgs
 		}
 		kind := outbox.Quiet
 		if news.Percent >= 100 {
-			kind = outbox.Ring
+			kind = outbox.Alert
 		}
 		_, err = bg.room.say(ctx, tx, room, kind, text, nil)
 		return err

@@ -144,7 +144,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	r.owner("/mode business")
 	r.tx(func(tx store.Tx) error {
-		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Ring)
+		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Alert)
 		letter.About = []int64{m.ID}
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err

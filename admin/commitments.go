@@ -224,7 +224,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, cs.rules.Zone).After(now) {
 				continue
 			}
-			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+promiseSigns, outbox.Ring)
+			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+promiseSigns, outbox.Alert)
 			letter.About = []int64{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, letter)
 			if err != nil {

@@ -57,7 +57,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 			return err
 		}
 		letter := outbox.Notice(room, reportOf(args, outcomes), outbox.Answer)
-		letter.Replace = shown
+		letter.Replaces = shown
 		if _, _, err = dc.room.box.Queue(ctx, tx, letter); err != nil {
 			return err
 		}

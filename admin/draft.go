@@ -124,7 +124,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (answ
 func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
 	return answer{why: "It decided about a draft.", tells: func(ctx context.Context, tx store.Tx) (string, error) {
 		text, err := decide(ctx, tx, out)
-		if errors.Is(err, outbox.ErrDecided) {
+		if errors.Is(err, outbox.ErrDraftDecided) {
 			return "That draft does not wait any more.", nil
 		}
 		return text, err
@@ -133,7 +133,7 @@ func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (
 
 // send sends a draft, those very bytes. What the gate does not let out now stays open.
 func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
-	decision, err := df.room.box.Release(ctx, tx, out)
+	decision, err := df.room.box.ApproveDraft(ctx, tx, out)
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +142,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case err != nil:
 		return "", err
 	case decision.Code == policy.CodeTakenBack:
-		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.Refuse(ctx, tx, out, policy.CodeTakenBack)
+		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.DropDraft(ctx, tx, out, policy.CodeTakenBack)
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
@@ -151,7 +151,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 }
 
 func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
-	if err := df.room.box.Refuse(ctx, tx, out, policy.CodeDraftDropped); err != nil {
+	if err := df.room.box.DropDraft(ctx, tx, out, policy.CodeDraftDropped); err != nil {
 		return "", err
 	}
 	to, err := df.recipient(ctx, tx, out)
@@ -184,7 +184,7 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 
 // rewrite gives a draft other words. It is shown again, and waits again.
 func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
-	decision, err := df.room.box.Rewrite(ctx, tx, out, text)
+	decision, err := df.room.box.ReplaceDraft(ctx, tx, out, text)
 	if err != nil || decision.Allow {
 		return "", err
 	}
@@ -231,7 +231,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftTime)+"."))
+			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftTime)+"."))
 	})
 }
 
@@ -251,7 +251,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	if err != nil {
 		return err
 	}
-	return df.room.box.NotifyOwner(ctx, tx, outbox.Ring, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
+	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
 // show shows the rows of a draft, with what it answers and what it rests on.
@@ -284,7 +284,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = df.room.say(ctx, tx, room, outbox.Ring, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
+	_, err = df.room.say(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
 	return err
 }
 

@@ -161,7 +161,7 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		out, _, err := r.box.Queue(r.ctx, tx, outbox.Letter{
+		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
 			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: r.cites("faq.md", "We deliver"), About: []int64{asked},
 		})
 		if err != nil {
@@ -208,7 +208,7 @@ func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *te
 	ana := r.chat("Ana", "whatsapp")
 	before, asked := r.says(ana, "@ana:x", "I am Rumpelstiltskin"), r.says(ana, "@ana:x", "do you deliver?")
 	r.tx(func(tx store.Tx) error {
-		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Letter{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Hold: true, RestsOn: []int64{before.ID, asked.ID}})
+		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, RestsOn: []int64{before.ID, asked.ID}})
 		require.True(t, decision.Allow, decision.Why)
 		if err != nil {
 			return err

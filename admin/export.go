@@ -101,12 +101,12 @@ func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error
 	if zip.Len() > maxExport {
 		return ex.send(ctx, args, outbox.Notice(store.Chat{}, reply+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
-	l := outbox.Letter{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	l := outbox.Message{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
 	return ex.send(ctx, args, l)
 }
 
 // send sends a letter into the room in which a message asked for it.
-func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, l outbox.Letter) error {
+func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, l outbox.Message) error {
 	m, err := store.MessageByID(ctx, ex.store.DB(), args.MessageID)
 	if err != nil {
 		return err

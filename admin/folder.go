@@ -216,7 +216,7 @@ func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFo
 		if err != nil {
 			return err
 		}
-		_, err = dc.room.say(ctx, tx, room, outbox.Ring, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
+		_, err = dc.room.say(ctx, tx, room, outbox.Alert, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
 		return err
 	})
 }

@@ -79,7 +79,7 @@ func (r *rig) worked(chat store.Chat, text string, about ...int64) {
 }
 
 // told sends a letter.
-func (r *rig) told(l outbox.Letter) {
+func (r *rig) told(l outbox.Message) {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error {
 		_, decision, err := r.box.Queue(r.ctx, tx, l)
@@ -161,11 +161,11 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
 	running, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
 	require.NoError(t, err)
-	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.cites("", "zanzibar"), RestsOn: rests})
+	r.told(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.cites("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.outTo(ana)))
 	r.tx(func(tx store.Tx) error {
-		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Letter{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Hold: true, RestsOn: rests})
+		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, RestsOn: rests})
 		require.True(t, decision.Allow, decision.Why)
 		return err
 	})
@@ -203,7 +203,7 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.owner("/remember my aunt lives in Zanzibar")
 	r.owner("/remind 2h book zanzibar")
 	r.worked(r.room, "zanzibar, as it is said") // linked to nothing
-	r.told(outbox.Letter{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: r.cites("x", "zanzibar")})
+	r.told(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: r.cites("x", "zanzibar")})
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)

@@ -51,7 +51,7 @@ func (sl *stallNotices) text(ctx context.Context, door store.Setting) (string, e
 
 // notify tells that nothing comes through a door, unless that is over, or that something does again.
 func (sl *stallNotices) notify(ctx context.Context, topic jobs.Topic) error {
-	kind := outbox.Ring
+	kind := outbox.Alert
 	var text string
 	var err error
 	switch topic {

@@ -94,9 +94,9 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 		kind outbox.NoticeKind
 		text string
 	}{
-		jobs.TopicSessionReplaced: {outbox.Ring, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
+		jobs.TopicSessionReplaced: {outbox.Alert, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
 			"Run `multis verify` so that your other sessions trust it."},
-		jobs.TopicKeysUnavailable: {outbox.Ring, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+		jobs.TopicKeysUnavailable: {outbox.Alert, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
 			"and what is encrypted is read once the keys open again."},
 		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
 		jobs.TopicUndecryptable: {outbox.Answer, "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
@@ -132,7 +132,7 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		if err := clock.NotDelivered(ctx, tx, o); err != nil {
 			return err
 		}
-		ans := answer{text: text, kind: outbox.Ring, about: o.About}
+		ans := answer{text: text, kind: outbox.Alert, about: o.About}
 		if o.Purpose == policy.PurposeNotice {
 			ans.unsent = o.ID
 		}

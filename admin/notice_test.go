@@ -90,11 +90,11 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 			return err
 		}
 		l := outbox.Notice(room, "Prices: 5 euro", outbox.Answer)
-		l.Replace = "$shown"
+		l.Replaces = "$shown"
 		if edit, _, err = r.box.Queue(r.ctx, tx, l); err != nil {
 			return err
 		}
-		_, _, err = r.box.Queue(r.ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: "👀", React: "$x"})
+		_, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: room, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
 		return err
 	})
 	alarms := func() int { return r.count("select count(*) from river.river_job where kind = 'undelivered'") }

@@ -91,7 +91,7 @@ func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, ans ans
 		markdown += " Open until " + rm.moment(expires) + "."
 	}
 	letter := notice(room, markdown, ans.kind, asks != nil)
-	letter.About, letter.RestsOn, letter.Unsent = ans.about, restsOn, ans.unsent
+	letter.About, letter.RestsOn, letter.FailedID = ans.about, restsOn, ans.unsent
 	out, _, err := rm.box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {
 		return out, err
@@ -105,7 +105,7 @@ func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, ans ans
 }
 
 func (rm *room) react(ctx context.Context, tx store.Tx, room store.Chat, to store.Message, emoji string) error {
-	_, _, err := rm.box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, React: to.EventID})
+	_, _, err := rm.box.Queue(ctx, tx, outbox.Message{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, ReactTo: to.EventID})
 	return err
 }
 

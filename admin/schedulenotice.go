@@ -33,7 +33,7 @@ func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedu
 	if err != nil {
 		return clock.Sent{}, err
 	}
-	out, decision, err := m.Box.Queue(ctx, tx, outbox.Letter{Chat: chat, Purpose: policy.PurposeOperator, Text: s.Body})
+	out, decision, err := m.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeOperator, Text: s.Body})
 	sent := clock.Sent{OutboxID: out, Decision: decision}
 	if err != nil || !decision.Allow {
 		return sent, err
@@ -54,7 +54,7 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 	if err != nil {
 		return clock.Sent{}, err
 	}
-	letter := outbox.Notice(room, m.reminder(s, late), outbox.Ring)
+	letter := outbox.Notice(room, m.reminder(s, late), outbox.Alert)
 	letter.Mention = s.CreatedBy
 	out, decision, err := m.Box.Queue(ctx, tx, letter)
 	return clock.Sent{OutboxID: out, Decision: decision}, err
@@ -90,7 +90,7 @@ func (m ScheduleMessenger) day(t time.Time) string {
 
 // Missed tells the owner that a schedule was not carried out at a time.
 func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
-	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
+	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
 		sentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
@@ -98,19 +98,19 @@ func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Sche
 func (m ScheduleMessenger) Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
 	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), sentence(esc(text.Clip(reason, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
-		return m.notify(ctx, tx, outbox.Ring, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
+		return m.notify(ctx, tx, outbox.Alert, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
-	return m.notify(ctx, tx, outbox.Ring, reply+". I go on trying at its times, and tell you no more of it until it works again.")
+	return m.notify(ctx, tx, outbox.Alert, reply+". I go on trying at its times, and tell you no more of it until it works again.")
 }
 
 // Unreadable tells the owner that a schedule stopped because its times cannot be read.
 func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.Schedule) error {
-	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", title(s), s.ID))
+	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", title(s), s.ID))
 }
 
 // HeartbeatStopped tells the owner that a heartbeat failed so often that it was paused.
 func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
-	return m.notify(ctx, tx, outbox.Ring, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
+	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
 		failures, sentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
@@ -124,7 +124,7 @@ func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []
 	if more := len(paused) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
 	}
-	return m.notify(ctx, tx, outbox.Ring, strings.Join(lines, "\n"))
+	return m.notify(ctx, tx, outbox.Alert, strings.Join(lines, "\n"))
 }
 
 // notify writes a notice to the admin room, or has the job wait until there is one.

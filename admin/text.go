@@ -22,7 +22,7 @@ const pageSize = 10
 
 // notice is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
 // it: what is too long for a message is then attached to its beginning as a file.
-func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Letter {
+func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
 		return outbox.Notice(room, markdown, kind)
 	}
@@ -31,7 +31,7 @@ func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool
 		hint = text.Clip(markdown[at:], outbox.MaxNotice/4)
 	}
 	letter := outbox.Notice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
-	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.Plain(markdown) + "\n")}
+	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.PlainText(markdown) + "\n")}
 	return letter
 }
 

@@ -42,7 +42,7 @@ func (r *rig) answers(c store.Chat, m store.Message, purpose policy.Purpose, bod
 	r.t.Helper()
 	var out uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
-		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Letter{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
 			return err
 		}
 		_, err = store.Settle(r.ctx, tx, []int64{m.ID}, &out, "quoted", reason)

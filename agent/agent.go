@@ -190,7 +190,7 @@ func (a *Agent) renew(ctx context.Context, chat int64, job string) (context.Cont
 // result is what a turn came to.
 type result struct {
 	// letter is what the contact gets; nil for silence.
-	letter *outbox.Letter
+	letter *outbox.Message
 	// out is the row of the outbox that the letter, or word of a handover, became.
 	out    *uuid.UUID
 	code   policy.Code

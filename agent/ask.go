@@ -185,7 +185,7 @@ func (a *Agent) byID(persona string) Persona {
 // acknowledge says by a reaction that a question was read.
 func (a *Agent) acknowledge(ctx context.Context, room store.Chat, message store.Message, p Persona) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: room, Purpose: policy.PurposeNotice, Text: p.Emoji, React: message.EventID})
+		_, _, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: room, Purpose: policy.PurposeNotice, Text: p.Emoji, ReactTo: message.EventID})
 		return err
 	})
 }
@@ -348,7 +348,7 @@ func (a *Agent) say(ctx context.Context, r *reply) error {
 			return err
 		}
 		letter := outbox.Notice(r.room, body, outbox.Answer)
-		letter.Replace, letter.By, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
+		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.by, quoted(r.used), restsOn
 		letter.Spans = r.spans
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {

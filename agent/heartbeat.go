@@ -265,8 +265,8 @@ func (b *beat) conclude(ctx context.Context, task *store.Task, said verdict) (st
 		if told = len(lines); err != nil || told == 0 {
 			return err
 		}
-		letter := outbox.Notice(b.room, b.notice(lines), outbox.Ring)
-		letter.About, letter.RestsOn, letter.By = about, restsOn, b.persona().profile()
+		letter := outbox.Notice(b.room, b.notice(lines), outbox.Alert)
+		letter.About, letter.RestsOn, letter.Profile = about, restsOn, b.persona().profile()
 		_, _, err = b.Box.Queue(ctx, tx, letter)
 		return err
 	})
@@ -318,7 +318,7 @@ func (b *beat) propose(ctx context.Context, tx store.Tx, m matter, text string, 
 	if !b.pulse.Drafts || text == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
 	}
-	_, _, err := b.Box.Queue(ctx, tx, outbox.Letter{Chat: m.chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, RestsOn: restsOn})
+	_, _, err := b.Box.Queue(ctx, tx, outbox.Message{Chat: m.chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, RestsOn: restsOn})
 	return err
 }
 

@@ -321,13 +321,13 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 		}
 		if r.task.LiveEvent != "" {
 			list := outbox.Notice(room, shown, outbox.Answer)
-			list.Replace, list.About, list.RestsOn = r.task.LiveEvent, r.task.About, ended.RestsOn
+			list.Replaces, list.About, list.RestsOn = r.task.LiveEvent, r.task.About, ended.RestsOn
 			if _, _, err := a.Box.Queue(ctx, tx, list); err != nil {
 				return err
 			}
 		}
 		letter := outbox.Notice(room, text, outbox.Answer)
-		letter.By, letter.About, letter.RestsOn = r.persona.profile(), slices.Concat(about, r.task.About), ended.RestsOn
+		letter.Profile, letter.About, letter.RestsOn = r.persona.profile(), slices.Concat(about, r.task.About), ended.RestsOn
 		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err
 	})

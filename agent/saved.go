@@ -77,7 +77,7 @@ func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx sto
 		if err != nil || rests.Forgotten {
 			return err
 		}
-		_, decision, err := r.Box.Queue(ctx, tx, outbox.Letter{Chat: to, Purpose: policy.PurposeDraft, Text: body, Hold: true, RestsOn: rests.About})
+		_, decision, err := r.Box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: body, Draft: true, RestsOn: rests.About})
 		if err == nil && !decision.Allow {
 			say.refused = fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chatLabel(to)), text.Escape(decision.Why))
 		}

@@ -27,7 +27,7 @@ const (
 
 // reply decides what is said to a contact. It changes nothing.
 func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (result, error) {
-	look, err := a.Box.Look(ctx, chat)
+	look, err := a.Box.Gate(ctx, chat)
 	if err != nil {
 		return result{}, err
 	}
@@ -37,7 +37,7 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 			purpose, handover = policy.PurposeHandover, m.Reason
 		}
 	}
-	decision := look.May(purpose, addressed(name, waiting))
+	decision := look.Decide(purpose, addressed(name, waiting))
 	switch {
 	case decision.Allow:
 	case decision.Code.Homeless():
@@ -73,7 +73,7 @@ func (a *Agent) reply(ctx context.Context, chat store.Chat, waiting []store.Mess
 		return result{handover: found.why, words: found.words, task: found.task, summarise: found.summarise}, nil
 	}
 	return result{
-		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting), By: a.personaOf(chat).profile()},
+		letter: &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: found.text, Spans: found.spans, Addressed: addressed(name, waiting), Profile: a.personaOf(chat).profile()},
 		code:   codeQuoted, reason: found.why, task: found.task, summarise: found.summarise, restsOn: quoted(found.used), used: found.used, scope: found.scope,
 	}, nil
 }
@@ -100,7 +100,7 @@ func (a *Agent) greet(ctx context.Context, chat store.Chat, byName bool) (result
 		return result{code: codeGreeted, reason: "It was a greeting, and I greeted today already."}, nil
 	}
 	return result{
-		letter: &outbox.Letter{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
+		letter: &outbox.Message{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
 		code:   codeGreeted, reason: "It was a greeting; I answered with the configured one, without facts.",
 	}, nil
 }
@@ -153,7 +153,7 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	}
 	if first {
 		r.code, r.reason = codeHandedOver, r.handover+" I handed over to you."
-		if err := a.tell(ctx, tx, outbox.Ring, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
+		if err := a.tell(ctx, tx, outbox.Alert, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
 			return err
 		}
 		if err := jobs.Emit(ctx, tx, store.HookEscalation, strconv.FormatInt(waiting[len(waiting)-1].ID, 10)); err != nil {
@@ -169,7 +169,7 @@ func (a *Agent) handOver(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	out, decision, err := a.Box.Queue(ctx, tx, outbox.Letter{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
+	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
 	if err != nil {
 		return err
 	}

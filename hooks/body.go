@@ -15,11 +15,11 @@ import (
 	"multis/store"
 )
 
-// errGone says that what an event is about does not exist any more, or must not be told any more.
-var errGone = errors.New("what it was about is gone")
+// errNotFound says that what an event is about does not exist any more, or must not be told any more.
+var errNotFound = errors.New("what it was about is gone")
 
-// body is what a hook is told.
-type body struct {
+// payload is what a hook is told.
+type payload struct {
 	Event    store.HookEvent `json:"event"`
 	At       time.Time       `json:"at"`
 	Ref      string          `json:"ref,omitempty"`
@@ -82,31 +82,31 @@ type job struct {
 	Due  time.Time `json:"due_at"`
 }
 
-// body reads what there is to tell of an event now. It returns errGone when there is nothing.
-func (h *Hooks) body(ctx context.Context, d store.Delivery) ([]byte, error) {
-	b := body{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
+// payload reads what there is to tell of an event now. It returns errNotFound when there is nothing.
+func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
+	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
 	switch d.Event {
 	case store.HookMessage, store.HookEscalation:
 		err = h.addMessage(ctx, &b, d.Ref)
 	case store.HookHandoff:
-		err = h.addChat(ctx, &b, number(d.Ref))
+		err = h.addChat(ctx, &b, parseID(d.Ref))
 	case store.HookIndex:
 		err = h.addDocument(ctx, &b, d.Ref)
 	case store.HookCapture:
-		err = h.addNotes(ctx, &b, number(d.Ref))
+		err = h.addNotes(ctx, &b, parseID(d.Ref))
 	case store.HookApproval:
-		err = h.addApproval(ctx, &b, number(d.Ref))
+		err = h.addApproval(ctx, &b, parseID(d.Ref))
 	case store.HookBudget:
-		b.Budget = budgetOf(d.Ref)
+		b.Budget = parseBudgetRef(d.Ref)
 	case store.HookBridgeDown:
-		err = h.addBridge(ctx, &b, number(d.Ref))
+		err = h.addBridge(ctx, &b, parseID(d.Ref))
 	case store.HookCronFail:
-		err = h.addRun(ctx, &b, number(d.Ref))
+		err = h.addRun(ctx, &b, parseID(d.Ref))
 	default: // there is nothing to say but that it happened
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		err = errGone
+		err = errNotFound
 	}
 	if err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func (h *Hooks) body(ctx context.Context, d store.Delivery) ([]byte, error) {
 	return text, nil
 }
 
-// number reads a reference; what is none names no row.
-func number(ref string) int64 {
+// parseID reads a reference; what is none names no row.
+func parseID(ref string) int64 {
 	n, err := strconv.ParseInt(ref, 10, 64)
 	if err != nil {
 		return 0
@@ -127,8 +127,8 @@ func number(ref string) int64 {
 	return n
 }
 
-func (h *Hooks) addMessage(ctx context.Context, b *body, ref string) error {
-	m, err := store.MessageByID(ctx, h.Store.DB(), number(ref))
+func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
+	m, err := store.MessageByID(ctx, h.Store.DB(), parseID(ref))
 	if err != nil {
 		return err
 	}
@@ -138,19 +138,19 @@ func (h *Hooks) addMessage(ctx context.Context, b *body, ref string) error {
 }
 
 // addChat adds a chat. One that was turned off meanwhile is not told of.
-func (h *Hooks) addChat(ctx context.Context, b *body, chatID int64) error {
+func (h *Hooks) addChat(ctx context.Context, b *payload, chatID int64) error {
 	c, err := store.ChatByID(ctx, h.Store.DB(), chatID)
 	if err != nil {
 		return err
 	}
 	if c.ModeIn(h.Defaults) == policy.ModeOff {
-		return errGone
+		return errNotFound
 	}
 	b.Chat = &chat{ID: c.ID, Name: c.Name, Network: c.Protocol, Room: c.RoomID}
 	return nil
 }
 
-func (h *Hooks) addDocument(ctx context.Context, b *body, origin string) error {
+func (h *Hooks) addDocument(ctx context.Context, b *payload, origin string) error {
 	d, err := store.DocumentByOrigin(ctx, h.Store.DB(), origin)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (h *Hooks) addDocument(ctx context.Context, b *body, origin string) error {
 }
 
 // addNotes adds what a capture wrote, as far as it still holds.
-func (h *Hooks) addNotes(ctx context.Context, b *body, section int64) error {
+func (h *Hooks) addNotes(ctx context.Context, b *payload, section int64) error {
 	chatID, err := store.ChatOfSection(ctx, h.Store.DB(), section)
 	if err != nil {
 		return err
@@ -183,13 +183,13 @@ func (h *Hooks) addNotes(ctx context.Context, b *body, section int64) error {
 			}
 		}
 		if len(b.Notes) == 0 {
-			return errGone
+			return errNotFound
 		}
 		return nil
 	})
 }
 
-func (h *Hooks) addApproval(ctx context.Context, b *body, row int64) error {
+func (h *Hooks) addApproval(ctx context.Context, b *payload, row int64) error {
 	a, err := store.ApprovalByID(ctx, h.Store.DB(), row)
 	if err != nil {
 		return err
@@ -198,26 +198,26 @@ func (h *Hooks) addApproval(ctx context.Context, b *body, row int64) error {
 	return nil
 }
 
-// budgetOf reads what became of a budget: day/cap/percent, and whose it is.
-func budgetOf(ref string) *budget {
+// parseBudgetRef reads what became of a budget: day/cap/percent, and whose it is.
+func parseBudgetRef(ref string) *budget {
 	part := strings.SplitN(ref, "/", 4)
 	part = append(part, make([]string, 4-len(part))...)
-	return &budget{Day: part[0], Cap: part[1], Percent: number(part[2]), Of: part[3]}
+	return &budget{Day: part[0], Cap: part[1], Percent: parseID(part[2]), Of: part[3]}
 }
 
-func (h *Hooks) addBridge(ctx context.Context, b *body, state int64) error {
+func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
 	s, err := store.BridgeStateByID(ctx, h.Store.DB(), state)
 	if err != nil {
 		return err
 	}
 	if s.DownSince == nil {
-		return errGone // it is over already
+		return errNotFound // it is over already
 	}
 	b.Bridge, b.Why = &bridge{Network: s.Protocol, Bot: s.Bot, Login: s.Login, Since: s.DownSince.UTC()}, s.Why
 	return nil
 }
 
-func (h *Hooks) addRun(ctx context.Context, b *body, row int64) error {
+func (h *Hooks) addRun(ctx context.Context, b *payload, row int64) error {
 	run, err := store.RunByID(ctx, h.Store.DB(), row)
 	if err != nil {
 		return err

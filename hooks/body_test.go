@@ -13,14 +13,14 @@ import (
 )
 
 // hears has an event happen and told, and returns what the receiver reads.
-func (r *rig) hears(event store.HookEvent, ref string) body {
+func (r *rig) hears(event store.HookEvent, ref string) payload {
 	r.t.Helper()
 	ids := r.happens(event, ref)
 	require.Len(r.t, ids, 1)
 	require.NoError(r.t, r.hooks.Deliver(r.t.Context(), ids[0], false))
 	require.Equal(r.t, store.DeliveryDelivered, r.delivery(ids[0]).State, r.delivery(ids[0]).Error)
 	got := r.to.requests()
-	var b body
+	var b payload
 	require.NoError(r.t, json.Unmarshal(got[len(got)-1].body, &b))
 	require.Equal(r.t, event, b.Event)
 	return b

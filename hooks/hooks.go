@@ -68,11 +68,11 @@ func New(o Options) *Hooks {
 	}
 }
 
-// keep is how long what was told can be looked up.
-const keep = 30 * 24 * time.Hour
+// deliveryRetention is how long what was told can be looked up.
+const deliveryRetention = 30 * 24 * time.Hour
 
-// Start writes the configured hooks down, so that whatever happens finds who asked for it.
-func (h *Hooks) Start(ctx context.Context) error {
+// Save writes the configured hooks down, so that whatever happens finds who asked for it.
+func (h *Hooks) Save(ctx context.Context) error {
 	var rows []store.Hook
 	for name, t := range h.Targets {
 		u, err := url.Parse(t.URL)
@@ -90,13 +90,13 @@ func (h *Hooks) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return store.PruneDeliveries(ctx, h.Store.DB(), h.now().Add(-keep))
+	return store.PruneDeliveries(ctx, h.Store.DB(), h.now().Add(-deliveryRetention))
 }
 
 const (
-	// atOnce is how many requests of one hook are under way together: one that is slow must not hold up the others.
-	atOnce   = 2
-	busyWait = time.Second
+	// maxConcurrent is how many requests of one hook are under way together: one that is slow must not hold up the others.
+	maxConcurrent = 2
+	busyWait      = time.Second
 )
 
 // Deliver tells a hook of an event. last says that no other attempt follows.
@@ -112,12 +112,12 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 	if !known {
 		return h.drop(ctx, d, "the configuration has no such hook any more")
 	}
-	if !h.begin(d.Hook) {
+	if !h.acquire(d.Hook) {
 		return jobs.Later(busyWait)
 	}
-	defer h.end(d.Hook)
-	body, err := h.body(ctx, d)
-	if errors.Is(err, errGone) {
+	defer h.release(d.Hook)
+	body, err := h.payload(ctx, d)
+	if errors.Is(err, errNotFound) {
 		return h.drop(ctx, d, err.Error())
 	}
 	if err != nil {
@@ -128,20 +128,20 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 		client = h.inside
 	}
 	status, err := client.Post(ctx, target.URL, h.headers(d, target, body), body)
-	return h.note(ctx, d, status, explain(status, err), last)
+	return h.record(ctx, d, status, explain(status, err), last)
 }
 
-func (h *Hooks) begin(hook string) bool {
+func (h *Hooks) acquire(hook string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.busy[hook] >= atOnce {
+	if h.busy[hook] >= maxConcurrent {
 		return false
 	}
 	h.busy[hook]++
 	return true
 }
 
-func (h *Hooks) end(hook string) {
+func (h *Hooks) release(hook string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.busy[hook]--
@@ -188,8 +188,8 @@ func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.NoteDelivery(ctx, tx, d, 0) })
 }
 
-// note writes how an attempt went. The owner is told when a hook is given up, and when it works again.
-func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
+// record writes how an attempt went. The owner is told when a hook is given up, and when it works again.
+func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
 	d.Status = status
 	gone := status == http.StatusGone // the receiver wants no more of it
 	switch {
@@ -208,7 +208,7 @@ func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure 
 		if err != nil || !news {
 			return err
 		}
-		return h.tell(ctx, tx, d)
+		return h.notifyOwner(ctx, tx, d)
 	})
 	switch {
 	case err != nil:
@@ -220,12 +220,12 @@ func (h *Hooks) note(ctx context.Context, d store.Delivery, status int, failure 
 	}
 }
 
-// tell says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
-func (h *Hooks) tell(ctx context.Context, tx store.Tx, d store.Delivery) error {
+// notifyOwner says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
+func (h *Hooks) notifyOwner(ctx context.Context, tx store.Tx, d store.Delivery) error {
 	name := text.Escape(d.Hook)
 	kind, said := outbox.Quiet, "✅ The hook **"+name+"** works again."
 	if d.State == store.DeliveryFailed {
-		kind = outbox.Ring
+		kind = outbox.Alert
 		said = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
 			name, text.Escape(d.Error), name, name)
 	}

@@ -111,7 +111,7 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 		f(&target)
 	}
 	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, Agent: "multis/test", Targets: map[string]Target{"desk": target}})
-	require.NoError(t, r.hooks.Start(t.Context()))
+	require.NoError(t, r.hooks.Save(t.Context()))
 	r.ana = r.chat("Ana", "whatsapp", policy.KindDM)
 	r.chat("multis", "", policy.KindAdmin)
 	return r
@@ -203,7 +203,7 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Equal(t, ids[0].String(), got[0].id)
 	require.Equal(t, sign(secret, got[0].id, got[0].at, got[0].body), got[0].signature)
-	var b body
+	var b payload
 	require.NoError(t, json.Unmarshal(got[0].body, &b))
 	require.Equal(t, store.HookMessage, b.Event)
 	require.Equal(t, "do you deliver?", b.Message.Text)
@@ -221,7 +221,7 @@ func TestOnlyWhatWasAskedForIsTold(t *testing.T) {
 	require.Empty(t, r.happens(store.HookHandoff, "1"))
 	require.Len(t, r.happens(store.HookIndex, "prices.md"), 1)
 	r.hooks.Targets = map[string]Target{}
-	require.NoError(t, r.hooks.Start(t.Context()))
+	require.NoError(t, r.hooks.Save(t.Context()))
 	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(store.HookIndex, "x")[0], false))
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
@@ -338,25 +338,25 @@ func TestAPrivateAddressMustBeMeant(t *testing.T) {
 func TestASlowHookHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	arrived, leave := make(chan struct{}, atOnce), make(chan struct{})
+	arrived, leave := make(chan struct{}, maxConcurrent), make(chan struct{})
 	r.to.answers(func(http.ResponseWriter, *http.Request) {
 		arrived <- struct{}{}
 		<-leave
 	})
 	var ids []uuid.UUID
-	for range atOnce + 1 {
+	for range maxConcurrent + 1 {
 		ids = r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))
 	}
 	var wg sync.WaitGroup
-	for _, d := range ids[:atOnce] {
+	for _, d := range ids[:maxConcurrent] {
 		wg.Go(func() { r.hooks.Deliver(t.Context(), d, false) }) //nolint:errcheck // how it ends is of no interest here
 	}
-	for range atOnce {
+	for range maxConcurrent {
 		<-arrived
 	}
-	require.True(t, jobs.IsLater(r.hooks.Deliver(t.Context(), ids[atOnce], false)), "the third waits without a worker")
+	require.True(t, jobs.IsLater(r.hooks.Deliver(t.Context(), ids[maxConcurrent], false)), "the third waits without a worker")
 	close(leave)
 	wg.Wait()
 	r.to.answers(nil)
-	require.NoError(t, r.hooks.Deliver(t.Context(), ids[atOnce], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), ids[maxConcurrent], false))
 }

@@ -27,9 +27,9 @@ import (
 	"multis/text"
 )
 
-// Inbox is where other programs call in. Each caller has a name and a token in its address, and what it says is shown in the
+// Webhooks is where other programs call in. Each caller has a name and a token in its address, and what it says is shown in the
 // admin room as its words, never as a command.
-type Inbox struct {
+type Webhooks struct {
 	store *store.Store
 	box   *outbox.Box
 
@@ -37,27 +37,27 @@ type Inbox struct {
 	limits map[int64]*rate.Limiter // by watch
 }
 
-// NewInbox makes an Inbox.
-func NewInbox(st *store.Store, box *outbox.Box) *Inbox {
-	return &Inbox{store: st, box: box, limits: map[int64]*rate.Limiter{}}
+// NewWebhooks makes an Inbox.
+func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
+	return &Webhooks{store: st, box: box, limits: map[int64]*rate.Limiter{}}
 }
 
 const (
-	mostCall = 64 << 10 // bytes of a call
-	mostSaid = 1000     // characters of it that are shown
-	// callsAtOnce are the calls that one caller may make together, and then one each callPause.
-	callsAtOnce = 10
-	callPause   = 6 * time.Second
+	maxBodySize = 64 << 10 // bytes of a call
+	maxShown    = 1000     // characters of it that are shown
+	// requestBurst are the calls that one caller may make together, and then one each requestInterval.
+	requestBurst    = 10
+	requestInterval = 6 * time.Second
 )
 
 // Handler serves POST /watch/NAME/TOKEN: 202 when what came will be told, 404 for everything that is not known.
-func (in *Inbox) Handler() http.Handler {
+func (in *Webhooks) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /watch/{name}/{token}", in.call)
+	mux.HandleFunc("POST /watch/{name}/{token}", in.receive)
 	return mux
 }
 
-func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
+func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 	ctx := req.Context()
 	watch, err := store.WatchByName(ctx, in.store.DB(), strings.ToLower(req.PathValue("name")))
 	switch known := err == nil && subtle.ConstantTimeCompare(watch.Token, store.HashToken(req.PathValue("token"))) == 1; {
@@ -72,17 +72,17 @@ func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "too many calls; 10 a minute are told", http.StatusTooManyRequests)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostCall))
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBodySize))
 	if err != nil {
 		http.Error(w, "the call cannot be read, or is longer than 64 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
 	err = in.store.InTx(ctx, func(tx store.Tx) error {
-		first, err := store.NoteCall(ctx, tx, watch.ID, callKey(req.Header))
+		first, err := store.NoteCall(ctx, tx, watch.ID, idempotencyKey(req.Header))
 		if err != nil || !first {
 			return err
 		}
-		return in.box.NotifyOwner(ctx, tx, outbox.Ring, "📬 **"+text.Escape(watch.Name)+"**: "+said(req.Header.Get("Content-Type"), body))
+		return in.box.NotifyOwner(ctx, tx, outbox.Alert, "📬 **"+text.Escape(watch.Name)+"**: "+summary(req.Header.Get("Content-Type"), body))
 	})
 	if err != nil {
 		in.fail(ctx, w, err)
@@ -91,7 +91,7 @@ func (in *Inbox) call(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-func (in *Inbox) fail(ctx context.Context, w http.ResponseWriter, err error) {
+func (in *Webhooks) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	if !jobs.IsLater(err) {
 		zerolog.Ctx(ctx).Err(err).Msg("Cannot take in a call")
 	}
@@ -99,24 +99,24 @@ func (in *Inbox) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	http.Error(w, "not now; call again", http.StatusServiceUnavailable)
 }
 
-func (in *Inbox) limit(watch int64) *rate.Limiter {
+func (in *Webhooks) limit(watch int64) *rate.Limiter {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.limits[watch] == nil {
-		in.limits[watch] = rate.NewLimiter(rate.Every(callPause), callsAtOnce)
+		in.limits[watch] = rate.NewLimiter(rate.Every(requestInterval), requestBurst)
 	}
 	return in.limits[watch]
 }
 
-// callKey is how a caller tells that a call is the same as before, in the words of those who do.
-func callKey(h http.Header) string {
+// idempotencyKey is how a caller tells that a call is the same as before, in the words of those who do.
+func idempotencyKey(h http.Header) string {
 	return text.Clip(strings.ToValidUTF8(strings.ReplaceAll(
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
-// said makes one text of what a program sends: the fields that people read, else all of it. Callers such as curl call any
+// summary makes one text of what a program sends: the fields that people read, else all of it. Callers such as curl call any
 // text a form, so that the content counts before its type.
-func said(contentType string, body []byte) string {
+func summary(contentType string, body []byte) string {
 	media, params, _ := mime.ParseMediaType(contentType)
 	content := string(body)
 	switch {
@@ -125,7 +125,7 @@ func said(contentType string, body []byte) string {
 	case media == "application/x-www-form-urlencoded":
 		content = formText(content)
 	case media == "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(mostCall)
+		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxBodySize)
 		if err == nil {
 			content = fieldsText(form.Value)
 		}
@@ -133,11 +133,11 @@ func said(contentType string, body []byte) string {
 	if content = text.OneLine(content); content == "" {
 		return "(nothing was said)"
 	}
-	return text.Escape(text.Clip(content, mostSaid))
+	return text.Escape(text.Clip(content, maxShown))
 }
 
-// spokenFields are what programs call the words for people, those that begin the text first.
-func spokenFields() []string {
+// textFields are what programs call the words for people, those that begin the text first.
+func textFields() []string {
 	return []string{"title", "subject", "summary", "message", "text", "msg", "content", "description", "body"}
 }
 
@@ -147,7 +147,7 @@ func jsonText(body []byte) string {
 		return string(body)
 	}
 	var parts []string
-	for _, name := range spokenFields() {
+	for _, name := range textFields() {
 		var value string
 		if json.Unmarshal(fields[name], &value) == nil && value != "" && !slices.Contains(parts, value) {
 			parts = append(parts, value)
@@ -171,7 +171,7 @@ func formText(text string) string {
 // fieldsText is the fields that people read, else all of them.
 func fieldsText(form url.Values) string {
 	var parts []string
-	for _, name := range spokenFields() {
+	for _, name := range textFields() {
 		if value := form.Get(name); value != "" {
 			parts = append(parts, value)
 		}

@@ -31,7 +31,7 @@ func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
 // watching is a page that is watched, and the clock.
 type watching struct {
 	*rig
-	watch *Watch
+	watch *PageWatcher
 	id    int64
 	now   time.Time
 }
@@ -40,7 +40,7 @@ func newWatching(t *testing.T) *watching {
 	t.Helper()
 	r := newRig(t)
 	w := &watching{rig: r, now: time.Now().Add(time.Minute)}
-	w.watch = NewWatch(WatchOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{Private: true}), Reader: plain{}})
+	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{Private: true}), Reader: plain{}})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
 		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Every: 3600})
@@ -128,7 +128,7 @@ func TestAPageThatCannotBeReadIsToldOnceAndTriedEverMoreRarely(t *testing.T) {
 	require.Len(t, told, 1, "eight failures are told once")
 	require.Contains(t, told[0], "500 Internal Server Error")
 	require.Greater(t, waits[2], waits[0])
-	require.LessOrEqual(t, waits[7], longestEvery+time.Second)
+	require.LessOrEqual(t, waits[7], maxInterval+time.Second)
 	w.shows("%PDF broken")
 	require.Empty(t, w.look(), "what cannot be read is a failure as well")
 	w.shows("one")
@@ -172,7 +172,7 @@ func inbox(t *testing.T) (*rig, string) {
 		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "ci", Kind: store.WatchInbox, Token: store.HashToken(token)})
 		return err
 	})
-	server := httptest.NewServer(NewInbox(r.st, r.hooks.Box).Handler())
+	server := httptest.NewServer(NewWebhooks(r.st, r.hooks.Box).Handler())
 	t.Cleanup(server.Close)
 	return r, server.URL
 }
@@ -243,15 +243,15 @@ func TestACallMadeTwiceIsToldOnceAndAFloodIsBounded(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, "text/plain", "once", "Webhook-Id", "msg_1"))
 	}
 	require.Len(t, r.notices(), 1)
-	require.Equal(t, http.StatusRequestEntityTooLarge, post(t, address+"/watch/ci/"+token, "text/plain", strings.Repeat("x", mostCall+1)))
+	require.Equal(t, http.StatusRequestEntityTooLarge, post(t, address+"/watch/ci/"+token, "text/plain", strings.Repeat("x", maxBodySize+1)))
 	refused := 0
-	for range 3 * callsAtOnce {
+	for range 3 * requestBurst {
 		if post(t, address+"/watch/ci/"+token, "text/plain", "again") == http.StatusTooManyRequests {
 			refused++
 		}
 	}
-	require.GreaterOrEqual(t, refused, callsAtOnce)
-	require.Less(t, len(r.notices()), 2*callsAtOnce)
+	require.GreaterOrEqual(t, refused, requestBurst)
+	require.Less(t, len(r.notices()), 2*requestBurst)
 }
 
 func FuzzSaid(f *testing.F) {
@@ -260,9 +260,9 @@ func FuzzSaid(f *testing.F) {
 	f.Add("text/plain; charset=\xff", "\x00")
 	f.Add("multipart/form-data; boundary=x", "--x\r\n\r\n\r\n--x--")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		text := said(contentType, []byte(body))
+		text := summary(contentType, []byte(body))
 		require.NotEmpty(t, text)
 		require.NotContains(t, text, "\n")
-		require.LessOrEqual(t, len([]rune(text)), 2*mostSaid)
+		require.LessOrEqual(t, len([]rune(text)), 2*maxShown)
 	})
 }

@@ -26,8 +26,8 @@ type MessageIndexer interface {
 	IndexMessages(ctx context.Context) error
 }
 
-// archive asks for an IndexMessagesArgs when messages wait for it.
-func archive(ctx context.Context, st *store.Store) error {
+// enqueueIndexMessages asks for an IndexMessagesArgs when messages wait for it.
+func enqueueIndexMessages(ctx context.Context, st *store.Store) error {
 	wait, err := store.HasUnindexed(ctx, st.DB())
 	if err != nil || !wait {
 		return err

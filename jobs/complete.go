@@ -14,8 +14,8 @@ import (
 // currentJob is the key of the job that a context belongs to.
 type currentJob struct{}
 
-// withJob lets Complete know which job is worked on.
-func withJob() rivertype.WorkerMiddleware {
+// rememberJob lets Complete know which job is worked on.
+func rememberJob() rivertype.WorkerMiddleware {
 	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 		return work(context.WithValue(ctx, currentJob{}, job))
 	})

@@ -41,14 +41,14 @@ const (
 // Args is what a job carries: ids, never text.
 type Args interface{ river.JobArgs }
 
-// insertOnly is the client that writes jobs; it holds no state but the schema's name.
-var insertOnly = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
+// insertClient is the client that writes jobs; it holds no state but the schema's name.
+var insertClient = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: migrations.RiverSchema})
 })
 
 // Enqueue inserts jobs in the transaction that makes them needed.
 func Enqueue(ctx context.Context, tx store.Tx, args ...Args) error {
-	client, err := insertOnly()
+	client, err := insertClient()
 	if err != nil {
 		return fmt.Errorf("prepare job: %w", err)
 	}
@@ -93,9 +93,9 @@ func Cause(err error) error {
 	return err
 }
 
-// chatTurns is how many chats are answered at once. Nearly all the time of a turn is the model's, while it holds no connection
+// maxTurns is how many chats are answered at once. Nearly all the time of a turn is the model's, while it holds no connection
 // to the database: so chats whose model is slow leave room for the others.
-const chatTurns = 256
+const maxTurns = 256
 
 // duePoll is how often the queue looks for what became due, of which nobody tells it: about as late as that are reminders, and answers
 // to a contact who has been quiet for long enough.
@@ -104,21 +104,21 @@ const duePoll = 100 * time.Millisecond
 // Runner works the jobs off.
 type Runner struct {
 	client *river.Client[pgx.Tx]
-	slot   *slot
+	slot   *clientID
 }
 
 // NewRunner prepares a runner under a client id that no living process uses. Start begins the work.
 func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logger) (*Runner, error) {
-	slot, err := takeSlot(ctx, st)
+	slot, err := claimClientID(ctx, st)
 	if err != nil {
 		return nil, err
 	}
 	// Throughput is workers / cooldown; 10 ms keeps the time from insert to work near 6 ms.
 	queue := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
 	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
-		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(stopping{log.Handler()}), Workers: h.workers(st), Middleware: []rivertype.Middleware{logged(), withJob()},
+		ID: slot.id, Schema: migrations.RiverSchema, Logger: slog.New(quietShutdown{log.Handler()}), Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), rememberJob()},
 		Queues: map[string]river.QueueConfig{
-			queueChat:     {MaxWorkers: chatTurns, FetchPollInterval: duePoll},
+			queueChat:     {MaxWorkers: maxTurns, FetchPollInterval: duePoll},
 			queueAdmin:    queue(4),
 			queueAsk:      queue(4),
 			queueChild:    queue(4),
@@ -142,7 +142,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		slot.lock.Release(ctx)
 		return nil, fmt.Errorf("prepare jobs: %w", err)
 	}
-	slot.archives = h.IndexMessages != nil
+	slot.indexMessages = h.IndexMessages != nil
 	return &Runner{client: client, slot: slot}, nil
 }
 
@@ -150,7 +150,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 // once and whenever another dies.
 func (r *Runner) Run(ctx context.Context) error {
 	defer func() { r.slot.lock.Release(ctx) }()
-	if err := r.slot.adopt(ctx); err != nil {
+	if err := r.slot.takeOverAtStart(ctx); err != nil {
 		return err
 	}
 	if err := Sweep(ctx, r.slot.store); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logged puts a logger that names the job and the attempt into the context, and logs with it why an attempt failed. What only asks to
+// logAttempts puts a logger that names the job and the attempt into the context, and logs with it why an attempt failed. What only asks to
 // come back later, or fails because the program stops, is no failure.
-func logged() rivertype.WorkerMiddleware {
+func logAttempts() rivertype.WorkerMiddleware {
 	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 		log := zerolog.Ctx(ctx).With().Str("job", job.Kind).Int64("job_id", job.ID).Int("attempt", job.Attempt).Logger()
 		err := work(log.WithContext(ctx))
@@ -29,18 +29,20 @@ func logged() rivertype.WorkerMiddleware {
 	})
 }
 
-// stopping is a log without what failed only because its work was told to stop, which the queue logs as an error.
-type stopping struct{ slog.Handler }
+// quietShutdown is a log without what failed only because its work was told to stop, which the queue logs as an error.
+type quietShutdown struct{ slog.Handler }
 
-func (h stopping) Handle(ctx context.Context, r slog.Record) error {
+func (h quietShutdown) Handle(ctx context.Context, r slog.Record) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h stopping) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return stopping{h.Handler.WithAttrs(attrs)}
+func (h quietShutdown) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quietShutdown{h.Handler.WithAttrs(attrs)}
 }
 
-func (h stopping) WithGroup(name string) slog.Handler { return stopping{h.Handler.WithGroup(name)} }
+func (h quietShutdown) WithGroup(name string) slog.Handler {
+	return quietShutdown{h.Handler.WithGroup(name)}
+}

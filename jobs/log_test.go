@@ -19,7 +19,7 @@ import (
 func TestWhatEndsBecauseItWasToldToIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	log := slog.New(stopping{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")
+	log := slog.New(quietShutdown{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	log.ErrorContext(stopped, "Error inserting periodic jobs")
@@ -52,7 +52,7 @@ func TestWhyAnAttemptFailedIsLoggedWithItsJob(t *testing.T) {
 		var text bytes.Buffer
 		ctx := zerolog.New(&text).WithContext(c.ctx)
 		job := &rivertype.JobRow{ID: 7, Kind: "turn", Attempt: c.attempt, MaxAttempts: 5}
-		err := logged().Work(ctx, job, func(ctx context.Context) error {
+		err := logAttempts().Work(ctx, job, func(ctx context.Context) error {
 			zerolog.Ctx(ctx).Debug().Msg("at work")
 			return c.err
 		})

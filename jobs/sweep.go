@@ -27,7 +27,7 @@ func Sweep(ctx context.Context, st *store.Store) error {
 				return err
 			}
 		}
-		return rearm(ctx, tx)
+		return enqueueMissingTicks(ctx, tx)
 	})
 }
 

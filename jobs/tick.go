@@ -16,9 +16,9 @@ type TickArgs struct {
 	At         time.Time `json:"at"`
 }
 
-// lookAhead is how far ahead the queue looks for what becomes due, every so often. What is due sooner would be late, so it is
+// fetchWindow is how far ahead the queue looks for what becomes due, every so often. What is due sooner would be late, so it is
 // taken up at once and waits in its worker's hands.
-const lookAhead = 6 * time.Second
+const fetchWindow = 6 * time.Second
 
 // Kind names the job.
 func (TickArgs) Kind() string { return "tick" }
@@ -26,7 +26,7 @@ func (TickArgs) Kind() string { return "tick" }
 // InsertOpts puts it on its queue, once for each time.
 func (a TickArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: once()}
-	if time.Until(a.At) > lookAhead {
+	if time.Until(a.At) > fetchWindow {
 		opts.ScheduledAt = a.At
 	}
 	return opts
@@ -42,8 +42,8 @@ type Ticker interface {
 	Tick(ctx context.Context, schedule int64, at time.Time) error
 }
 
-// rearm inserts the missing jobs of schedules.
-func rearm(ctx context.Context, tx store.Tx) error {
+// enqueueMissingTicks inserts the missing jobs of schedules.
+func enqueueMissingTicks(ctx context.Context, tx store.Tx) error {
 	found, err := store.SchedulesWithoutJob(ctx, tx)
 	if err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"multis/store"
 )
 
-// ErrDecided is returned for a draft that waits no longer: somebody decided on it before, or its time was over.
-var ErrDecided = errors.New("the draft was decided on before")
+// ErrDraftDecided is returned for a draft that waits no longer: somebody decided on it before, or its time was over.
+var ErrDraftDecided = errors.New("the draft was decided on before")
 
-// Release asks the gate about a draft and, if it may go, has those very bytes sent. When it may not, nothing changes. ErrDecided: it
+// ApproveDraft asks the gate about a draft and, if it may go, has those very bytes sent. When it may not, nothing changes. ErrDraftDecided: it
 // waits no longer.
-func (b *Box) Release(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
-	rows, chat, err := b.held(ctx, tx, first)
+func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
+	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
 		return policy.Decision{}, err
 	}
@@ -33,7 +33,7 @@ func (b *Box) Release(ctx context.Context, tx store.Tx, first uuid.UUID) (policy
 		if err := json.Unmarshal(o.Content, &c); err != nil {
 			return policy.Decision{}, fmt.Errorf("read event: %w", err)
 		}
-		if decision, err = b.ask(ctx, tx, chat, o, c); err != nil || !decision.Allow {
+		if decision, err = b.check(ctx, tx, chat, o, c); err != nil || !decision.Allow {
 			return decision, err
 		}
 	}
@@ -48,14 +48,14 @@ func (b *Box) Release(ctx context.Context, tx store.Tx, first uuid.UUID) (policy
 	return decision, nil
 }
 
-// Rewrite puts a draft with other words in the place of one, if the gate lets them out; else nothing changes but that the decision is
-// kept. ErrDecided: it waits no longer.
-func (b *Box) Rewrite(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (policy.Decision, error) {
-	rows, chat, err := b.held(ctx, tx, first)
+// ReplaceDraft puts a draft with other words in the place of one, if the gate lets them out; else nothing changes but that the decision is
+// kept. ErrDraftDecided: it waits no longer.
+func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (policy.Decision, error) {
+	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	out, decision, err := b.Queue(ctx, tx, Letter{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Hold: true, About: rows[0].About, RestsOn: rows[0].RestsOn})
+	out, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn})
 	if err != nil || !decision.Allow {
 		return decision, err
 	}
@@ -65,19 +65,19 @@ func (b *Box) Rewrite(ctx context.Context, tx store.Tx, first uuid.UUID, text st
 	return decision, store.DropOut(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
 }
 
-// Refuse drops a draft and keeps why. ErrDecided: it waits no longer.
-func (b *Box) Refuse(ctx context.Context, tx store.Tx, first uuid.UUID, code policy.Code) error {
-	if _, _, err := b.held(ctx, tx, first); err != nil {
+// DropDraft drops a draft and keeps why. ErrDraftDecided: it waits no longer.
+func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code policy.Code) error {
+	if _, _, err := b.lockDraft(ctx, tx, first); err != nil {
 		return err
 	}
 	return store.DropOut(ctx, tx, first, code, code.Sentence())
 }
 
-// held takes a draft and its chat, the chat first as everybody does.
-func (b *Box) held(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.Out, store.Chat, error) {
+// lockDraft takes a draft and its chat, the chat first as everybody does.
+func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.Out, store.Chat, error) {
 	o, err := store.OutByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, store.Chat{}, ErrDecided // it was forgotten
+		return nil, store.Chat{}, ErrDraftDecided // it was forgotten
 	}
 	if err != nil {
 		return nil, store.Chat{}, err
@@ -88,7 +88,7 @@ func (b *Box) held(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.O
 	}
 	rows, err := store.LockDraft(ctx, tx, first)
 	if err == nil && len(rows) == 0 {
-		err = ErrDecided
+		err = ErrDraftDecided
 	}
 	return rows, chat, err
 }

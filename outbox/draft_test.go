@@ -42,7 +42,7 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 		return store.SetDelivery(ctx, tx, b.chat.ID, policy.DeliveryAuto)
 	})
 	held := b.reply("hello")
-	held.Hold = true
+	held.Draft = true
 	require.Equal(t, store.OutHeld, b.row(b.mustQueue(held)).State, "a letter can ask for it anywhere")
 }
 
@@ -61,11 +61,11 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 		return b.store.InTx(context.Background(), func(tx store.Tx) error { return fn(context.Background(), tx) })
 	}
 	release := func(ctx context.Context, tx store.Tx) error {
-		_, err := b.box.Release(ctx, tx, first)
+		_, err := b.box.ApproveDraft(ctx, tx, first)
 		return err
 	}
 	require.NoError(t, decide(release))
-	require.ErrorIs(t, decide(release), ErrDecided)
+	require.ErrorIs(t, decide(release), ErrDraftDecided)
 	for i, o := range parts() {
 		require.NoError(t, b.send(o.ID))
 		require.Equal(t, string(before[i].Content), string(b.row(o.ID).Content))
@@ -75,11 +75,11 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	second := b.mustQueue(b.reply(strings.Repeat("More words. ", 200)))
 	refuse := func(out uuid.UUID) error {
 		return decide(func(ctx context.Context, tx store.Tx) error {
-			return b.box.Refuse(ctx, tx, out, policy.CodeDraftDropped)
+			return b.box.DropDraft(ctx, tx, out, policy.CodeDraftDropped)
 		})
 	}
 	require.NoError(t, refuse(second))
-	require.ErrorIs(t, refuse(second), ErrDecided)
+	require.ErrorIs(t, refuse(second), ErrDraftDecided)
 	first = second
 	for _, o := range parts() {
 		require.Equal(t, store.OutDropped, o.State)

@@ -8,19 +8,19 @@ import (
 	"multis/store"
 )
 
-// grounds are what a reply to a contact rests on, as the database has it, whatever the caller says.
-type grounds struct {
+// citation are what a reply to a contact rests on, as the database has it, whatever the caller says.
+type citation struct {
 	reply   bool
 	public  bool     // all of its spans are of public documents
 	sources []string // the documents' words, and what we write around an answer ourselves
 }
 
-// groundsOf reads the passages that a reply cites: of public documents only, with a contact's rights.
-func (b *Box) groundsOf(ctx context.Context, tx store.Tx, l Letter, name string) (grounds, error) {
+// citationOf reads the passages that a reply cites: of public documents only, with a contact's rights.
+func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name string) (citation, error) {
 	if l.Purpose != policy.PurposeReply || len(l.Spans) == 0 {
-		return grounds{}, nil
+		return citation{}, nil
 	}
-	g := grounds{reply: true, public: true, sources: []string{b.mark(l, name), longName}}
+	g := citation{reply: true, public: true, sources: []string{b.disclosure(l, name), textFileName}}
 	var ids []store.ChunkID
 	for _, s := range l.Spans {
 		chunk, ok := s.Ref.Chunk()
@@ -32,7 +32,7 @@ func (b *Box) groundsOf(ctx context.Context, tx store.Tx, l Letter, name string)
 	}
 	passages, err := store.PublicChunks(ctx, tx, ids)
 	if err != nil {
-		return grounds{}, err
+		return citation{}, err
 	}
 	for _, p := range passages {
 		g.sources = append(g.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
@@ -43,8 +43,8 @@ func (b *Box) groundsOf(ctx context.Context, tx store.Tx, l Letter, name string)
 	return g, nil
 }
 
-// under completes what the gate looks at: whether the very bytes of an event say nothing but what its sources say.
-func (g grounds) under(in policy.GateInput, r row) policy.GateInput {
+// apply completes what the gate looks at: whether the very bytes of an event say nothing but what its sources say.
+func (g citation) apply(in policy.GateInput, r row) policy.GateInput {
 	if !g.reply {
 		return in
 	}

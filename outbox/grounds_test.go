@@ -32,7 +32,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 			if role == "" {
 				role = policy.UserRole(b.chat.ID)
 			}
-			l := Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(t, b.store, role, c.kind, text)}}
+			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(t, b.store, role, c.kind, text)}}
 			_, d := b.queue(l)
 			require.Equal(t, c.want, d.Code, d.Why)
 			l.Spans = append(l.Spans, storetest.Cite(t, b.store, policy.Public, store.KindKnowledge, text))
@@ -41,7 +41,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 		})
 	}
 	b := setup(t)
-	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Ref: store.ChunkRef(99), Quote: text}}})
+	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Ref: store.ChunkRef(99), Quote: text}}})
 	require.Equal(t, policy.CodeNoSource, d.Code)
 }
 
@@ -61,13 +61,13 @@ func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
 		paragraphs(3, 700) + " 49":   policy.CodeUnsupported,
 		paragraphs(9, 700) + " 49":   policy.CodeUnsupported,
 	} {
-		_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{source}})
+		_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{source}})
 		require.Equal(t, want, d.Code, text)
 	}
 	// What the assistant is called is no claim.
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.PutSetting(ctx, tx, store.SettingName, "Agent 47")
 	})
-	_, d := b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: "It is 5 euro.", Spans: []store.Span{source}})
+	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: "It is 5 euro.", Spans: []store.Span{source}})
 	require.True(t, d.Allow, d.Why)
 }

@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// Shower is a Sender that can show what is not settled yet, and change it afterwards.
-type Shower interface {
+// LiveSender is a Sender that can show what is not settled yet, and change it afterwards.
+type LiveSender interface {
 	Sender
 	// Show sends an event that nothing rests on. It need not arrive.
 	Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
@@ -30,7 +30,7 @@ const (
 // what is settled is said by a Letter that replaces it. A nil Live shows nothing.
 type Live struct {
 	box   *Box
-	show  Shower
+	show  LiveSender
 	room  store.Chat
 	event id.EventID
 	last  time.Time
@@ -40,7 +40,7 @@ type Live struct {
 // Live begins to show how far something is in an admin room, or goes on with the message that did. It is nil where that is
 // not possible: in a chat of a contact's, and where nothing can be changed once it is said.
 func (b *Box) Live(room store.Chat, event id.EventID) *Live {
-	show, able := b.sender.(Shower)
+	show, able := b.sender.(LiveSender)
 	if !able || room.Kind != policy.KindAdmin {
 		return nil
 	}
@@ -82,16 +82,16 @@ func (l *Live) Show(ctx context.Context, markdown string) bool {
 // send asks the gate like anything that goes out.
 func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
 	letter := Notice(l.room, markdown, Answer).cleaned()
-	letter.Replace = l.event
+	letter.Replaces = l.event
 	room, err := store.ChatByID(ctx, l.box.store.DB(), l.room.ID)
 	if err != nil {
 		return "", err
 	}
-	o, c, err := l.box.write(letter, "")
+	o, c, err := l.box.build(letter, "")
 	if err != nil {
 		return "", err
 	}
-	decision, err := l.box.ask(ctx, l.box.store.DB(), room, o, c)
+	decision, err := l.box.check(ctx, l.box.store.DB(), room, o, c)
 	if err != nil {
 		return "", err
 	}

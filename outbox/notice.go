@@ -20,17 +20,17 @@ const (
 	Quiet NoticeKind = iota
 	// Answer is what the owner asked for: an m.text.
 	Answer
-	// Ring is what needs the owner: an m.text that mentions them, so that it is pushed in a room with operators as well.
-	Ring
+	// Alert is what needs the owner: an m.text that mentions them, so that it is pushed in a room with operators as well.
+	Alert
 )
 
 // address sets what makes a notice of a kind ring or not. owner is mentioned unless somebody else is.
-func (c *content) address(l Letter, owner id.UserID) {
+func (c *content) address(l Message, owner id.UserID) {
 	c.MsgType, c.Mentions = "m.text", &mentions{}
 	switch mentioned := cmp.Or(l.Mention, owner); {
 	case l.Kind == Quiet:
 		c.MsgType = "m.notice"
-	case l.Kind == Ring && mentioned != "":
+	case l.Kind == Alert && mentioned != "":
 		c.Mentions.Users = []id.UserID{mentioned}
 	}
 }
@@ -42,24 +42,24 @@ const MaxNotice = 8000
 const maxRendered = 50_000
 
 // Notice is a letter to an admin room, written in Markdown. One of which the markup leaves nothing, or makes too much, goes as it was written.
-func Notice(admin store.Chat, markdown string, kind NoticeKind) Letter {
+func Notice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
-	l := Letter{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
+	l := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
 	if strings.TrimSpace(l.Text) == "" || len(l.Text)+len(l.HTML) > maxRendered {
 		l.Text, l.HTML = written, ""
 	}
 	return l
 }
 
-// Plain is Markdown as it reads without markup, however long it is.
-func Plain(markdown string) string {
+// PlainText is Markdown as it reads without markup, however long it is.
+func PlainText(markdown string) string {
 	return format.RenderMarkdown(text.Clean(markdown), true, false).Body
 }
 
 // cleaned is a letter without the characters that the gate refuses and the secrets of the configuration. It is done once, before anything looks at the text: what is
 // checked is what is sent.
-func (l Letter) cleaned() Letter {
+func (l Message) cleaned() Message {
 	l.Text, l.HTML = policy.Hide(text.Clean(l.Text)), policy.Hide(text.Clean(l.HTML))
 	if l.File != nil {
 		file := *l.File

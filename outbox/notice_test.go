@@ -18,8 +18,8 @@ func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hidden := "\u2068@Nora\u2069 is my\u202e parcel there?\x07"
-	for name, l := range map[string]Letter{
-		"Markdown":      Notice(b.admin, "Ana: "+hidden+" &#x202e;", Ring),
+	for name, l := range map[string]Message{
+		"Markdown":      Notice(b.admin, "Ana: "+hidden+" &#x202e;", Alert),
 		"made by hand":  {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, HTML: "<b>" + hidden + "</b>"},
 		"with a file":   {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, File: &File{Name: "a\u2067b\n.zip", MIME: "application/zip", Data: []byte("zip")}},
 		"file, no text": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a\u2067b.zip", MIME: "application/zip", Data: []byte("zip")}},
@@ -37,7 +37,7 @@ func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
 func TestANoticeIsNeverTooLong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, d := b.queue(Notice(b.admin, strings.Repeat("many words ", 20_000), Ring))
+	_, d := b.queue(Notice(b.admin, strings.Repeat("many words ", 20_000), Alert))
 	require.True(t, d.Allow, d.Why)
 }
 
@@ -45,7 +45,7 @@ func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
-	queue := func(l Letter) error {
+	queue := func(l Message) error {
 		return b.store.InTx(ctx, func(tx store.Tx) error {
 			_, _, err := b.box.Queue(ctx, tx, l)
 			return err
@@ -56,14 +56,14 @@ func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
 		_, err := tx.Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
 		return err
 	})
-	require.True(t, jobs.IsLater(queue(Notice(b.admin, "important", Ring))), "its room is gone for the moment")
+	require.True(t, jobs.IsLater(queue(Notice(b.admin, "important", Alert))), "its room is gone for the moment")
 }
 
 func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	waits, replaces, reacts := b.mustQueue(Notice(b.admin, "important", Ring)), Notice(b.admin, "the answer", Quiet), b.mustQueue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$x"})
-	replaces.Replace = "$shown"
+	waits, replaces, reacts := b.mustQueue(Notice(b.admin, "important", Alert)), Notice(b.admin, "the answer", Quiet), b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
+	replaces.Replaces = "$shown"
 	answer := b.mustQueue(replaces)
 	next := id.RoomID("!next:x")
 	b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -73,7 +73,7 @@ func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
 		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
 		return err
 	})
-	late := b.mustQueue(Notice(b.admin, "later", Ring))
+	late := b.mustQueue(Notice(b.admin, "later", Alert))
 	require.NoError(t, b.send(waits))
 	require.NoError(t, b.send(reacts))
 	require.NoError(t, b.send(answer))

@@ -53,8 +53,8 @@ func New(st *store.Store, rules Rules, sender Sender) *Box {
 	return &Box{store: st, rules: rules, sender: sender, now: time.Now}
 }
 
-// Letter is something to say.
-type Letter struct {
+// Message is something to say.
+type Message struct {
 	Chat    store.Chat
 	Purpose policy.Purpose
 	Text    string
@@ -65,22 +65,22 @@ type Letter struct {
 	Mention   id.UserID
 	Spans     []store.Span
 	Addressed bool
-	// Hold makes it a draft wherever it goes: it is sent once the owner said yes.
-	Hold bool
+	// Draft makes it a draft wherever it goes: it is sent once the owner said yes.
+	Draft bool
 	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
 	About []int64
 	// RestsOn are those whose words may be in it, quoted or not: when one is deleted, the text is not kept here.
 	RestsOn []int64
 	// File goes along, with the text as its caption.
 	File *File
-	// React makes it a reaction with the text as its key.
-	React id.EventID
-	// By is who says it, when it is not the assistant itself.
-	By *Profile
-	// Replace makes a notice the last word of a message that was shown by Live.
-	Replace id.EventID
-	// Unsent is the row of a notice that could not be sent, which this one tells: when it cannot be sent either, none follows.
-	Unsent uuid.UUID
+	// ReactTo makes it a reaction with the text as its key.
+	ReactTo id.EventID
+	// Profile is who says it, when it is not the assistant itself.
+	Profile *Profile
+	// Replaces makes a notice the last word of a message that was shown by Live.
+	Replaces id.EventID
+	// FailedID is the row of a notice that could not be sent, which this one tells: when it cannot be sent either, none follows.
+	FailedID uuid.UUID
 }
 
 // Profile is who says something in a Matrix room in place of its sender, as clients that know of it show.
@@ -117,15 +117,15 @@ type fileInfo struct {
 type relation struct {
 	Type  string     `json:"rel_type"`
 	Event id.EventID `json:"event_id"`
-	Key   string     `json:"key,omitempty"`
+	Emoji string     `json:"key,omitempty"`
 }
 
 // Queue writes a letter, without the secrets of the configuration, with the gate's decision and, if it may go, the job that sends it, or
 // for a draft the one that shows it. The decision is the caller's reason when it may not. A notice that may not go is an error: the owner
 // would never know of it.
-func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, policy.Decision, error) {
+func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, policy.Decision, error) {
 	l = l.cleaned()
-	chat, err := current(ctx, tx, l)
+	chat, err := currentChat(ctx, tx, l)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
@@ -138,13 +138,13 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	rest, err := b.groundsOf(ctx, tx, l, now.Name)
+	rest, err := b.citationOf(ctx, tx, l, now.Name)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
 	var decision policy.Decision
 	for _, r := range rows { // all of them go, or none
-		if decision = policy.Gate(rest.under(b.input(chat, r.out, r.c, now), r)); !decision.Allow {
+		if decision = policy.Gate(rest.apply(b.gateInput(chat, r.out, r.c, now), r)); !decision.Allow {
 			break
 		}
 	}
@@ -155,7 +155,7 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Letter) (uuid.UUID, poli
 	switch {
 	case !decision.Allow:
 		state = store.OutDropped
-	case l.Hold, chat.DeliveryIn(b.rules.Defaults).Holds(l.Purpose):
+	case l.Draft, chat.DeliveryIn(b.rules.Defaults).Holds(l.Purpose):
 		state = store.OutHeld
 	}
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
@@ -192,36 +192,36 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 	return nil
 }
 
-// current is the chat as it is now: it may have changed while the letter was thought out. The admin room's row is not held,
+// currentChat is the chat as it is now: it may have changed while the letter was thought out. The admin room's row is not held,
 // because what is done in a chat is told there, and two rows held at once are two transactions that can block each other.
-func current(ctx context.Context, tx store.Tx, l Letter) (store.Chat, error) {
+func currentChat(ctx context.Context, tx store.Tx, l Message) (store.Chat, error) {
 	if l.Purpose == policy.PurposeNotice {
 		return noticeRoom(ctx, tx, l.Chat.ID)
 	}
 	return store.ShareChat(ctx, tx, l.Chat.ID)
 }
 
-// write turns a letter into an outbox row. name is what the assistant is called.
-func (b *Box) write(l Letter, name string) (store.Out, content, error) {
+// build turns a letter into an outbox row. name is what the assistant is called.
+func (b *Box) build(l Message, name string) (store.Out, content, error) {
 	key, err := uuid.NewV7()
 	if err != nil {
 		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replace}
+	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replaces}
 	switch {
-	case l.React != "":
+	case l.ReactTo != "":
 		o.EventType = "m.reaction"
 		if l.Purpose == policy.PurposeNotice {
 			o.SendAs = policy.AsBot
 		}
-		c.RelatesTo = &relation{Type: "m.annotation", Event: l.React, Key: l.Text}
+		c.RelatesTo = &relation{Type: "m.annotation", Event: l.ReactTo, Emoji: l.Text}
 	case l.Purpose == policy.PurposeNotice:
 		o.SendAs = policy.AsBot
 		c.address(l, b.rules.Owner)
-		c.Body, c.By = l.Text, l.By
-		if l.Unsent != uuid.Nil {
-			c.Unsent = l.Unsent.String()
+		c.Body, c.By = l.Text, l.Profile
+		if l.FailedID != uuid.Nil {
+			c.Unsent = l.FailedID.String()
 		}
 		if l.HTML != "" {
 			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
@@ -229,8 +229,8 @@ func (b *Box) write(l Letter, name string) (store.Out, content, error) {
 	default:
 		c.MsgType, c.Body, c.Mentions = "m.text", b.disclosed(l, name), &mentions{}
 	}
-	if l.Replace != "" {
-		o.Content, err = replacing(c, l.Replace)
+	if l.Replaces != "" {
+		o.Content, err = replacing(c, l.Replaces)
 	} else {
 		o.Content, err = json.Marshal(c)
 	}
@@ -241,23 +241,23 @@ func (b *Box) write(l Letter, name string) (store.Out, content, error) {
 }
 
 // disclosed marks what the assistant says in the owner's name. What a person wrote or approved is left as it is.
-func (b *Box) disclosed(l Letter, name string) string {
+func (b *Box) disclosed(l Message, name string) string {
 	text := strings.TrimSpace(l.Text)
 	if text == "" {
 		return ""
 	}
-	return b.mark(l, name) + text
+	return b.disclosure(l, name) + text
 }
 
-// mark is what stands before each text that the assistant says in the owner's name; empty for what a person wrote.
-func (b *Box) mark(l Letter, name string) string {
+// disclosure is what stands before each text that the assistant says in the owner's name; empty for what a person wrote.
+func (b *Box) disclosure(l Message, name string) string {
 	switch l.Purpose {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
 		if !b.rules.Disclose(l.Chat.Protocol) {
 			return ""
 		}
-		if l.By != nil {
-			name = l.By.Name
+		if l.Profile != nil {
+			name = l.Profile.Name
 		}
 		return "[" + name + "] "
 	default:
@@ -273,22 +273,22 @@ func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except
 	return s, err
 }
 
-// ask puts the row before the gate as things stand now.
-func (b *Box) ask(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
+// check puts the row before the gate as things stand now.
+func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
 	now, err := b.standing(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	return b.judge(chat, o, c, now), nil
+	return b.decide(chat, o, c, now), nil
 }
 
-// judge puts the row before the gate.
-func (b *Box) judge(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
-	return policy.Gate(b.input(chat, o, c, s))
+// decide puts the row before the gate.
+func (b *Box) decide(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
+	return policy.Gate(b.gateInput(chat, o, c, s))
 }
 
-// input is what the gate looks at. What a reply rests on was looked at when it was queued, and its bytes have not changed since.
-func (b *Box) input(chat store.Chat, o store.Out, c content, s store.Standing) policy.GateInput {
+// gateInput is what the gate looks at. What a reply rests on was looked at when it was queued, and its bytes have not changed since.
+func (b *Box) gateInput(chat store.Chat, o store.Out, c content, s store.Standing) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.rules.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
@@ -300,15 +300,15 @@ func (b *Box) input(chat store.Chat, o store.Out, c content, s store.Standing) p
 	}
 	if to := c.RelatesTo; to != nil {
 		in.Edits = to.Type == "m.replace"
-		if to.Key != "" {
-			in.Body, in.Reacts = to.Key, true
+		if to.Emoji != "" {
+			in.Body, in.Reacts = to.Emoji, true
 		}
 	}
 	return in
 }
 
-// Outlook is how things stand for what could be said in a chat.
-type Outlook struct {
+// Gate is how things stand for what could be said in a chat.
+type Gate struct {
 	// Name is what the assistant is called.
 	Name string
 
@@ -317,20 +317,20 @@ type Outlook struct {
 	now  store.Standing
 }
 
-// Look tells how things stand in a chat: what may not be said need not be thought out.
-func (b *Box) Look(ctx context.Context, chat store.Chat) (Outlook, error) {
+// Gate tells how things stand in a chat: what may not be said need not be thought out.
+func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
 	now, err := b.standing(ctx, b.store.DB(), chat, uuid.Nil)
-	return Outlook{Name: now.Name, box: b, chat: chat, now: now}, err
+	return Gate{Name: now.Name, box: b, chat: chat, now: now}, err
 }
 
-// May tells what the gate would say to something of a purpose, its text aside.
-func (l Outlook) May(purpose policy.Purpose, addressed bool) policy.Decision {
+// Decide tells what the gate would say to something of a purpose, its text aside.
+func (l Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
 	o := store.Out{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
-	return l.box.judge(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
+	return l.box.decide(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
 }
 
-// next gives the oldest row that waits in the chat of o a job at once, when it stands behind o: o is settled, so its turn has come.
-func (b *Box) next(ctx context.Context, tx store.Tx, o store.Out) error {
+// enqueueNext gives the oldest row that waits in the chat of o a job at once, when it stands behind o: o is settled, so its turn has come.
+func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.Out) error {
 	out, err := store.NextQueued(ctx, tx, o)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -341,9 +341,9 @@ func (b *Box) next(ctx context.Context, tx store.Tx, o store.Out) error {
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 }
 
-// turnWait is how long a send waits by itself for an older one of the same chat. That one wakes it (next), unless its process died, or
+// orderWait is how long a send waits by itself for an older one of the same chat. That one wakes it (next), unless its process died, or
 // was just about to settle it when this one was written and so did not see it. A backlog that asked more often would hold itself up.
-func (b *Box) turnWait(o store.Out) time.Duration {
+func (b *Box) orderWait(o store.Out) time.Duration {
 	const blink = 200 * time.Millisecond
 	if b.now().Sub(o.CreatedAt) < blink {
 		return blink
@@ -351,8 +351,8 @@ func (b *Box) turnWait(o store.Out) time.Duration {
 	return 10 * time.Second
 }
 
-// moveWait is how long a send waits for a room: longer, the longer it has waited already.
-func (b *Box) moveWait(o store.Out) time.Duration {
+// roomWait is how long a send waits for a room: longer, the longer it has waited already.
+func (b *Box) roomWait(o store.Out) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
 
@@ -367,7 +367,7 @@ func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
 }
 
 func (b *Box) send(ctx context.Context, out uuid.UUID) error {
-	o, room, err := b.check(ctx, out)
+	o, room, err := b.recheck(ctx, out)
 	if err != nil || room == "" {
 		return err
 	}
@@ -379,12 +379,12 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 		if err := store.MarkSent(ctx, tx, o.ID, event, room); err != nil {
 			return err
 		}
-		return b.next(ctx, tx, o)
+		return b.enqueueNext(ctx, tx, o)
 	})
 }
 
-// check is the gate's second word, right before the send. An empty room means that there is nothing to send.
-func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
+// recheck is the gate's second word, right before the send. An empty room means that there is nothing to send.
+func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// The chat before the row, in the order of everybody who takes both.
 		if o, err = store.OutByID(ctx, tx, out); err != nil {
@@ -412,13 +412,13 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
-			return jobs.Later(b.turnWait(o))
+			return jobs.Later(b.orderWait(o))
 		}
 		var c content
 		if err := json.Unmarshal(o.Content, &c); err != nil {
 			return fmt.Errorf("read event: %w", err)
 		}
-		decision, err := b.ask(ctx, tx, chat, o, c)
+		decision, err := b.check(ctx, tx, chat, o, c)
 		if err != nil {
 			return err
 		}
@@ -429,7 +429,7 @@ func (b *Box) check(ctx context.Context, out uuid.UUID) (o store.Out, room id.Ro
 		case o.Purpose == policy.PurposeNotice:
 			return b.moveNotice(ctx, tx, o, decision)
 		case decision.Code.Homeless():
-			return b.homeless(o, decision)
+			return b.waitForRoom(o, decision)
 		default:
 			return b.drop(ctx, tx, o, decision.Code, decision.Why)
 		}
@@ -442,14 +442,14 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Co
 	if err := store.DropOut(ctx, tx, o.ID, code, why); err != nil {
 		return err
 	}
-	return b.next(ctx, tx, o)
+	return b.enqueueNext(ctx, tx, o)
 }
 
-// homeless has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
+// waitForRoom has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
 // which is told: nobody decided on this silence.
-func (b *Box) homeless(o store.Out, d policy.Decision) error {
+func (b *Box) waitForRoom(o store.Out, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomPatience {
-		return jobs.Later(b.moveWait(o))
+		return jobs.Later(b.roomWait(o))
 	}
 	return jobs.Final(errors.New(d.Why))
 }
@@ -474,7 +474,7 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 		if err != nil || !failed {
 			return err
 		}
-		if err := b.next(ctx, tx, o); err != nil || !isMissed(o) {
+		if err := b.enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: out})

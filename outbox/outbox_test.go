@@ -82,7 +82,7 @@ func (b *bundle) tx(fn func(ctx context.Context, tx store.Tx) error) {
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return fn(ctx, tx) }))
 }
 
-func (b *bundle) queue(l Letter) (out uuid.UUID, d policy.Decision) {
+func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		out, d, err = b.box.Queue(ctx, tx, l)
@@ -91,9 +91,9 @@ func (b *bundle) queue(l Letter) (out uuid.UUID, d policy.Decision) {
 	return out, d
 }
 
-func (b *bundle) reply(text string) Letter {
+func (b *bundle) reply(text string) Message {
 	b.t.Helper()
-	return Letter{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, store.KindKnowledge, text)}}
+	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, store.KindKnowledge, text)}}
 }
 
 func (b *bundle) row(out uuid.UUID) store.Out {
@@ -291,7 +291,7 @@ func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
 	}
 	_, d := b.queue(b.reply("hello"))
 	require.Equal(t, policy.CodeCapMinute, d.Code)
-	_, d = b.queue(Letter{Chat: b.chat, Purpose: policy.PurposeHandover, Text: "a person comes"})
+	_, d = b.queue(Message{Chat: b.chat, Purpose: policy.PurposeHandover, Text: "a person comes"})
 	require.True(t, d.Allow, d.Why)
 }
 
@@ -324,7 +324,7 @@ func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(c.HTML, "<strong>"))
 	require.Equal(t, &mentions{}, c.Mentions)
-	out, d = b.queue(Letter{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", React: "$command"})
+	out, d = b.queue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$command"})
 	require.True(t, d.Allow)
 	require.Equal(t, "m.reaction", b.row(out).EventType)
 }
@@ -340,8 +340,8 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 	}{
 		"what multis says by itself is not pushed":         {Quiet, "", "m.notice", `{}`},
 		"an answer is shown like a message":                {Answer, "", "m.text", `{}`},
-		"what needs the owner mentions the owner":          {Ring, "", "m.text", `{"user_ids": ["@you:x"]}`},
-		"what needs somebody else mentions that one alone": {Ring, "@eva:x", "m.text", `{"user_ids": ["@eva:x"]}`},
+		"what needs the owner mentions the owner":          {Alert, "", "m.text", `{"user_ids": ["@you:x"]}`},
+		"what needs somebody else mentions that one alone": {Alert, "@eva:x", "m.text", `{"user_ids": ["@eva:x"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -367,7 +367,7 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 		return err
 	})
 	quoting := func() uuid.UUID {
-		l := Notice(b.admin, "Ana said: my secret", Ring)
+		l := Notice(b.admin, "Ana said: my secret", Alert)
 		l.About = []int64{message + 1000, message}
 		out, _ := b.queue(l)
 		return out
@@ -393,7 +393,7 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 	require.Contains(t, string(b.row(other).Content), "something else")
 }
 
-func (b *bundle) mustQueue(l Letter) uuid.UUID {
+func (b *bundle) mustQueue(l Message) uuid.UUID {
 	b.t.Helper()
 	out, d := b.queue(l)
 	require.True(b.t, d.Allow)

@@ -95,9 +95,9 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
 }
 
-// isMissed tells whether the owner has to know that a row cannot be sent. A notice that tells this of another one ends there, or the
+// needsNotice tells whether the owner has to know that a row cannot be sent. A notice that tells this of another one ends there, or the
 // notices about notices would never end; nobody misses a reaction of multis in the admin room.
-func isMissed(o store.Out) bool {
+func needsNotice(o store.Out) bool {
 	var c content
 	if o.Purpose != policy.PurposeNotice {
 		return true

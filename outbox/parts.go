@@ -31,11 +31,11 @@ func (f File) msgType() string {
 }
 
 const (
-	partLength = 1500 // characters of a message that is still read on a phone
-	maxParts   = 3
-	teaser     = 300 // characters of a text that goes as a file, said with it
-	plainText  = "text/plain"
-	longName   = "message.txt" // of that file
+	maxPartLength = 1500 // characters of a message that is still read on a phone
+	maxParts      = 3
+	maxTeaser     = 300 // characters of a text that goes as a file, said with it
+	plainText     = "text/plain"
+	textFileName  = "message.txt" // of that file
 )
 
 // row is one event of a letter.
@@ -47,24 +47,24 @@ type row struct {
 
 // rows are the events that a letter takes: one, or for a contact's chat a few parts of a long text, or a file where they would
 // be too many.
-func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
+func (b *Box) rows(chat store.Chat, l Message, name string) ([]row, error) {
 	switch {
 	case l.File != nil:
 		return b.withFile(chat, l, name)
-	case l.Purpose == policy.PurposeNotice, l.React != "":
-		return b.whole(l, name)
+	case l.Purpose == policy.PurposeNotice, l.ReactTo != "":
+		return b.single(l, name)
 	}
-	mark := b.mark(l, name)
-	limit := partLength
+	mark := b.disclosure(l, name)
+	limit := maxPartLength
 	if chat.Features.MaxText > 0 {
 		limit = min(limit, chat.Features.MaxText)
 	}
 	whole := strings.TrimSpace(l.Text)
 	parts := split(whole, limit-len([]rune(mark)))
 	if len(parts) > maxParts {
-		file := File{Name: longName, MIME: plainText, Data: []byte(whole + "\n")}
+		file := File{Name: textFileName, MIME: plainText, Data: []byte(whole + "\n")}
 		short := l
-		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(teaser, limit-len([]rune(mark))))
+		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(maxTeaser, limit-len([]rune(mark))))
 		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
 			return b.withFile(chat, short, name)
 		}
@@ -74,7 +74,7 @@ func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
 	for _, part := range parts {
 		one := l
 		one.Text = part
-		r, err := b.whole(one, name)
+		r, err := b.single(one, name)
 		if err != nil {
 			return nil, err
 		}
@@ -83,14 +83,14 @@ func (b *Box) rows(chat store.Chat, l Letter, name string) ([]row, error) {
 	return rows, nil
 }
 
-func (b *Box) whole(l Letter, name string) ([]row, error) {
-	o, c, err := b.write(l, name)
+func (b *Box) single(l Message, name string) ([]row, error) {
+	o, c, err := b.build(l, name)
 	return []row{{out: o, c: c}}, err
 }
 
 // withFile sends a file with what is said as its caption, or behind it where the network takes none.
-func (b *Box) withFile(chat store.Chat, l Letter, name string) ([]row, error) {
-	o, c, err := b.write(l, name)
+func (b *Box) withFile(chat store.Chat, l Message, name string) ([]row, error) {
+	o, c, err := b.build(l, name)
 	if err != nil {
 		return nil, err
 	}

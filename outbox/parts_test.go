@@ -68,7 +68,7 @@ func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
 	for i, c := range contents {
 		require.Equal(t, "m.text", c.MsgType)
 		require.Equal(t, fmt.Sprintf("[Nora] %d", 2*i), c.Body[:8], "each is marked, and cut between paragraphs")
-		require.LessOrEqual(t, len(c.Body), partLength)
+		require.LessOrEqual(t, len(c.Body), maxPartLength)
 		require.Equal(t, rows[i].ID.String(), c.Key)
 		require.Len(t, rows[i].Spans, 1)
 	}
@@ -155,7 +155,7 @@ func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
 	c := contents[0]
 	require.Equal(t, "m.file", c.MsgType)
 	require.Equal(t, "message.txt", c.FileName)
-	require.Equal(t, "[Nora] 0 "+strings.Repeat("x", teaser-3)+"…", c.Body, "the caption")
+	require.Equal(t, "[Nora] 0 "+strings.Repeat("x", maxTeaser-3)+"…", c.Body, "the caption")
 	require.Equal(t, &fileInfo{MIME: "text/plain", Size: len(long) + 1}, c.Info)
 	data, err := store.OutFile(t.Context(), b.store.DB(), out)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func (b *Box) redact(ctx context.Context, o store.Out) error {
 		return err
 	}
 	o.Purpose = policy.PurposeRedaction
-	in := b.input(chat, o, content{}, now)
+	in := b.gateInput(chat, o, content{}, now)
 	in.HasRoom, in.Tombstoned = o.RoomID != "", false
 	switch decision := policy.Gate(in); {
 	case decision.Allow:

@@ -38,7 +38,7 @@ func callAddress(w config.Watches) string {
 }
 
 // serveCalls lets other programs call in until ctx ends, if that is wanted.
-func serveCalls(ctx context.Context, w config.Watches, inbox *hooks.Inbox) error {
+func serveCalls(ctx context.Context, w config.Watches, inbox *hooks.Webhooks) error {
 	if w.Port == 0 {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (runCmd) Run(ctx context.Context, c *cli) error {
 type assistant struct {
 	admin  *admin.Admin
 	runner *jobs.Runner
-	calls  *hooks.Inbox
+	calls  *hooks.Webhooks
 	tools  *tools.Registry
 	source *mcp.Source
 }
@@ -131,10 +131,10 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 		return nil, err
 	}
 	hk := openHooks(cfg, st, box, defaults)
-	if err := hk.Start(ctx); err != nil {
+	if err := hk.Save(ctx); err != nil {
 		return nil, err
 	}
-	watch := hooks.NewWatch(hooks.WatchOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
+	watch := hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm.Documents, Undelivered: adm.Notices,
 		Transcribe: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
@@ -146,7 +146,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	if err != nil {
 		return nil, err
 	}
-	return &assistant{admin: adm, runner: runner, calls: hooks.NewInbox(st, box), tools: registry, source: source}, nil
+	return &assistant{admin: adm, runner: runner, calls: hooks.NewWebhooks(st, box), tools: registry, source: source}, nil
 }
 
 func adminRules(cfg *config.Config, model string, defaults policy.Defaults, inTerminal bool) (admin.Rules, error) {
