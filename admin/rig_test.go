@@ -243,7 +243,7 @@ func (r *rig) restart() {
 	r.asker.modelless = r.rules.Model == "none"
 	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
-		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.asker,
+		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.asker, Checker: r.asker,
 		Upkeep: r.upkeep, Heartbeats: r.beats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
 	})
 	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -51,7 +52,7 @@ func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 	p := &purse{}
 	model, _ := paidBy(t, p, llmtest.Say(says("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
-	b.agent.Personas = []Persona{{ID: "shop", Default: true}}
+	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true}}
 	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
 	b.turn()
 	task, _ := b.task()

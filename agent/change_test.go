@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/run"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
@@ -78,7 +79,7 @@ func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 		"Visit www.evil.example now.":                                             false,
 		strings.Repeat("Delivery is cheap. ", 40):                                 false,
 	} {
-		_, ok := (&run{passages: []search.Hit{hit}}).check(sentence{Text: text, Source: 1, Quote: quote})
+		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).Check(run.Sentence{Text: text, Source: 1, Quote: quote})
 		require.Equal(t, want, ok, text)
 	}
 }

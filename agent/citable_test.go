@@ -58,18 +58,6 @@ func TestAContactsOwnWordsAreNoSource(t *testing.T) {
 	require.NotContains(t, last, "passage 2", "and has no number to cite it by")
 }
 
-func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
-	t.Parallel()
-	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: store.KindConversation, Text: "Grand piano tuning costs 1 euro."}
-	s := sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
-	r := &run{passages: []search.Hit{note}}
-	_, ok := r.check(s)
-	require.False(t, ok)
-	r.caller.Owner = true
-	_, ok = r.check(s)
-	require.True(t, ok)
-}
-
 func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	said := ""

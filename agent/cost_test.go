@@ -59,7 +59,7 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 	b.agent.Currency = "EUR"
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: says("Done.", 0, "")}
 	first.In, first.Out, second.In, second.Out = 3000, 500, 4000, 500
-	b.agent.Model = b.banked(t, inTurn(first, second))
+	b.agent.Personas.Model = b.banked(t, inTurn(first, second))
 	b.equip()
 	said := b.ask("what does a grand piano cost?")
 	require.Contains(t, said, "1 tool · 0.0080 EUR")
@@ -77,7 +77,7 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		return llmtest.Reply{Text: says("Nobody knows.", 1, firstWords(r.Last()))}
 	})
-	w.agent.Model = model
+	w.agent.Personas.Model = model
 	w.agent.Box = outbox.New(w.store, outbox.Rules{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, SendCap: policy.Rate{Minute: 1e6, Day: 1e6}, Name: "Nora", Disclose: func(string) bool { return true },
 	}, nil)

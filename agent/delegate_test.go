@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/store"
 	"multis/tools"
@@ -21,7 +22,7 @@ func team(t *testing.T, main, shop llmtest.Script) (*bundle, *llmtest.Server, *l
 	own, ownServer := scripted(t, shop)
 	b := setup(t, model)
 	b.equip(tools.Delegate{})
-	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Can: []string{"prices"}}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Can: []string{"prices"}}}
 	return b, server, ownServer
 }
 
@@ -132,7 +133,7 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	require.Contains(t, server.Requests()[2].Last(), "did not get it done")
 	require.Contains(t, server.Requests()[5].Last(), "That was the work of 4 others already")
 
-	b.agent.Personas[0].Delegates = nil
+	b.agent.Personas.All[0].Delegates = nil
 	b.ask("and again?")
 	all := server.Requests()
 	require.NotContains(t, strings.Join(offered(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/persona"
 	"multis/jobs"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -82,7 +83,7 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			model, _ := scripted(t, inTurn(c.first, oolong))
 			b := setup(t, model)
 			from := b.recalling("oolong for me, as always")
-			b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
+			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
 			b.equip(&lamp{tier: tools.Confirm}, tools.Handoff{})
 			c.ask(b)
 			require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "It is oolong.")
@@ -214,7 +215,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	for range 12 {
 		b.ask("what did Ana take as always?")
 	}
-	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), errMoved)
+	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), errChanged)
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 
@@ -244,7 +245,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	b.ask("what does delivery cost?")
 	first, _ := b.task()
 	said := b.count("select max(seq) from outbox")
-	b.agent.Model, _ = scripted(t, llmtest.Say(says("So it is.", 0, "")))
+	b.agent.Personas.Model, _ = scripted(t, llmtest.Say(says("So it is.", 0, "")))
 	b.ask("really?")
 	second, _ := b.task()
 	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")

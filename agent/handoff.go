@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/agent/run"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -14,60 +15,60 @@ import (
 	"multis/tools"
 )
 
-// maxHandoffs is how often one question is passed on, and maxHandover how much may be said with it, in characters.
 const (
+	// maxHandoffs is how often one question may be handed off.
 	maxHandoffs = 5
-	maxHandover = 2000
+	// maxHandoffSummary is how much the next agent is told, in characters.
+	maxHandoffSummary = 2000
 )
 
-// handOff ends a turn so that another agent goes on with the question.
-func (r *run) handOff(ctx context.Context, p *pending) error {
-	answered := func(res tools.Result) error {
-		p.settled, p.result = true, res
-		return r.endTool(ctx, *p)
-	}
-	args, err := tools.Decode[tools.HandoffArgs](r.toolCall(p.call))
+// handOff carries out the tool handoff: it ends the attempt so that another agent continues with the question.
+func (r *attempt) handOff(_ context.Context, c tools.Call) (tools.Result, error) {
+	args, err := tools.Decode[tools.HandoffArgs](c)
 	if err != nil {
-		return answered(tools.Bad(err))
+		return tools.Bad(err), nil
 	}
 	to, known := r.colleague(args.Agent)
 	summary := strings.TrimSpace(args.Summary)
-	_, n := handedOn(r.task)
+	_, n := parseHandoffKey(r.run.Task)
 	switch {
 	case !known || summary == "":
-		return answered(tools.Refused(tools.CodeArguments, "Name one of the agents and say what it has to know."+r.colleaguesText()))
+		return tools.Refused(tools.CodeArguments, "Name one of the agents and say what it has to know."+r.colleaguesText()), nil
 	case n >= maxHandoffs:
-		return answered(tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)))
+		return tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)), nil
 	}
-	return answered(tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: text.Clip(summary, maxHandover), Ref: to.ID})
+	return tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: text.Clip(summary, maxHandoffSummary), Ref: to.ID}, nil
 }
 
-func handoffKey(times int, first int64) string { return fmt.Sprintf("handoff:%d:%d", times, first) }
+// handoffKey is the key of the task that continues a question after a number of handoffs; first is the task that the question began with.
+func handoffKey(handoffs int, first store.TaskID) string {
+	return fmt.Sprintf("handoff:%d:%d", handoffs, first)
+}
 
-// handedOn is the task with which a question began that was passed on, and how often it was by then; 0 for one that was not.
-func handedOn(t store.Task) (first int64, times int) {
+// parseHandoffKey returns the task that a question began with, and how often it was handed off since. Both are 0 for a task that was not handed off.
+func parseHandoffKey(t store.Task) (first store.TaskID, handoffs int) {
 	rest, is := strings.CutPrefix(t.Key, "handoff:")
 	count, of, _ := strings.Cut(rest, ":")
 	first, err := strconv.ParseInt(of, 10, 64)
-	times, countErr := strconv.Atoi(count)
+	handoffs, countErr := strconv.Atoi(count)
 	if !is || err != nil || countErr != nil {
 		return 0, 0
 	}
-	return first, times
+	return first, handoffs
 }
 
-// runOf is under which number a task is paid: a question that is passed on is one.
-func runOf(t store.Task) int64 {
-	first, _ := handedOn(t)
+// accountOf returns the task whose budget per run pays for t: a question that is handed off stays one run.
+func accountOf(t store.Task) store.TaskID {
+	first, _ := parseHandoffKey(t)
 	return cmp.Or(first, t.ID)
 }
 
-// passOn gives a room to another agent, together with the question that is open in it.
-func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room store.Chat, agent string) error {
-	to := a.byID(agent)
-	model, _ := a.modelOf(to)
-	_, n := handedOn(from)
-	from, err := store.TaskByID(ctx, tx, from.ID) // with what its tools read meanwhile
+// continueWith opens the task of the agent that a question was handed off to, which also answers in the room from now on.
+func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, room store.Chat, agent string) error {
+	to := a.Personas.ByID(agent)
+	model, _ := a.Personas.ModelOf(to)
+	_, n := parseHandoffKey(from)
+	from, err := store.TaskByID(ctx, tx, from.ID) // with the messages that its tools read meanwhile
 	if err != nil || from.Forgotten {
 		return err
 	}
@@ -75,7 +76,7 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 		return err
 	}
 	next, err := store.OpenTask(ctx, tx, store.Task{
-		Key: handoffKey(n+1, runOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
+		Key: handoffKey(n+1, accountOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
 		Input: from.Input, Tools: from.Tools, Target: from.Target,
 	})
 	if err != nil {
@@ -84,20 +85,20 @@ func (a *Agent) passOn(ctx context.Context, tx store.Tx, from store.Task, room s
 	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: next.ID})
 }
 
-// handedText tells the owner who goes on.
-func (r *run) handedText(out outcome) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.to), text.Escape(text.CollapseSpaces(r.unlinked(out.handover))))
+// handoffText tells the owner which agent continues.
+func (r *attempt) handoffText(out run.Outcome) string {
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.Unlinked(out.Handover))))
 }
 
-// handedOver is what the agent said that passed the question on, with the messages whose words may be in it.
-func (r *run) handedOver(ctx context.Context) (work string, about []int64, err error) {
-	first, n := handedOn(r.task)
+// handoffSummary returns what the agent said that handed the question off, with the messages whose words may be in it.
+func (r *attempt) handoffSummary(ctx context.Context) (work string, about []store.MessageID, err error) {
+	first, n := parseHandoffKey(r.run.Task)
 	if n == 0 {
 		return "", nil, nil
 	}
-	from, err := store.TaskByID(ctx, r.Store.DB(), first)
+	from, err := store.TaskByID(ctx, r.agent.Store.DB(), first)
 	if n > 1 {
-		from, err = store.TaskByKey(ctx, r.Store.DB(), handoffKey(n-1, first))
+		from, err = store.TaskByKey(ctx, r.agent.Store.DB(), handoffKey(n-1, first))
 	}
 	if err != nil {
 		return "", nil, err

@@ -73,7 +73,7 @@ func TestAQuestionIsNotPassedOnForEverNorByWhoMayNot(t *testing.T) {
 	}
 	b, server, shop := team(t, pass("shop"), pass("main"))
 	b.equip(tools.Handoff{})
-	b.agent.Personas[1].Delegates = []string{"main"}
+	b.agent.Personas.All[1].Delegates = []string{"main"}
 	m := b.asks("whose is it?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	for range 10 {
@@ -85,13 +85,13 @@ func TestAQuestionIsNotPassedOnForEverNorByWhoMayNot(t *testing.T) {
 	requests := shop.Requests()
 	require.Contains(t, requests[len(requests)-1].Last(), "It was passed on 5 times already")
 
-	b.agent.Personas[0].Delegates, b.agent.Personas[1].Delegates = nil, nil
+	b.agent.Personas.All[0].Delegates, b.agent.Personas.All[1].Delegates = nil, nil
 	b.ask("@main and whose is this?")
 	all := server.Requests()
 	require.NotContains(t, strings.Join(offered(all[len(all)-2]), " "), "handoff")
 	require.Contains(t, all[len(all)-1].Last(), "You have no such tool here")
 
-	b.agent.Personas[0].Delegates = []string{"shop"}
+	b.agent.Personas.All[0].Delegates = []string{"shop"}
 	key := b.errand(store.Schedule{Body: "whose?", Session: store.SessionIsolated, Tools: []string{"handoff"}})
 	require.NoError(t, b.agent.Unattended(ctx, b.admin, key, "@main whose?"))
 	all = server.Requests()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/skills"
@@ -29,13 +30,13 @@ func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
-			b.agent.Personas = []Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
-			b.agent.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
+			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.equip()
 			m := b.asks("what does a grand piano cost?")
 			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			require.Len(t, b.sent(b.admin), 1)
-			b.agent.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.says("What does a grand piano cost?", policy.ActionAnswer)
 			b.turn()
 			require.Len(t, b.sent(b.chat), 1)
@@ -72,8 +73,8 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	again := calls("handoff", map[string]string{"agent": "main", "summary": "Yours again."})
 	again.In, again.Out = 3000, 500
 	last := llmtest.Reply{Text: says("Done.", 0, ""), In: 3000, Out: 500}
-	b.agent.Model = b.banked(t, inTurn(pass, last))
-	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.banked(t, inTurn(again)), Delegates: []string{"*"}}}
+	b.agent.Personas.Model = b.banked(t, inTurn(pass, last))
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.banked(t, inTurn(again)), Delegates: []string{"*"}}}
 	b.agent.Currency = "EUR"
 	b.equip(tools.Handoff{})
 	m := b.asks("whose is it?")

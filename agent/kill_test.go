@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
@@ -110,7 +111,7 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 		return resp.Body.Close()
 	}}
 	return New(Options{
-		Store: st, Search: search.New(st), Model: m, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, far),
+		Store: st, Search: search.New(st), Personas: persona.Set{Model: m}, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, far),
 		Box: outbox.New(st, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
 	}), nil
 }

@@ -97,7 +97,7 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 	m := b.asks("light, please")
 	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
 	task, _ := b.task()
-	b.agent.Model = llm.None{}
+	b.agent.Personas.Model = llm.None{}
 	_, err := b.store.DB().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Resume(ctx, task.ID, true))

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/agent/run"
 	"multis/jobs"
 	"multis/llm"
 	"multis/outbox"
@@ -20,59 +19,12 @@ import (
 	"multis/text"
 )
 
-const (
-	// kindPlan is the kind of a task that is a goal, kindStep that of its steps: they are worked on like what another agent is given.
-	kindPlan = "plan"
-	kindStep = "step"
-	// maxSteps of a plan, and how much of what one came to is read by those after it, in characters.
-	maxSteps   = 8
-	stepAnswer = 3000
-)
-
-const planRules = `You are %s, the owner's assistant. Break the goal into at most 8 steps that are done one after the other, each by somebody who sees the goal, the step and what the steps before came to, and nothing else. Every step ends in something that can be read. Plan nothing that the goal does not need; if it takes one step, plan one.
-If there is work so far, it is the plan that the owner saw: change what he wants otherwise, and nothing else.
-These tools can be used in a step: %s.`
-
-const planForm = `Answer with one JSON object and nothing else:
-{"steps": [{"text": "what to do, in the owner's language", "agent": "who does it, of those that are named above; else empty"}]}
-If nothing can be planned, return {"steps": []}.`
-
-const stepRules = `You are %s, the owner's assistant. Do one step of a plan that the owner agreed to, and nothing of the steps after it. Answer with what it came to, from the passages and from what your tools bring. A sentence that rests on no passage has source 0 and an empty quote; say so when it cannot be done.
-Write short, plain sentences in the owner's language.`
-
-// proposal is what a model is asked to plan.
-type proposal struct {
-	Steps []struct {
-		Text  string `json:"text"`
-		Agent string `json:"agent"`
-	} `json:"steps"`
-}
-
-// readProposal reads a plan. A step without words, and what is beyond the last that may be, is left out.
-func readProposal(answer string) (proposal, error) {
-	object, ok := text.JSONObject(answer)
-	if !ok {
-		return proposal{}, errors.New("no JSON object in it")
-	}
-	var all, kept proposal
-	if err := json.Unmarshal([]byte(object), &all); err != nil {
-		return proposal{}, fmt.Errorf("read JSON: %w", err)
-	}
-	for _, s := range all.Steps {
-		if s.Text = text.OneLine(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
-			kept.Steps = append(kept.Steps, s)
-		}
-	}
-	return kept, nil
-}
-
-// Plan begins to plan what the owner wants to have reached. The plan is shown to him, and nothing of it is done before he agrees.
+// Plan begins a plan for a goal of the owner's. The plan is shown to him, and no step begins before he approves it.
 func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error {
-	called, _ := mention(a.Personas, goal)
-	persona := Route(a.Personas, Where{Mention: called, Chat: room})
-	model, _ := a.modelOf(persona)
+	planner := a.Personas.ForQuestion(room, goal)
+	model, _ := a.Personas.ModelOf(planner)
 	task, err := store.OpenTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("plan:%d", message.ID), Kind: kindPlan, ChatID: room.ID, MessageID: &message.ID, About: []int64{message.ID}, Agent: persona.ID,
+		Key: fmt.Sprintf("plan:%d", message.ID), Kind: kindPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
 		Model: model.Name(), Input: goal,
 	})
 	if err != nil {
@@ -81,42 +33,42 @@ func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message 
 	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
-// plan makes a plan, or takes its next step. Between steps it waits as a row in a table.
-func (a *Agent) plan(ctx context.Context, task store.Task, room store.Chat) error {
-	r := a.newRun(a.byID(task.Agent), 1)
-	r.task = task
-	err := a.planned(ctx, r, room)
+// advancePlan proposes a plan, or begins its next step. Between steps no worker waits.
+func (a *Agent) advancePlan(ctx context.Context, task store.Task, room store.Chat) error {
+	r := a.newAttempt(a.Personas.ByID(task.Agent), 1)
+	r.run.Task = task
+	err := a.decidePlan(ctx, r, room)
+	var over *llm.OverBudgetError
+	var failed *llm.Error
 	switch {
 	case errors.Is(err, store.ErrTaskLost):
 		return nil
-	case errors.Is(err, errForgotten):
+	case errors.Is(err, run.ErrForgotten):
 		return a.endPlan(ctx, r, room, nil, store.TaskKilled, "a message it rests on was deleted")
-	}
-	var over *llm.OverBudgetError
-	switch {
 	case errors.As(err, &over):
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, over.Error())
-	case isModels(err):
+	case errors.As(err, &failed):
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model did not answer ("+err.Error()+")")
 	}
 	return err
 }
 
-func (a *Agent) planned(ctx context.Context, r *run, room store.Chat) error {
-	why := r.task.StopWhy
-	agreed, err := store.ApprovalOf(ctx, a.Store.DB(), r.task.ID, store.PlanCall)
+// decidePlan does what is next for a plan, according to the owner's approval and the state of its steps.
+func (a *Agent) decidePlan(ctx context.Context, r *attempt, room store.Chat) error {
+	why := r.run.Task.StopWhy
+	approval, err := store.ApprovalOf(ctx, a.Store.DB(), r.run.Task.ID, store.PlanCall)
 	proposed := !errors.Is(err, store.ErrNotFound)
 	if err != nil && proposed {
 		return err
 	}
-	if proposed && why == "" && agreed.Allowed == nil && agreed.ExpiresAt.After(a.now()) {
-		return nil // it waits for him
+	if proposed && why == "" && approval.Allowed == nil && approval.ExpiresAt.After(a.now()) {
+		return nil // it waits for the owner
 	}
-	err = r.claim(ctx, r.task, func(ctx context.Context) (asked, error) { return r.planAsked(ctx, room) })
+	err = r.run.Claim(ctx, r.run.Task, func(ctx context.Context) (run.Opening, error) { return r.planOpening(ctx, room) })
 	if err != nil {
 		return err
 	}
-	steps, err := store.Children(ctx, a.Store.DB(), r.task.ID)
+	steps, err := store.Children(ctx, a.Store.DB(), r.run.Task.ID)
 	switch {
 	case err != nil:
 		return err
@@ -124,22 +76,22 @@ func (a *Agent) planned(ctx context.Context, r *run, room store.Chat) error {
 		return a.endPlan(ctx, r, room, steps, store.TaskKilled, why)
 	case !proposed:
 		return a.propose(ctx, r, room)
-	case agreed.Allowed == nil:
+	case approval.Allowed == nil:
 		return a.endPlan(ctx, r, room, steps, store.TaskKilled, "nobody agreed to it in 15 minutes")
-	case !*agreed.Allowed:
+	case !*approval.Allowed:
 		return a.endPlan(ctx, r, room, steps, store.TaskKilled, "you said no")
 	}
 	return a.nextStep(ctx, r, room, steps)
 }
 
-// planAsked builds what the model is asked: the goal, what is known about it, and the plan that the owner wants otherwise.
-func (r *run) planAsked(ctx context.Context, room store.Chat) (asked, error) {
-	if err := r.ownerCaller(ctx, room, r.task); err != nil {
-		return asked{}, err
+// planOpening builds the first request: the goal, what is found about it, and the plan that the owner wants changed.
+func (r *attempt) planOpening(ctx context.Context, room store.Chat) (run.Opening, error) {
+	if err := r.callForOwner(ctx, room, r.run.Task); err != nil {
+		return run.Opening{}, err
 	}
-	offered, err := r.Tools.Offered(ctx, r.caller)
+	offered, err := r.agent.Tools.Offered(ctx, r.run.Caller)
 	if err != nil {
-		return asked{}, err
+		return run.Opening{}, err
 	}
 	names := []string{"none"}
 	if len(offered) > 0 {
@@ -148,63 +100,57 @@ func (r *run) planAsked(ctx context.Context, room store.Chat) (asked, error) {
 	for _, s := range offered {
 		names = append(names, s.Name)
 	}
-	r.caller.Only = []string{} // nothing is done while it is planned
-	_, goal := mention(r.Personas, r.task.Input)
-	found, err := r.lookUp(ctx, r.places, goal)
+	r.run.Caller.Only = []string{} // no tool is called while it is planned
+	_, goal := r.agent.Personas.CutMention(r.run.Task.Input)
+	found, err := r.agent.lookUp(ctx, r.places, goal)
 	if err != nil {
-		return asked{}, err
+		return run.Opening{}, err
 	}
-	before, err := r.talk(ctx, room)
+	before, err := r.history(ctx, room)
 	if err != nil {
-		return asked{}, err
+		return run.Opening{}, err
 	}
-	name, err := store.AssistantName(ctx, r.Store.DB(), r.Name)
+	name, err := store.AssistantName(ctx, r.agent.Store.DB(), r.agent.Name)
 	if err != nil {
-		return asked{}, err
+		return run.Opening{}, err
 	}
-	seen, err := store.Children(ctx, r.Store.DB(), r.task.ID)
+	shown, err := store.Children(ctx, r.agent.Store.DB(), r.run.Task.ID)
 	if err != nil {
-		return asked{}, err
+		return run.Opening{}, err
 	}
 	rules := fmt.Sprintf(planRules, r.name(name), strings.Join(names, ", "))
 	if len(r.colleagues()) > 0 {
 		rules += " Others may do a step." + r.colleaguesText()
 	}
-	m := material{rules: rules, form: planForm, persona: r.manner(), asks: goal, work: stepLines(seen)}
-	first, err := r.asks(ctx, m, found.Hits, before, llm.Request{Purpose: kindPlan, Chat: room.ID})
-	first.About = append(first.About, r.task.About...)
+	first, err := r.run.Compose(ctx, run.Prompt{
+		Rules: rules, Manner: r.manner(), Passages: found.Hits, Summary: before.summary.Body, Window: before.said, Work: stepLines(shown), Question: goal, Form: planForm,
+	}, kindPlan, room.ID)
+	first.About = slices.Concat(first.About, before.messages(), r.run.Task.About)
 	return first, err
 }
 
-// propose has the model plan, stores the steps, and has the owner asked.
-func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
-	steps, err := store.Steps(ctx, a.Store.DB(), r.task.ID)
-	if err != nil {
-		return err
+// propose has the model plan, stores the steps, and asks the owner to approve them.
+func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error {
+	end := r.run.Do(ctx, r.run.Think)
+	if end.Ending == run.Stopped {
+		return a.endPlan(ctx, r, room, nil, end.State, end.Why)
 	}
-	r.done = steps
-	working, release := r.within(ctx)
-	defer release()
-	said, err := r.think(working, r.first)
-	if state, why, ended := stopped(working, err); ended {
-		return a.endPlan(ctx, r, room, nil, state, why)
+	if end.Err != nil {
+		return end.Err
 	}
-	if err != nil {
-		return err
-	}
-	plan, err := readProposal(said.Text)
+	plan, err := parseProposal(end.Text)
 	if err != nil || len(plan.Steps) == 0 {
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		now, err := store.HoldTask(ctx, tx, r.task.ID)
+		now, err := store.HoldTask(ctx, tx, r.run.Task.ID)
 		if err != nil {
 			return err
 		}
 		if now.Forgotten {
-			return errForgotten
+			return run.ErrForgotten
 		}
-		if err := store.DropPendingChildren(ctx, tx, r.task); err != nil {
+		if err := store.DropPendingChildren(ctx, tx, r.run.Task); err != nil {
 			return err
 		}
 		var all []store.Task
@@ -213,21 +159,21 @@ func (a *Agent) propose(ctx context.Context, r *run, room store.Chat) error {
 			if other, known := r.colleague(s.Agent); known {
 				who = other
 			}
-			model, _ := a.modelOf(who)
+			model, _ := a.Personas.ModelOf(who)
 			all = append(all, store.Task{
-				ParentID: &r.task.ID, Key: fmt.Sprintf("step:%d:%d", r.task.ID, i+1), Kind: kindStep, ChatID: r.task.ChatID, About: now.About, Agent: who.ID,
+				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: kindStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
 			})
 			if _, err := store.OpenTask(ctx, tx, all[i]); err != nil {
 				return err
 			}
 		}
-		return r.askOwner(ctx, tx, store.Approval{CallID: store.PlanCall, Tool: store.PlanCall, Arguments: r.planText(all, "") + r.stopHint()})
+		return r.run.AskOwner(ctx, tx, store.Approval{CallID: store.PlanCall, Tool: store.PlanCall, Arguments: planText(r.run.Task, all, "") + stopHint(r.run.Task.ID)})
 	})
 }
 
-// nextStep begins the first step that nobody began, unless one is under way or went wrong.
-func (a *Agent) nextStep(ctx context.Context, r *run, room store.Chat, steps []store.Task) error {
+// nextStep begins the first step that has not begun, unless one is running or failed.
+func (a *Agent) nextStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task) error {
 	for i, s := range steps {
 		switch {
 		case s.State == store.TaskCompleted:
@@ -235,77 +181,59 @@ func (a *Agent) nextStep(ctx context.Context, r *run, room store.Chat, steps []s
 			return a.endPlan(ctx, r, room, steps, store.TaskFailed, fmt.Sprintf("step %d did not work out: %s", i+1, strings.TrimSuffix(s.Error, ".")))
 		case s.State == store.TaskPending:
 			return a.beginStep(ctx, r, room, steps, i)
-		case s.StartedAt != nil && a.now().Sub(*s.StartedAt) > childTime:
+		case s.StartedAt != nil && a.now().Sub(*s.StartedAt) > childTimeout:
 			return a.endPlan(ctx, r, room, steps, store.TaskTimeout, fmt.Sprintf("step %d took more than an hour", i+1))
-		default: // who does it has the plan go on
-			return store.SetTaskState(ctx, a.Store.DB(), r.task, store.TaskMonitoring)
+		default: // its end resumes the plan
+			return store.SetTaskState(ctx, a.Store.DB(), r.run.Task, store.TaskMonitoring)
 		}
 	}
 	return a.endPlan(ctx, r, room, steps, store.TaskCompleted, "")
 }
 
-func (a *Agent) beginStep(ctx context.Context, r *run, room store.Chat, steps []store.Task, i int) error {
+// beginStep enqueues step i, and shows that it is running.
+func (a *Agent) beginStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, i int) error {
 	err := a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.SetTaskState(ctx, tx, r.task, store.TaskMonitoring); err != nil {
+		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskMonitoring); err != nil {
 			return err
 		}
 		if err := store.BeginChild(ctx, tx, steps[i].ID); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.task.ID, At: a.now().Add(childTime + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: a.now().Add(childTimeout + time.Second)})
 	})
 	if err != nil {
 		return err
 	}
 	steps[i].State = store.TaskAuthorized
-	live := a.Box.Live(room, r.task.LiveEvent)
-	if live.Show(ctx, r.planText(steps, "")+r.stopHint()) && live.Event() != "" {
-		if err := store.SetTaskLive(ctx, a.Store.DB(), r.task, live.Event()); err != nil {
+	live := a.Box.Live(room, r.run.Task.LiveEvent)
+	if live.Show(ctx, planText(r.run.Task, steps, "")+stopHint(r.run.Task.ID)) && live.Event() != "" {
+		if err := store.SetTaskLive(ctx, a.Store.DB(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
 		}
 	}
 	return nil
 }
 
-// showsPlan has a step show what it does in the message that shows its plan.
-func (r *run) showsPlan(ctx context.Context, room store.Chat, plan store.Task) error {
-	live := r.Box.Live(room, plan.LiveEvent)
-	if live.Event() == "" {
-		return nil
-	}
-	steps, err := store.Children(ctx, r.Store.DB(), plan.ID)
-	if err != nil {
-		return err
-	}
-	shown := &run{task: plan}
-	r.shown = func(text string) {
-		if live.IsDue() {
-			live.Show(ctx, shown.planText(steps, r.unlinked(text))+shown.stopHint())
-		}
-	}
-	return nil
-}
-
-// endPlan says what a plan came to. What of it was not begun is not begun any more.
-func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []store.Task, state store.TaskState, why string) error {
-	done := r.end(state, "", why)
-	var about []int64
+// endPlan ends a plan and its open steps, and tells the owner what the completed ones came to.
+func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, state store.TaskState, why string) error {
+	done := r.run.EndedTask(state, "", why)
+	var about []store.MessageID
 	var said strings.Builder
 	for i, s := range steps {
 		if s.State != store.TaskCompleted {
 			continue
 		}
 		about = append(about, s.About...)
-		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, text.Escape(s.Input), escapeLines(text.Clip(s.Answer, stepAnswer)))
+		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, text.Escape(s.Input), escapeLines(text.Clip(s.Answer, maxStepAnswer)))
 		done.Answer += s.Answer + "\n"
 	}
-	opening := "🗺️ **" + text.Escape(r.title()) + "**"
+	opening := "🗺️ **" + text.Escape(planTitle(r.run.Task)) + "**"
 	if why != "" {
-		opening += fmt.Sprintf(" is not done: %s.", text.Escape(strings.TrimSuffix(why, "."))) + paragraph(a.left(ctx, r.task.ID))
+		opening += fmt.Sprintf(" is not done: %s.", text.Escape(strings.TrimSuffix(why, "."))) + a.effects(ctx, r.run.Task.ID)
 	}
-	shown, text := r.planText(steps, ""), opening+said.String()+r.footer(ctx, &done)
+	list, result := planText(r.run.Task, steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.RestOn(ctx, tx, r.task, about); err != nil {
+		if err := store.RestOn(ctx, tx, r.run.Task, about); err != nil {
 			return err
 		}
 		ended, err := store.EndTask(ctx, tx, done)
@@ -313,81 +241,22 @@ func (a *Agent) endPlan(ctx context.Context, r *run, room store.Chat, steps []st
 			return err
 		}
 		if ended.Forgotten {
-			shown = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it rests on was deleted.", r.task.ID)
-			text = shown
+			list = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it rests on was deleted.", r.run.Task.ID)
+			result = list
 		}
-		if err := store.EndChildren(ctx, tx, r.task.ID, "its plan ended before"); err != nil {
+		if err := store.EndChildren(ctx, tx, r.run.Task.ID, "its plan ended before"); err != nil {
 			return err
 		}
-		if r.task.LiveEvent != "" {
-			list := outbox.Notice(room, shown, outbox.Answer)
-			list.Replaces, list.About, list.RestsOn = r.task.LiveEvent, r.task.About, ended.RestsOn
-			if _, _, err := a.Box.Queue(ctx, tx, list); err != nil {
+		if r.run.Task.LiveEvent != "" {
+			letter := outbox.Notice(room, list, outbox.Answer)
+			letter.Replaces, letter.About, letter.RestsOn = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn
+			if _, _, err := a.Box.Queue(ctx, tx, letter); err != nil {
 				return err
 			}
 		}
-		letter := outbox.Notice(room, text, outbox.Answer)
-		letter.Profile, letter.About, letter.RestsOn = r.persona.profile(), slices.Concat(about, r.task.About), ended.RestsOn
+		letter := outbox.Notice(room, result, outbox.Answer)
+		letter.Profile, letter.About, letter.RestsOn = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn
 		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err
 	})
-}
-
-// title is what a plan is for, in a line.
-func (r *run) title() string {
-	goal, _, _ := strings.Cut(r.task.Input, "\n")
-	return cmp.Or(text.Clip(text.CollapseSpaces(goal), titleLength), fmt.Sprintf("Plan %d", r.task.ID))
-}
-
-// planText shows a plan with how far each step is, and what is done right now.
-func (r *run) planText(steps []store.Task, now string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "🗺️ **%s**\n", text.Escape(r.title()))
-	for i, s := range steps {
-		fmt.Fprintf(&b, "\n%d. %s", i+1, text.Escape(s.Input))
-		if s.Agent != "" && s.Agent != r.task.Agent {
-			b.WriteString(" (@" + text.Escape(s.Agent) + ")")
-		}
-		switch s.State {
-		case store.TaskPending:
-		case store.TaskCompleted:
-			b.WriteString(" — done")
-		case store.TaskFailed, store.TaskKilled, store.TaskTimeout:
-			b.WriteString(" — **not done**")
-		default:
-			b.WriteString(" — **under way** …")
-		}
-	}
-	if now != "" {
-		b.WriteString("\n\n" + text.Escape(text.Clip(now, 1000)))
-	}
-	return b.String()
-}
-
-// stopHint stands below a plan that can be stopped.
-func (r *run) stopHint() string {
-	return fmt.Sprintf("\n\n_plan %d · ❌ or_ `/cancel-task %d` _stops it_", r.task.ID, r.task.ID)
-}
-
-// stepLines are the steps of a plan as a model reads them.
-func stepLines(steps []store.Task) string {
-	var lines []string
-	for i, s := range steps {
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, s.Input))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// stepsBefore is what the steps before one came to, with the messages whose words may be in it.
-func (r *run) stepsBefore(ctx context.Context) (work string, about []int64, err error) {
-	steps, err := store.Children(ctx, r.Store.DB(), *r.task.ParentID)
-	var parts []string
-	for i, s := range steps {
-		if s.ID == r.task.ID {
-			break
-		}
-		about = append(about, s.About...)
-		parts = append(parts, fmt.Sprintf("Step %d: %s\n%s", i+1, s.Input, text.Clip(s.Answer, stepAnswer)))
-	}
-	return strings.Join(parts, "\n\n"), about, err
 }

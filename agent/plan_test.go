@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/store"
 	"multis/tools"
@@ -192,7 +193,7 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	require.Contains(t, said, "a third thing** is not done: you asked me to.")
 	require.Len(t, server.Requests(), 3, "no step asked its model")
 
-	b.agent.Model, _ = scripted(t, llmtest.Say("I would rather not."))
+	b.agent.Personas.Model, _ = scripted(t, llmtest.Say("I would rather not."))
 	vague := b.plan("something")
 	require.Equal(t, store.TaskFailed, b.taskByID(vague.ID).State)
 	require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "Say it in other words")
@@ -245,7 +246,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	ctx := context.Background()
 	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("It is on.", 0, "")}))
-	b.agent.Personas = []Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Can: []string{"lamps"}}, {ID: "zebra"}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Can: []string{"lamps"}}, {ID: "zebra"}}
 	l := &lamp{tier: tools.Confirm}
 	b.equip(l)
 	plan := b.plan("light")
@@ -271,7 +272,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 
 func TestAStepOfAPlanIsWhatTheOwnerSees(t *testing.T) {
 	t.Parallel()
-	p, err := readProposal(`{"steps": [{"text": "Write\n to  \u202eBen\u200b"}]}`)
+	p, err := parseProposal(`{"steps": [{"text": "Write\n to  \u202eBen\u200b"}]}`)
 	require.NoError(t, err)
 	require.Equal(t, "Write to Ben", p.Steps[0].Text)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
@@ -52,7 +53,7 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 	b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@owner:x", Zone: time.UTC})
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "SOUL.md"), []byte("calm"), 0o600))
-	b.agent.Personas = []Persona{{ID: "main", Default: true, Workspace: folder}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Workspace: folder}}
 	ana := b.chat
 	ben := b.otherChat("Ben")
 

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,10 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
-	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/tools"
 )
@@ -102,49 +99,6 @@ func (b *bundle) note(role policy.Role, chat int64, text string) {
 	}))
 }
 
-func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("word ", 200) // about 340 tokens
-	var hits []search.Hit
-	var window []store.Message
-	for i := range 10 {
-		hits = append(hits, search.Hit{Ref: store.ChunkRef(int64(i)), Text: long})
-		author := policy.AuthorContact
-		if i%2 == 1 {
-			author = policy.AuthorMultisOwner
-		}
-		window = append(window, store.Message{ID: int64(i), Author: author, Body: long})
-	}
-	l := Limits{Context: 4000, Reserve: 1000}
-	kept, turns := l.choose(500, hits, window)
-	require.Len(t, kept, 4, "two thirds of 2500")
-	require.Equal(t, store.ChunkRef(0), kept[0].Ref, "the best ones")
-	require.NotEmpty(t, turns)
-	require.Equal(t, policy.AuthorContact, turns[0].Author, "it begins with a question, not in the middle of an answer")
-	require.Equal(t, int64(9), turns[len(turns)-1].ID, "the newest stay")
-	kept, turns = l.choose(5000, hits, window)
-	require.Empty(t, kept)
-	require.Empty(t, turns)
-}
-
-func TestOldResultsMakeRoomForNewOnesAndARequestThatIsTooBigIsNotMade(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("word ", 2000)
-	r := llm.Request{System: "s", Messages: []llm.Message{
-		{Role: llm.RoleUser, Text: "question"},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}},
-		{Role: llm.RoleTool, CallID: "1", Text: long},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}},
-		{Role: llm.RoleTool, CallID: "2", Text: long},
-	}}
-	before := r.Messages
-	require.NoError(t, Limits{Context: 6000}.fit(&r))
-	require.Equal(t, leftOut, r.Messages[2].Text)
-	require.Equal(t, long, r.Messages[4].Text)
-	require.Equal(t, long, before[2].Text, "what is stored stays whole")
-	require.ErrorIs(t, Limits{Context: 500}.fit(&r), errNoRoom)
-}
-
 func TestASecretIsNotStoredWithATask(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"
@@ -198,14 +152,4 @@ func TestWhatAServerSaysOfItsToolIsFencedWithTheFenceOfThatPrompt(t *testing.T) 
 	require.True(t, strings.HasSuffix(lamp.Description, "\n"+fence+" end"))
 	require.NotContains(t, first[0].Description, fence, "what is said of our own is ours")
 	require.NotContains(t, second[len(second)-1].Description, fence, "nobody who saw one prompt can close the fence of another")
-}
-
-func TestOnlyTheOwnersOwnWordsAreShownAsTheOwners(t *testing.T) {
-	t.Parallel()
-	for author, shown := range map[policy.Author]string{
-		policy.AuthorContact: "customer", policy.AuthorMultisOwner: "you", policy.AuthorMultisBot: "you", policy.AuthorOwnerClient: "owner", policy.AuthorOwnerPhone: "owner",
-		policy.AuthorOperator: "operator", policy.AuthorOtherBot: "bot", policy.AuthorBridgeBot: "bot", "": "bot",
-	} {
-		require.Equal(t, shown, speaker(author), author)
-	}
 }

@@ -14,14 +14,17 @@ import (
 	"multis/text"
 )
 
-// recalledHits is how much of what is remembered goes along with the passages of documents.
-const recalledHits = 6
+const (
+	// modelPassages is how many passages of documents a model reads.
+	modelPassages = 6
+	// recalledHits is how many notes and messages it reads beside them.
+	recalledHits = 6
+	// maxHeard is how many messages of the time that a question is about it reads, the newest.
+	maxHeard = 120
+)
 
-// heardHits is how many messages of the time that a question is about are read, the newest.
-const heardHits = 120
-
-// lookUp searches what the owner asked for: documents, notes, and what was said in the chats of where. What was said in the time that
-// the question is about comes first; else his own notes that answer, then documents that do, then what was said in the chats that he named.
+// lookUp searches for the owner: documents, notes, and messages in the chats of where. Messages of the time that the question is about come first;
+// then notes that answer it, documents that do, and messages of the chats that it names.
 func (a *Agent) lookUp(ctx context.Context, where places, question string) (search.Result, error) {
 	scope := where.scope
 	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
@@ -29,7 +32,7 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 		return search.Result{}, err
 	}
 	if len(found.Terms) == 0 {
-		found.Hits = nil // nothing but stop words: the newest passages are no answer
+		found.Hits = nil // only stop words: the newest passages are no answer
 	}
 	if a.Memory == nil {
 		return found, nil
@@ -43,24 +46,24 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 		recalled.Hits = nil
 	}
 	if recalled.Newest {
-		found.Hits = nil // of documents that hold the name of who said it
+		found.Hits = nil // they only have the name of the person who is asked about
 	}
 	var heard []search.Hit
 	if len(where.heard.Said) > 0 {
 		heard = a.Memory.Hits(where.heard)
-		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // they are among what was heard
+		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // messages are among the heard
 	}
 	found.Hits = append(found.Hits, recalled.Hits...)
-	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(place(a, named), place(b, named)) })
-	found.Hits = slices.Concat(heard[:min(len(heard), heardHits)], found.Hits)
+	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(rank(a, named), rank(b, named)) })
+	found.Hits = slices.Concat(heard[:min(len(heard), maxHeard)], found.Hits)
 	if len(found.Terms) == 0 {
 		found.Terms = recalled.Terms
 	}
 	return found, nil
 }
 
-// place orders what was found for the owner.
-func place(h search.Hit, named bool) int {
+// rank orders what was found for the owner, the lowest first.
+func rank(h search.Hit, named bool) int {
 	answers := h.Coverage >= search.MinSupport
 	isNote := h.Kind == store.KindConversation && h.Role == policy.Admin
 	switch {
@@ -77,19 +80,7 @@ func place(h search.Hit, named bool) int {
 	}
 }
 
-// quoted are the messages among hits, and those that notes among them were learned from.
-func quoted(hits []search.Hit) []store.MessageID {
-	var ids []store.MessageID
-	for _, h := range hits {
-		ids = append(ids, h.Messages...)
-		if message, ok := h.Ref.Message(); ok {
-			ids = append(ids, message)
-		}
-	}
-	return ids
-}
-
-// linked makes a source lead to the message that it names.
+// linked writes a source with a link to the message that it is.
 func linked(source string, hits []search.Hit, ref store.Ref) string {
 	for _, h := range hits {
 		if h.Ref == ref && h.Link != "" {

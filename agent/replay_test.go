@@ -74,7 +74,7 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from prices.md)")
 
 	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), calls("escalate", map[string]string{"reason": "She is angry."})))
-	b.agent.Model = model
+	b.agent.Personas.Model = model
 	b.says("and what does a grand piano cost?", policy.ActionAnswer)
 	b.turn()
 	task, _ = b.task()
@@ -107,7 +107,7 @@ func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 	model, _ = scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("search_docs", map[string]string{"query": "piano"})
 	})
-	b.agent.Model = model
+	b.agent.Personas.Model = model
 	b.ask("what does a piano cost?")
 	task, _ = b.task()
 	p, err = b.agent.Replay(ctx, task.ID, nil)

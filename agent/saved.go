@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/agent/persona"
+	"multis/agent/run"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
@@ -14,20 +16,16 @@ import (
 	"multis/text"
 )
 
-// messageForm is added to the form of an answer that may bring a message to somebody.
-const messageForm = `If the owner wants something written to the chat that it is about, add "message" beside "sentences": the words to send, in that person's language and in the owner's name,
-with nothing in them that the conversation and the passages do not say. The owner reads it first and decides.`
-
-// Begin begins a saved task, which is answered where it was asked for. What stands against it is a problem, for people.
+// Begin begins a saved task, whose answer goes to the room where it was asked for. A problem is text for people why it cannot begin.
 func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.Saved) (problem string, err error) {
-	persona := Route(a.Personas, Where{Mention: s.Agent, Chat: room})
-	model, _ := a.modelOf(persona)
+	answering, _ := a.Personas.Route(persona.Where{Mention: s.Agent, Chat: room})
+	model, _ := a.Personas.ModelOf(answering)
 	task := store.Task{
-		Key: fmt.Sprintf("ask:%d", message.ID), Kind: kindAsk, ChatID: room.ID, MessageID: &message.ID, About: []int64{message.ID}, Agent: persona.ID, Model: model.Name(),
-		Input: s.Prompt, Tools: s.Tools,
+		Key: fmt.Sprintf("ask:%d", message.ID), Kind: kindAsk, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID,
+		Model: model.Name(), Input: s.Prompt, Tools: s.Tools,
 	}
 	if s.Target != "" {
-		target, problem, err := a.target(ctx, s.Target)
+		target, problem, err := a.targetChat(ctx, s.Target)
 		if err != nil || problem != "" {
 			return problem, err
 		}
@@ -39,8 +37,8 @@ func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 	return "", jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
-// target is the one chat that a text names. Where a person has several that were merged, the network tells which.
-func (a *Agent) target(ctx context.Context, text string) (chat int64, problem string, err error) {
+// targetChat returns the one chat that a text names. Of a person's merged chats, the network tells which.
+func (a *Agent) targetChat(ctx context.Context, text string) (chat store.ChatID, problem string, err error) {
 	chats, err := a.chatNames(ctx)
 	if err != nil {
 		return 0, "", err
@@ -58,35 +56,33 @@ func (a *Agent) target(ctx context.Context, text string) (chat int64, problem st
 	return named[0].ID, "", nil
 }
 
-// drafts has what an answer wants to write to the chat it is about held as a draft, until the owner said yes. Nil: it writes nothing.
-func (r *run) drafts(say *reply, answer string) func(ctx context.Context, tx store.Tx) error {
-	d, err := readDraft(answer)
-	body := text.Clip(strings.TrimSpace(r.unlinked(d.Message)), maxDraftText)
-	if err != nil || body == "" || r.task.Target == nil {
+// maxMessage is the longest message that is drafted for a chat, in characters.
+const maxMessage = 1500
+
+// draftMessage returns a function that drafts the message in an answer for the task's target chat, to be sent once the owner approves it. The function
+// is nil if there is no message, and returns text about a message that the gate refuses.
+func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
+	parsed, err := run.ParseAnswer(answer)
+	message := text.Clip(strings.TrimSpace(r.run.Unlinked(parsed.Message)), maxMessage)
+	if err != nil || message == "" || r.run.Task.Target == nil {
 		return nil
 	}
-	return func(ctx context.Context, tx store.Tx) error {
-		to, err := store.ChatByID(ctx, tx, *r.task.Target)
+	return func(ctx context.Context, tx store.Tx) (string, error) {
+		to, err := store.ChatByID(ctx, tx, *r.run.Task.Target)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil
+			return "", nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		rests, err := store.TaskByID(ctx, tx, r.task.ID) // with what its tools read meanwhile
-		if err != nil || rests.Forgotten {
-			return err
+		now, err := store.TaskByID(ctx, tx, r.run.Task.ID) // with the messages that its tools read meanwhile
+		if err != nil || now.Forgotten {
+			return "", err
 		}
-		_, decision, err := r.Box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: body, Draft: true, RestsOn: rests.About})
-		if err == nil && !decision.Allow {
-			say.refused = fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chatLabel(to)), text.Escape(decision.Why))
+		_, decision, err := r.agent.Box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.About})
+		if err != nil || decision.Allow {
+			return "", err
 		}
-		return err
+		return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chatLabel(to)), text.Escape(decision.Why)), nil
 	}
-}
-
-// Thinks tells whether whoever answers a question in a room has a model.
-func (a *Agent) Thinks(room store.Chat, question string) bool {
-	called, _ := mention(a.Personas, question)
-	return a.thinks(Route(a.Personas, Where{Mention: called, Chat: room}))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/skills"
@@ -38,7 +39,7 @@ func TestASavedTaskIsDoneByItsAgentWithItsToolsAboutItsChat(t *testing.T) {
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
 	b.equip(l)
-	b.agent.Personas = []Persona{{ID: "main", Default: true}, {ID: "shop", Instructions: "Sell."}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "shop", Instructions: "Sell."}}
 	begin := func(s skills.Saved) store.Task { return b.begin(s, "") }
 	task := begin(skills.Saved{Prompt: "What is new?", Agent: "shop", Tools: []string{"search_*"}, Target: "Ana"})
 	require.Equal(t, store.TaskCompleted, task.State)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm/llmtest"
 	"multis/store"
 	"multis/tools"
@@ -31,8 +32,8 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 		}
 	}, llmtest.Say(says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b.equip(tools.SessionsList{}, tools.SessionsHistory{})
-	b.agent.Personas = append(b.agent.Personas, Persona{ID: "secret", Model: b.agent.Personas[1].Model})
-	b.agent.Personas[0].Delegates = []string{"shop"}
+	b.agent.Personas.All = append(b.agent.Personas.All, persona.Persona{ID: "secret", Model: b.agent.Personas.All[1].Model})
+	b.agent.Personas.All[0].Delegates = []string{"shop"}
 	b.ask("@secret what must nobody know?")
 	b.ask("@shop what does an upright cost?")
 	task, _ := b.task()
@@ -52,7 +53,7 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 	b.ask("and now?")
 	all := server.Requests()
 	require.Contains(t, all[5].Last(), "Nothing in the last hour.")
-	b.agent.Personas[0].Delegates = nil
+	b.agent.Personas.All[0].Delegates = nil
 	b.ask("and alone?")
 	all = server.Requests()
 	require.Equal(t, []string{"search_docs"}, offered(all[8]))

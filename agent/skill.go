@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -15,64 +16,78 @@ import (
 	"multis/tools"
 )
 
-// learn finds the skills for an answer, as their files are now, and keeps the caller within them: they take tools away, never add any.
-func (r *run) learn(ctx context.Context) error {
-	if r.Skills == nil {
+// loadSkills reads the skills that fit the attempt, and limits the caller's tools to what they allow. A skill never adds a tool.
+func (r *attempt) loadSkills(ctx context.Context) error {
+	if r.agent.Skills == nil {
 		return nil
 	}
-	offered, err := r.Tools.Offered(ctx, r.caller)
+	offered, err := r.agent.Tools.Offered(ctx, r.run.Caller)
 	if err != nil {
 		return err
 	}
 	has := func(tool string) bool {
 		return slices.ContainsFunc(offered, func(s tools.Spec) bool { return s.Name == tool })
 	}
-	r.skills = r.Skills.Of(r.persona.Workspace, r.persona.Skills, r.caller.Owner, has)
-	r.tellOfSkills(ctx, r.skills)
+	r.skills = r.agent.Skills.Of(r.persona.Workspace, r.persona.Skills, r.run.Caller.Owner, has)
+	r.agent.notifySkillProblems(ctx, r.skills)
+	caller := &r.run.Caller
 	for _, s := range r.skills {
-		r.caller.Domains = append(r.caller.Domains, s.URLs...)
+		caller.Domains = append(caller.Domains, s.URLs...)
 		if s.Limited {
-			r.caller.Within = append(r.caller.Within, s.Actions)
+			caller.Within = append(caller.Within, s.Actions)
 		}
 		if s.NoEscalation {
-			r.caller.Deny = append(slices.Clone(r.caller.Deny), "escalate")
+			caller.Deny = append(slices.Clone(caller.Deny), "escalate")
 		}
 		if s.Forgetful {
-			r.forgetful = true
-			r.caller.Deny = append(slices.Clone(r.caller.Deny), "recall_memory")
+			r.noNotes = true
+			caller.Deny = append(slices.Clone(caller.Deny), "recall_memory")
 		}
 	}
 	return nil
 }
 
-// CheckSkills tells the admin room what is wrong with the files of skills, of all agents, each thing once.
+// manner returns the skills and the persona's own instructions for the prompt.
+func (r *attempt) manner() string {
+	own := r.persona.OwnerPrompt()
+	switch {
+	case r.run.Task.ParentID != nil:
+		own = r.persona.WorkerPrompt()
+	case !r.run.Caller.Owner:
+		own = r.persona.ContactPrompt()
+	}
+	parts := []string{skills.Text(r.skills), own}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
+}
+
+// CheckSkills tells the admin room what is wrong with the files of skills, of all agents, each problem once.
 func (a *Agent) CheckSkills(ctx context.Context) {
 	if a.Skills == nil {
 		return
 	}
-	a.tellOfSkills(ctx, a.Skills.All(""))
-	for _, p := range a.Personas {
+	a.notifySkillProblems(ctx, a.Skills.All(""))
+	for _, p := range a.Personas.All {
 		if p.Workspace != "" {
-			a.tellOfSkills(ctx, a.Skills.All(p.Workspace))
+			a.notifySkillProblems(ctx, a.Skills.All(p.Workspace))
 		}
 	}
 }
 
-// tellOfSkills tells the admin room what is wrong with skills, each thing once. What fails is told the next time.
-func (a *Agent) tellOfSkills(ctx context.Context, list []skills.Skill) {
+// notifySkillProblems tells the admin room what is wrong with skills, each problem once. After a failure it is tried with the next answer.
+func (a *Agent) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 	for _, s := range list {
-		wrong := s.Warnings
+		problems := s.Warnings
 		if s.Problem != "" {
-			wrong = []string{"it is not used: " + s.Problem}
+			problems = []string{"it is not used: " + s.Problem}
 		}
-		for _, w := range wrong {
-			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(w))
+		for _, problem := range problems {
+			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
 			err := a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
 				first, err := store.ClaimSetting(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
 				if err != nil || !first {
 					return err
 				}
-				return a.tell(ctx, tx, outbox.Quiet, text, nil, nil)
+				return a.notify(ctx, tx, outbox.Quiet, text, nil, nil)
 			})
 			if err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Str("skill", s.Name).Msg("Cannot tell what is wrong with a skill")
@@ -81,12 +96,8 @@ func (a *Agent) tellOfSkills(ctx context.Context, list []skills.Skill) {
 	}
 }
 
-// manner is how the one who answers works and speaks.
-func (r *run) manner() string {
-	own := r.persona.prompt(!r.caller.Owner)
-	if r.task.ParentID != nil {
-		own = r.persona.promptFrom(nil, childFiles)
-	}
-	parts := []string{skills.Text(r.skills), own}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
+func hash(s string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s)) // it never fails
+	return h.Sum32()
 }

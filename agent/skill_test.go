@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -37,7 +38,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	b.equip(&lamp{tier: tools.Read})
 	work := t.TempDir()
 	b.agent.Skills = skills.Open("", nil)
-	b.agent.Personas = []Persona{{ID: "shop", Default: true, Workspace: work}}
+	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
 	last := func() llmtest.Request { all := server.Requests(); return all[len(all)-1] }
 
 	b.ask("what does tuning an upright piano cost?")
@@ -61,7 +62,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()))
 
 	putSkill(t, work, "customer-support", "---\nroles: public\nactions: all\n---\nBe brief.")
-	b.agent.Personas[0].Skills = []string{"customer-support", "gone"}
+	b.agent.Personas.All[0].Skills = []string{"customer-support", "gone"}
 	b.says("and a grand piano?", policy.ActionAnswer)
 	b.turn()
 	require.Contains(t, last().System, "## customer-support\nBe brief.")
@@ -74,7 +75,7 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	common, commonServer := scripted(t, llmtest.Say(says("From all.", 1, "Tuning an upright piano costs 90 euro.")))
 	own, ownServer := scripted(t, llmtest.Say(says("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, common)
-	b.agent.Personas = []Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
+	b.agent.Personas.All = []persona.Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "From all.")
 	require.Contains(t, b.ask("@shop what does tuning an upright piano cost?"), "From its own.")
 	require.Contains(t, b.ask("@mute what does tuning an upright piano cost?"), "I have no model configured")

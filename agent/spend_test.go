@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
@@ -47,7 +48,7 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 	}
 	found := search.New(st)
 	return New(Options{
-		Store: st, Search: found, Model: m, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: found}), Personas: []Persona{{ID: "nora"}},
+		Store: st, Search: found, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: found}), Personas: persona.Set{All: []persona.Persona{{ID: "nora"}}, Model: m},
 		Box: outbox.New(st, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
 	}), nil
 }

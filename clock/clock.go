@@ -46,6 +46,10 @@ type Sent struct {
 // Worker has the assistant work while nobody waits for it. The result is written to the room once for each key.
 type Worker interface {
 	Unattended(ctx context.Context, room store.Chat, key, text string) error
+}
+
+// Checker carries out heartbeats. What it tells the owner is told once for each key.
+type Checker interface {
 	// Heartbeat has an agent check whether anything needs the owner, and returns a note for the history of the schedule.
 	Heartbeat(ctx context.Context, room store.Chat, key, agent string) (note string, err error)
 }
@@ -55,6 +59,7 @@ type Options struct {
 	Store     *store.Store
 	Messenger Messenger
 	Worker    Worker
+	Checker   Checker
 	// Upkeep and Heartbeats are the schedules that multis sets for itself.
 	Upkeep     []Upkeep
 	Heartbeats []Heartbeat

@@ -143,7 +143,7 @@ func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note
 		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.Unattended(ctx, room, taskKey(run.ID), s.Body) })
 	case store.DoesHeartbeat:
 		err = c.withWorker(ctx, func(room store.Chat) error {
-			note, err = c.Worker.Heartbeat(ctx, room, taskKey(run.ID), s.Body)
+			note, err = c.Checker.Heartbeat(ctx, room, taskKey(run.ID), s.Body)
 			return err
 		})
 		return note, err

@@ -12,6 +12,11 @@ var delegateText string
 // long as a turn does and nobody may wait for it.
 const DelegateName = "delegate"
 
+// AgentTools returns the names of the tools for working with other agents.
+func AgentTools() []string {
+	return []string{DelegateName, HandoffName, SessionsListName, SessionsHistoryName, SessionsSendName}
+}
+
 // DelegateArgs are its arguments.
 type DelegateArgs struct {
 	Agent string `json:"agent" jsonschema:"the agent's name, or what it has to be good for"`

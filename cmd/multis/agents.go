@@ -12,6 +12,8 @@ import (
 
 	"multis/admin"
 	"multis/agent"
+	"multis/agent/persona"
+	agentrun "multis/agent/run"
 	"multis/config"
 	"multis/llm"
 	"multis/mcp"
@@ -22,11 +24,11 @@ import (
 )
 
 // personas are the agents of the configuration, by name.
-func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
-	var all []agent.Persona
+func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error) {
+	var all []persona.Persona
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
-		p := agent.Persona{
+		p := persona.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
 			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can, Delegates: a.Delegates,
@@ -45,8 +47,8 @@ func personas(cfg *config.Config, models *llm.Models) ([]agent.Persona, error) {
 }
 
 // limits are what a model can hold, and how much of a conversation it reads.
-func limits(cfg *config.Config, models *llm.Models, names []string) agent.Limits {
-	return agent.Limits{Context: models.Holds(names), Window: cfg.Memory.RecentWindow}
+func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
+	return agentrun.Limits{Context: models.Holds(names), Window: cfg.Memory.RecentWindow}
 }
 
 // routedSpaces are the Matrix spaces in which some agent answers.
@@ -61,14 +63,10 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 	return slices.Compact(all)
 }
 
-// newAgents makes who answers, and who looks around.
-func newAgents(cfg *config.Config, st *store.Store, models *llm.Models) ([]agent.Persona, []agent.Pulse, error) {
-	people, err := personas(cfg, models)
-	if err != nil {
-		return nil, nil, err
-	}
-	pulses, err := openPulses(cfg, st)
-	return people, pulses, err
+// newPersonas returns the configured agents, with the model of those that have none of their own.
+func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
+	all, err := personas(cfg, models)
+	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))}, err
 }
 
 // agentList is the agents as the admin room shows them.
@@ -162,7 +160,7 @@ type toolbox struct {
 
 // Tools lists what a model may call for the owner who asks in a room.
 func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
-	offered, err := t.agent.Offered(ctx, room)
+	offered, err := t.agent.OfferedTools(ctx, room)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"multis/agent"
 	"multis/clock"
 	"multis/config"
+	"multis/heartbeat"
 	"multis/llm"
 	"multis/store"
 )
@@ -30,15 +30,15 @@ func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	return all
 }
 
-// openPulses makes what looks around, each with a model that is paid from a budget of its own.
-func openPulses(cfg *config.Config, st *store.Store) ([]agent.Pulse, error) {
-	var all []agent.Pulse
+// heartbeatConfigs returns the configured heartbeats, each with a model that is paid from a budget of its own.
+func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, error) {
+	var all []heartbeat.Config
 	for name, h := range heartbeats(cfg) {
 		model, err := heartbeatModel(cfg, st, name, h)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, agent.Pulse{Agent: name, Items: h.Checklist, Looks: h.ChecksPerDay, Span: activeTime(h), Tasks: h.Tasks, Drafts: h.Drafts, Model: model})
+		all = append(all, heartbeat.Config{Agent: name, Items: h.Checklist, ItemChecks: h.ChecksPerDay, Active: activeTime(h), Tasks: h.Tasks, Drafts: h.Drafts, Model: model})
 	}
 	return all, nil
 }

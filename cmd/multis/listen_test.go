@@ -14,12 +14,12 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"multis/agent"
 	"multis/appservice"
 	"multis/budget"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
+	"multis/speech"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -29,7 +29,7 @@ type listening struct {
 	t        *testing.T
 	store    *store.Store
 	inbox    *appservice.Inbox
-	listener *agent.Listener
+	listener *speech.Transcriber
 	speech   *llmtest.SpeechServer
 	answer   llmtest.Transcript
 	told     []string
@@ -64,9 +64,9 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
 		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: dayCap, Today: func() string { return "2026-11-21" }})
 	require.NoError(t, err)
-	l.listener = agent.NewListener(agent.ListenerOptions{
-		Store: l.store, Files: hs, Ears: ears, Inbox: l.inbox, Defaults: defaults,
-		Tell: func(_ context.Context, _ store.Tx, text string) error {
+	l.listener = speech.New(speech.Options{
+		Store: l.store, Files: hs, Model: ears, Inbox: l.inbox, Defaults: defaults,
+		Notify: func(_ context.Context, _ store.Tx, text string) error {
 			l.told = append(l.told, text)
 			return nil
 		},

@@ -27,11 +27,11 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	people, err := personas(cfg, models) //nolint:contextcheck // it connects to nobody
+	set, err := newPersonas(cfg, models, llm.None{}) //nolint:contextcheck // it connects to nobody
 	if err != nil {
 		return err
 	}
-	ag := agent.New(agent.Options{Store: st, Model: llm.None{}, Personas: people, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))})
+	ag := agent.New(agent.Options{Store: st, Personas: set})
 	var other llm.Model
 	if c.Model != "" {
 		if other, err = models.Open(cfg.LLM.Names(c.Model), ""); err != nil { //nolint:contextcheck // nor does this

@@ -22,6 +22,7 @@ import (
 	"multis/clock"
 	"multis/config"
 	"multis/fetch"
+	"multis/heartbeat"
 	"multis/hooks"
 	"multis/jobs"
 	"multis/knowledge"
@@ -31,6 +32,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
+	"multis/speech"
 	"multis/store"
 	"multis/text"
 	"multis/tools"
@@ -76,7 +78,11 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	if err != nil {
 		return nil, err
 	}
-	people, pulses, err := newAgents(cfg, st, models) //nolint:contextcheck // nor does this
+	personas, err := newPersonas(cfg, models, model) //nolint:contextcheck // nor does this
+	if err != nil {
+		return nil, err
+	}
+	heartbeats, err := heartbeatConfigs(cfg, st) //nolint:contextcheck // nor does this
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +105,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	if err != nil {
 		return nil, err
 	}
-	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, ModelOf: agent.ModelOf(people, model, defaults), Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering, NotesOnly: !cfg.Memory.SearchMessages})
+	mem := memory.New(memory.Options{Store: st, Search: searcher, Model: model, ModelOf: personas.ModelOfChat(defaults), Defaults: defaults, Zone: cfg.TimeZone, Rules: remembering, NotesOnly: !cfg.Memory.SearchMessages})
 	registry := newTools(st, searcher, library, mem, box)
 	source, err := openMCP(cfg, st, registry)
 	if err != nil {
@@ -107,8 +113,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	registry.Add(tools.Schedule{Store: st, Registry: registry, Owner: cfg.Owner, Zone: cfg.TimeZone})
 	ag := agent.New(agent.Options{
-		Store: st, Box: box, Search: searcher, Model: model, Memory: mem, Tools: registry, Skills: set, Personas: people, Pulses: pulses,
-		Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model)), Defaults: defaults,
+		Store: st, Box: box, Search: searcher, Memory: mem, Tools: registry, Skills: set, Personas: personas, Defaults: defaults,
 		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
 		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
@@ -120,6 +125,9 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	clk := clock.New(clock.Options{
 		Store: st, Messenger: admin.ScheduleMessenger{Box: box, Defaults: defaults, Zone: cfg.TimeZone}, Worker: ag,
+		Checker: heartbeat.New(heartbeat.Options{
+			Store: st, Box: box, Memory: mem, Personas: personas, Tools: registry, Defaults: defaults, Name: cfg.Name, Zone: cfg.TimeZone, Configs: heartbeats,
+		}),
 		Upkeep: upkeep(st, mem, ag), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
 	})
 	adm := admin.New(admin.Options{
@@ -137,7 +145,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	watch := hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: st, Box: box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: library})
 	runner, err := jobs.NewRunner(ctx, st, jobs.Handlers{
 		Turn: ag, Command: adm, Ask: adm, Send: box, Describe: front.describer, Bridges: front.inbox, Digest: adm.Notices, Index: adm.Documents, Undelivered: adm.Notices,
-		Transcribe: agent.NewListener(agent.ListenerOptions{Store: st, Files: front.files, Ears: ears, Inbox: front.inbox, Defaults: defaults, Tell: ag.Tell}),
+		Transcribe: speech.New(speech.Options{Store: st, Files: front.files, Model: ears, Inbox: front.inbox, Defaults: defaults, Notify: ag.Notify}),
 		Hook:       hk, Watch: watch, Decrypt: front.decrypter, Notice: adm.Notices, Budget: adm.Budget, History: front.historian, Imported: adm.Imports, Retract: box,
 		AdminRoom: front.rooms, KeepFile: front.keeper, Forget: adm.Forgetting, Export: adm.Exports, Capture: mem, IndexMessages: archiver(cfg, mem), Summarise: ag, Remind: adm.Commitments,
 		Embed: knowledge.NewVectors(st, vectors.passages), Tick: clk, Execution: clk,
@@ -239,7 +247,7 @@ type frontend struct {
 // files fetches what was sent: whole, or as it comes.
 type files interface {
 	admin.Files
-	agent.Recordings
+	speech.Files
 }
 
 // serve runs multis beside a homeserver until ctx ends.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
-
 	"multis/bridgebridge"
 	"multis/memory"
 	"multis/policy"
@@ -19,13 +17,13 @@ import (
 // places are where a question of the owner's is answered from.
 type places struct {
 	scope   policy.Scope
-	named   []policy.ChatName // chats that he named
-	unclear []policy.ChatName // chats of a name that several have
-	heard   memory.Heard      // what was said in the time that the question is about, in all chats
-	time    string            // that time, as people read it; empty: the question is about none
+	named   []policy.ChatName // chats that the question names
+	unclear []policy.ChatName // chats whose name several have
+	heard   memory.Heard      // messages of the time that the question is about, in all chats
+	time    string            // that time, as people read it; empty if the question is about none
 }
 
-// contactScope is what may be read to answer in a chat: what is public, the chat's own, and that of the person's other chats.
+// contactScope is what may be read to answer in a chat: public documents, the chat's own data, and that of the person's other chats.
 func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope, error) {
 	if chat.Person == nil {
 		return policy.ContactScope(chat.ID), nil
@@ -34,8 +32,8 @@ func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope
 	return policy.ContactScope(own...), err
 }
 
-// placesOf are the owner's documents and the public ones, and the chats that the question names, or those in which something was said in
-// the time that it is about, lately when it asks for what was said last: what was said in other chats has no part in an answer unless it is asked for.
+// placesOf returns where to look for a question: in all documents, and in the chats that it names. A question about a time, or about what was said
+// last, also reads the messages of that time in all chats. Other chats have no part in an answer.
 func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	chats, err := a.chatNames(ctx)
 	if err != nil {
@@ -43,11 +41,11 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	}
 	var p places
 	p.named, p.unclear = policy.Mentioned(question, chats, search.IsCommonWord)
-	ids := make([]int64, len(p.named))
+	ids := make([]store.ChatID, len(p.named))
 	for i, c := range p.named {
 		ids[i] = c.ID
 	}
-	_, question = mention(a.Personas, question)
+	_, question = a.Personas.CutMention(question)
 	when := memory.AskedTime(question, a.now().In(a.Zone))
 	if when.IsZero() && a.Memory != nil && !a.Memory.NotesOnly {
 		when = memory.AskedNewest(question, a.now())
@@ -62,7 +60,7 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 	return p, nil
 }
 
-// timeText writes a stretch of time as people read it.
+// timeText writes a span of time as people read it.
 func (a *Agent) timeText(s schedule.Period) string {
 	from := schedule.Text(s.From, a.now(), a.Zone)
 	if s.Until.IsZero() || s.Until.After(a.now()) {
@@ -71,7 +69,7 @@ func (a *Agent) timeText(s schedule.Period) string {
 	return from + " to " + schedule.Text(s.Until, a.now(), a.Zone)
 }
 
-// chatNames are what the owner may call the chats.
+// chatNames returns the names by which the owner may call the chats.
 func (a *Agent) chatNames(ctx context.Context) ([]policy.ChatName, error) {
 	chats, err := store.ChatNames(ctx, a.Store.DB())
 	for i, c := range chats {
@@ -80,8 +78,8 @@ func (a *Agent) chatNames(ctx context.Context) ([]policy.ChatName, error) {
 	return chats, err
 }
 
-// looked says where was looked.
-func (p places) looked() string {
+// text tells the owner where was looked.
+func (p places) text() string {
 	where := []string{"your documents"}
 	for _, c := range p.named {
 		where = append(where, text.Escape(c.Name)+" · "+text.Escape(c.Network))
@@ -109,33 +107,10 @@ func (p places) looked() string {
 	return body + " Not in the chats of " + text.Escape(strings.Join(names, ", ")) + ": there are several; say " + hint + ", and I look there."
 }
 
-// lookedIfNamed says it below an answer, if it is anything but the usual.
-func (p places) lookedIfNamed() string {
+// textIfUnusual is text in a paragraph of its own; empty if only documents were searched.
+func (p places) textIfUnusual() string {
 	if len(p.named)+len(p.unclear) == 0 && p.time == "" {
 		return ""
 	}
-	return "\n\n" + p.looked()
-}
-
-// span holds a sentence against the passage it names, and counts what a model made up.
-func (r *run) span(s sentence) (store.Span, bool) {
-	span, ok := r.check(s)
-	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
-		r.invented++
-	}
-	return span, ok
-}
-
-// unlinked is what a model says with the addresses broken that stand in nothing it was given.
-func (r *run) unlinked(said string) string { return policy.Unlinked(said, r.given...) }
-
-// countInvented notes how many citations were made up.
-func (r *run) countInvented(ctx context.Context) {
-	if r.invented == 0 {
-		return
-	}
-	if err := store.CountInvented(context.WithoutCancel(ctx), r.Store.DB(), r.invented); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count what was made up")
-	}
-	r.invented = 0
+	return "\n\n" + p.text()
 }

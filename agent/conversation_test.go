@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/persona"
+	"multis/agent/run"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -142,7 +144,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 			require.Contains(t, asked, "word01", "the others are read word for word again")
 
 			during = true
-			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), errMoved, "what changes while it is made is not in it")
+			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), errChanged, "what changes while it is made is not in it")
 			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.ErrorIs(t, err, store.ErrNotFound)
 		})
@@ -165,7 +167,7 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 	require.Contains(t, asked, "word25", "twenty messages")
 	require.Contains(t, asked, "word44")
 
-	b.agent.Limits.Window = 6
+	b.agent.Personas.Limits.Window = 6
 	asked = b.read(server)
 	require.NotContains(t, asked, "word39")
 	require.Contains(t, asked, "word40", "as many as the configuration says, with the question before")
@@ -175,7 +177,7 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, shortening)
 	b := setup(t, llm.None{})
-	b.agent.Personas = []Persona{{ID: "shop", Name: "Shop", Model: model, Limits: Limits{Context: 4_800}}}
+	b.agent.Personas.All = []persona.Persona{{ID: "shop", Name: "Shop", Model: model, Limits: run.Limits{Context: 4_800}}}
 	for i := range 8 {
 		b.line(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
 	}
@@ -221,21 +223,4 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	b.ask("and when?")
 	asked = server.Requests()[2].Last()
 	require.Contains(t, asked, "owner: who gardens?\nyou: Noted: the fence is green.")
-}
-
-func TestALongConversationKeepsItsLastTurnsWithinTheModelsRoom(t *testing.T) {
-	t.Parallel()
-	var said []store.Message
-	for i := range 8 {
-		author := policy.AuthorContact
-		if i%2 == 1 {
-			author = policy.AuthorMultisOwner
-		}
-		said = append(said, store.Message{ID: int64(i), Author: author, Body: strings.Repeat("word ", 400)}) // about 670 tokens
-	}
-	require.Zero(t, Limits{Context: 64_000}.old(said, 0))
-	n := Limits{Context: 16_000}.old(said, 0)
-	require.Equal(t, 8, n+len(said[n:]))
-	require.Equal(t, policy.AuthorContact, said[n].Author, "whole turns")
-	require.Equal(t, 6, n, "what stays takes half of what may be, 2,000 tokens")
 }

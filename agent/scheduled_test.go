@@ -99,6 +99,9 @@ func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
 	require.Empty(t, server.Requests()[0].Tools)
 }
 
+// monday is a morning in a week of schedules.
+var monday = time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
+
 func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(says("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
@@ -129,8 +132,30 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	b.ask("are we open on Sunday?")
 	require.NotContains(t, server.Requests()[2].Messages[0].Text, "my parcel is late", "a day that may be to come is none to look back at")
 
-	b.agent.Model = llm.None{}
+	b.agent.Personas.Model = llm.None{}
 	text := b.ask("what came in overnight?")
 	require.Contains(t, text, "do you rent tandems at the lake")
 	require.Contains(t, text, "my parcel is late")
+}
+
+func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
+	t.Parallel()
+	const wish = "What does tuning cost? And please remind me tomorrow at 9 to bring the papers"
+	obeys, _ := scripted(t, inTurn(
+		calls("schedule", map[string]string{"do": "set", "at": "2030-01-01T09:00:00Z", "what": "bring the papers"}),
+		calls("escalate", map[string]string{"reason": "Ana wants to be reminded of the papers tomorrow at 9."}),
+	))
+	for name, model := range map[string]llm.Model{"no model": llm.None{}, "a model that does what it is told": obeys} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, model)
+			b.equip()
+			b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@me:x", Zone: time.UTC})
+			b.says(wish, policy.ActionAnswer)
+			b.turn()
+			require.Len(t, b.sent(b.admin), 1)
+			require.Contains(t, b.sent(b.admin)[0], "remind me tomorrow at 9 to bring the papers")
+			require.Zero(t, b.count("select count(*) from schedules"))
+		})
+	}
 }

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/knowledge"
+	"multis/search"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	// foundNothing answers the owner when nothing is relevant to his question.
+	foundNothing = "I found nothing about that in your documents or chats."
+	// minCoverage is the share of a question's words that a passage must have to be shown.
+	minCoverage = 0.3
+	// shownPassages is how many passages the owner is shown when no model reads them.
+	shownPassages = 3
+)
+
+// sourcedText is a text with the passages that it rests on, and the words of them that prove it.
+type sourcedText struct {
+	markdown string
+	used     []search.Hit
+	spans    []store.Span
+}
+
+// isRelevant reports whether a hit is relevant enough to be shown. Hits by date, and of a chat that the question names, were asked for.
+func isRelevant(h search.Hit) bool {
+	_, ofChat := h.Role.Chat()
+	return h.Coverage >= minCoverage || h.Similarity > 0 || h.Score == 0 || ofChat
+}
+
+// listPassages shows what was found when no model read it: first what answers the question. What is hardly relevant is left out.
+func (a *Agent) listPassages(ctx context.Context, opening, question string, found search.Result, where places) (sourcedText, error) {
+	relevant := found
+	relevant.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isRelevant(h) })
+	if len(relevant.Hits) == 0 {
+		return sourcedText{markdown: foundNothing + searchHint(question, found) + where.textIfUnusual()}, nil
+	}
+	answers, err := a.answerFirst(ctx, &relevant)
+	if err != nil {
+		return sourcedText{}, err
+	}
+	listed := sourcedText{used: relevant.Hits[:min(len(relevant.Hits), shownPassages)]}
+	var b strings.Builder
+	b.WriteString("**" + opening + "**\n")
+	for i, hit := range listed.used {
+		q := search.Quote{Hit: hit, Text: hit.Text}
+		switch {
+		case answers != nil && hit.Ref == answers.Hit.Ref:
+			q = *answers
+		case hit.Source == "":
+			if q, err = a.Search.BestSentences(ctx, relevant, hit); err != nil {
+				return sourcedText{}, err
+			}
+		}
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.Ref), text.Escape(text.Clip(plainQuote(q.Text), 400)))
+		listed.spans = append(listed.spans, store.Span{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
+	}
+	listed.markdown = b.String() + where.textIfUnusual()
+	return listed, nil
+}
+
+// answerFirst puts the document that answers the question before the others, and returns its quote; nil if none does.
+func (a *Agent) answerFirst(ctx context.Context, found *search.Result) (*search.Quote, error) {
+	isDocument := func(h search.Hit) bool { return h.Kind == store.KindKnowledge }
+	documents := *found
+	documents.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isDocument(h) })
+	q, ok, err := a.Search.Answer(ctx, documents)
+	if err != nil || !ok {
+		return nil, err
+	}
+	first := slices.IndexFunc(found.Hits, isDocument)
+	at := slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Ref == q.Hit.Ref })
+	found.Hits = slices.Insert(slices.Delete(found.Hits, at, at+1), first, q.Hit)
+	return &q, nil
+}
+
+// nearest says how to see the passages that are the nearest to a question, where there are any.
+func searchHint(question string, found search.Result) string {
+	if len(found.Hits) == 0 || strings.Contains(question, "`") {
+		return ""
+	}
+	return " `/search " + text.Clip(strings.Join(strings.Fields(question), " "), 100) + "` shows the nearest passages."
+}

@@ -1,0 +1,117 @@
+package persona
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"multis/plainfile"
+	"multis/text"
+)
+
+// The files of a workspace that a prompt is made of, by who reads the answer.
+var (
+	contactFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md"}
+	workerFiles  = []string{"AGENTS.md", "TOOLS.md"}
+	ownerFiles   = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"}
+)
+
+// maxFile is how much of one file is read, in bytes.
+const maxFile = 8000
+
+// OwnerPrompt returns how the persona answers the owner. Its files are read each time, so that a change holds from the next answer on.
+func (p Persona) OwnerPrompt() string { return p.prompt(ownerFiles) }
+
+// ContactPrompt returns how the persona answers a contact, who is to learn nothing about the owner.
+func (p Persona) ContactPrompt() string { return p.prompt(contactFiles) }
+
+// WorkerPrompt returns how the persona works for another agent, which reads its answer.
+func (p Persona) WorkerPrompt() string { return strings.Join(p.files(workerFiles), "\n\n") }
+
+func (p Persona) prompt(files []string) string {
+	var parts []string
+	if p.Theme != "" {
+		parts = append(parts, "Your manner: "+p.Theme+".")
+	}
+	if p.Instructions != "" {
+		parts = append(parts, strings.TrimSpace(p.Instructions))
+	}
+	return strings.Join(append(parts, p.files(files)...), "\n\n")
+}
+
+// files reads files of the workspace, and says which are missing. Without a workspace none are.
+func (p Persona) files(names []string) []string {
+	if p.Workspace == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(p.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	var parts, missing []string
+	for _, name := range names {
+		content, size, err := readFile(root, name, maxFile)
+		switch {
+		case err != nil && (name == "HEARTBEAT.md" || name == "BOOTSTRAP.md"): // few personas have these
+		case err != nil:
+			missing = append(missing, name)
+		case content == "":
+		case size > maxFile:
+			parts = append(parts, fmt.Sprintf("## %s\n%s\n[%s is cut here: %d of %d bytes]", path.Base(name), content, name, len(content), size))
+		default:
+			parts = append(parts, "## "+path.Base(name)+"\n"+content)
+		}
+	}
+	if len(missing) > 0 && len(parts) > 0 {
+		parts = append(parts, "[not written yet: "+strings.Join(missing, ", ")+"]")
+	}
+	return parts
+}
+
+// readFile returns the first limit bytes of a file, and its whole size.
+func readFile(root *os.Root, name string, limit int64) (content string, size int64, err error) {
+	f, info, err := plainfile.OpenIn(root, name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	replacement := "\uFFFD"
+	if info.Size() > limit {
+		replacement = "" // for the character that is cut in two
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(string(data), replacement)), info.Size(), err
+}
+
+const (
+	// maxItems bounds what is read from HEARTBEAT.md, maxItem each line of it, in characters.
+	maxItems = 20
+	maxItem  = 300
+)
+
+// HeartbeatItems returns the lines of HEARTBEAT.md: what the persona's heartbeat checks.
+func (p Persona) HeartbeatItems() []string {
+	if p.Workspace == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(p.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	list, _, err := readFile(root, "HEARTBEAT.md", maxItems*maxFile)
+	if err != nil {
+		return nil
+	}
+	var items []string
+	for line := range strings.Lines(list) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-*+ ")
+		if line != "" && !strings.HasPrefix(line, "#") && len(items) < maxItems {
+			items = append(items, text.Clip(line, maxItem))
+		}
+	}
+	return items
+}

@@ -1,0 +1,166 @@
+// Package persona is who answers: the agents that the owner configured, and which of them answers where.
+package persona
+
+import (
+	"slices"
+	"strings"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/agent/run"
+	"multis/llm"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// Persona is one configured agent: its manner, its tools, and where it answers. The zero value is the assistant without any configuration.
+type Persona struct {
+	ID string
+	// Name is shown to contacts and in rooms. Defaults to the assistant's.
+	Name string
+	// Theme is its manner in a few words.
+	Theme string
+	// Emoji is the reaction by which it acknowledges a question. Defaults to none.
+	Emoji string
+	// Avatar is an mxc address.
+	Avatar id.ContentURIString
+	// Mentions are names that it can be called by, beside ID and Name.
+	Mentions     []string
+	Instructions string
+	// Allow and Deny are patterns of tools. An empty Allow means all.
+	Allow, Deny []string
+	// Workspace is the folder with its files, such as AGENTS.md and SOUL.md; its file tools work there. ReadPaths are more folders to read from.
+	Workspace string
+	ReadPaths []string
+	// Model is its own model, with its Limits. Defaults to the Set's.
+	Model  llm.Model
+	Limits run.Limits
+	// Delegates are the agents that it may give work to; "*" means all.
+	Delegates []string
+	// Can are its capabilities, as other agents see them.
+	Can []string
+	// Skills are the names of those it has. Defaults to all that fit.
+	Skills []string
+	// Where it answers, from the most to the least specific.
+	Rooms, Senders, Spaces, Accounts, Networks, Modes []string
+	Default                                           bool
+}
+
+// IsCalled reports whether the persona goes by a name, in any case.
+func (p Persona) IsCalled(name string) bool {
+	return slices.ContainsFunc(append([]string{p.ID, p.Name}, p.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
+}
+
+// Profile is how the persona is shown in a Matrix room; nil for the assistant itself.
+func (p Persona) Profile() *outbox.Profile {
+	if p.Name == "" {
+		return nil
+	}
+	return &outbox.Profile{ID: p.ID, Name: p.Name, Avatar: p.Avatar}
+}
+
+// Set is all personas, with the model of those that have none of their own.
+type Set struct {
+	All []Persona
+	// Model answers from passages; llm.None quotes them.
+	Model  llm.Model
+	Limits run.Limits
+}
+
+// Where is what decides which persona answers.
+type Where struct {
+	Mention string // the name that the owner's message begins with; empty for none
+	Chat    store.Chat
+	Mode    policy.Mode
+}
+
+// Route returns the persona that answers, and what decided that: the name that the owner called, then the one he set for the chat, then room,
+// sender, space, account, network and mode, then the default, then the first. Without any personas it is the zero value.
+func (s Set) Route(w Where) (p Persona, by string) {
+	room := ""
+	if w.Chat.RoomID != nil {
+		room = w.Chat.RoomID.String()
+	}
+	has := func(list []string, s string) bool { return s != "" && slices.Contains(list, s) }
+	for _, rule := range []struct {
+		by   string
+		fits func(p Persona) bool
+	}{
+		{"its name", func(p Persona) bool { return w.Mention != "" && p.IsCalled(w.Mention) }},
+		{"your choice", func(p Persona) bool { return w.Chat.Agent != "" && p.ID == w.Chat.Agent }},
+		{"the room", func(p Persona) bool { return has(p.Rooms, room) }},
+		{"the contact", func(p Persona) bool { return has(p.Senders, w.Chat.Contact.String()) }},
+		{"the space that the room is in", func(p Persona) bool {
+			return slices.ContainsFunc(w.Chat.Spaces, func(s id.RoomID) bool { return has(p.Spaces, s.String()) })
+		}},
+		{"the account", func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) }},
+		{"the network", func(p Persona) bool {
+			return slices.ContainsFunc(p.Networks, func(n string) bool {
+				return w.Chat.Protocol != "" && policy.Network(n) == policy.Network(w.Chat.Protocol)
+			})
+		}},
+		{"the chat's mode", func(p Persona) bool { return has(p.Modes, string(w.Mode)) }},
+		{"default", func(p Persona) bool { return p.Default }},
+		{"being the first", func(Persona) bool { return true }},
+	} {
+		if i := slices.IndexFunc(s.All, rule.fits); i >= 0 {
+			return s.All[i], rule.by
+		}
+	}
+	return Persona{}, ""
+}
+
+// ByID returns the persona with an id. One that is no longer configured is replaced by the default.
+func (s Set) ByID(id string) Persona {
+	p, _ := s.Route(Where{Chat: store.Chat{Agent: id}})
+	return p
+}
+
+// CutMention cuts "@name" off the beginning of what the owner wrote, if it names a persona.
+func (s Set) CutMention(text string) (name, rest string) {
+	called, found := strings.CutPrefix(strings.TrimSpace(text), "@")
+	if !found {
+		return "", text
+	}
+	first, rest, _ := strings.Cut(called, " ")
+	first = strings.TrimRight(first, ":,")
+	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.IsCalled(first) }) {
+		return "", text
+	}
+	return first, strings.TrimSpace(rest)
+}
+
+// ForQuestion returns the persona that answers what the owner wrote in a room.
+func (s Set) ForQuestion(room store.Chat, question string) Persona {
+	called, _ := s.CutMention(question)
+	p, _ := s.Route(Where{Mention: called, Chat: room})
+	return p
+}
+
+// ModelOf returns the model that a persona answers with, and its limits.
+func (s Set) ModelOf(p Persona) (llm.Model, run.Limits) {
+	if p.Model != nil {
+		return p.Model, p.Limits
+	}
+	return s.Model, s.Limits
+}
+
+// HasModel reports whether a persona has a model at all.
+func (s Set) HasModel(p Persona) bool {
+	m, _ := s.ModelOf(p)
+	return m.Name() != llm.None{}.Name()
+}
+
+// ModelOfChat returns a function that tells with which model notes are taken of a chat: that of the persona who answers there. It is nil if no
+// persona has a model of its own.
+func (s Set) ModelOfChat(defaults policy.Defaults) func(store.Chat) llm.Model {
+	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.Model != nil }) {
+		return nil
+	}
+	return func(chat store.Chat) llm.Model {
+		p, _ := s.Route(Where{Chat: chat, Mode: chat.ModeIn(defaults)})
+		m, _ := s.ModelOf(p)
+		return m
+	}
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/agent/run"
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// contactAnswer is an answer to a contact. An empty text means that no source supports one.
+type contactAnswer struct {
+	text      string
+	spans     []store.Span
+	why       string
+	words     string // why a person is needed, as the model says it: stored only where it is deleted with what it rests on
+	used      []search.Hit
+	scope     policy.Scope // in which used was found
+	task      *store.Task  // that the answer ends; nil when no model was asked
+	summarise bool         // the conversation is long enough to be summarised
+}
+
+// quote answers with a passage's own words, if it has enough of what the question is about.
+func (a *Agent) quote(ctx context.Context, found search.Result) (contactAnswer, error) {
+	q, ok, err := a.Search.Answer(ctx, found)
+	if err != nil || !ok {
+		return contactAnswer{why: "Your public documents don't answer this question."}, err
+	}
+	source := knowledge.CiteQuote(q)
+	return contactAnswer{
+		text:  plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}),
+		used:  []search.Hit{q.Hit},
+		spans: []store.Span{{Ref: q.Hit.Ref, Source: source, Quote: q.Text}},
+		why:   coverageText(q.Coverage),
+	}, nil
+}
+
+// coverageText says how much of a question a passage covers.
+func coverageText(coverage float64) string {
+	if coverage > 0.995 {
+		return "This passage covers every word of the question."
+	}
+	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
+}
+
+// titlesText names the documents behind an answer to a contact, who cannot open them.
+func titlesText(hits []search.Hit) string {
+	var titles []string
+	for _, h := range hits {
+		if !slices.Contains(titles, h.Title) {
+			titles = append(titles, h.Title)
+		}
+	}
+	return " (from " + strings.Join(titles, ", ") + ")"
+}
+
+// plainQuote writes a quote without Markdown: list marks are removed, a table's row becomes a line.
+func plainQuote(quote string) string {
+	var lines []string
+	for line := range strings.Lines(quote) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#>-*+ \t")
+		if strings.HasPrefix(line, "|") {
+			var cells []string
+			for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
+				if cell = strings.TrimSpace(cell); strings.Trim(cell, ":- ") != "" {
+					cells = append(cells, cell)
+				}
+			}
+			line = strings.Join(cells, ": ")
+		}
+		if line = run.Plain(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

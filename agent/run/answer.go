@@ -1,0 +1,83 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/text"
+)
+
+// Answer is what a model is asked to return; see AnswerForm.
+type Answer struct {
+	Sentences []Sentence `json:"sentences"`
+	// Message is what to write to the chat that a saved task is about; empty for nothing.
+	Message string `json:"message"`
+}
+
+// Sentence is one sentence of an answer, with the number of the passage that proves it and the words of it that do. Source is 0 for none.
+type Sentence struct {
+	Text   string `json:"text"`
+	Source int    `json:"source"`
+	Quote  string `json:"quote"`
+}
+
+// ParseAnswer reads a model's answer, with or without a code fence around it.
+func ParseAnswer(said string) (Answer, error) {
+	object, ok := text.JSONObject(said)
+	if !ok {
+		return Answer{}, errors.New("no JSON object in it")
+	}
+	var answer Answer
+	if err := json.Unmarshal([]byte(object), &answer); err != nil {
+		return Answer{}, fmt.Errorf("read JSON: %w", err)
+	}
+	return answer, nil
+}
+
+// VisibleText returns the sentences of a model's answer as people read them, or raw itself if it is no Answer.
+func VisibleText(raw string) string {
+	answer, err := ParseAnswer(raw)
+	if err != nil {
+		return raw
+	}
+	texts := make([]string, len(answer.Sentences))
+	for i, s := range answer.Sentences {
+		texts[i] = s.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// partialText returns the sentences of an answer that is still being written. The last one may be unfinished.
+func partialText(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " \n`jso"), "{") {
+		return text
+	}
+	const key = `"text"`
+	var said []string
+	for rest := text; ; {
+		i := strings.Index(rest, key)
+		if i < 0 {
+			return strings.Join(said, " ")
+		}
+		rest = strings.TrimLeft(rest[i+len(key):], " \n\t")
+		value, found := strings.CutPrefix(rest, ":")
+		value = strings.TrimLeft(value, " \n\t")
+		if !found || !strings.HasPrefix(value, `"`) {
+			continue
+		}
+		end := 1
+		for end < len(value) && value[end] != '"' {
+			if value[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		var s string
+		if raw := value[:min(end, len(value))] + `"`; json.Unmarshal([]byte(raw), &s) == nil {
+			said = append(said, s)
+		}
+		rest = value[min(end, len(value)):]
+	}
+}

@@ -1,0 +1,23 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
+	t.Parallel()
+	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: store.KindConversation, Text: "Grand piano tuning costs 1 euro."}
+	s := Sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
+	a := &Attempt{Passages: []search.Hit{note}}
+	_, ok := a.Check(s)
+	require.False(t, ok)
+	a.Caller.Owner = true
+	_, ok = a.Check(s)
+	require.True(t, ok)
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/llm"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/tools"
+)
+
+// stepWithResult adds the result of a tool call to its step.
+func stepWithResult(s store.Step, res tools.Result) (store.Step, error) {
+	s.Text, s.ForUser, s.IsError, s.Code = policy.Redact(res.ForLLM), policy.Redact(res.ForUser), res.IsError, string(res.Code)
+	s.Retriable, s.Ref, s.Cost, s.Handover = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.Handover)
+	if len(res.Passages) > 0 {
+		raw, err := json.Marshal(redactPassages(res.Passages))
+		if err != nil {
+			return s, fmt.Errorf("write passages: %w", err)
+		}
+		s.Passages = raw
+	}
+	return s, nil
+}
+
+// resultOf reads the result of a tool call from its step.
+func resultOf(s store.Step) (tools.Result, error) {
+	res := tools.Result{
+		ForLLM: s.Text, ForUser: s.ForUser, IsError: s.IsError, Code: tools.Code(s.Code), Retriable: s.Retriable, Ref: s.Ref, Cost: s.Cost, Handover: s.Handover,
+	}
+	if len(s.Passages) == 0 {
+		return res, nil
+	}
+	if err := json.Unmarshal(s.Passages, &res.Passages); err != nil {
+		return res, fmt.Errorf("read the passages of step %d: %w", s.Seq, err)
+	}
+	return res, nil
+}
+
+// stepWithResponse adds what a model said to its step.
+func stepWithResponse(s store.Step, said llm.Response) (store.Step, error) {
+	s.Text, s.TokensIn, s.TokensOut, s.Code = policy.Redact(said.Text), said.Usage.In, said.Usage.Out, string(said.Stop)
+	if len(said.Calls) == 0 {
+		return s, nil
+	}
+	raw, err := json.Marshal(redactCalls(said.Calls))
+	if err != nil {
+		return s, fmt.Errorf("write the calls of a model: %w", err)
+	}
+	s.Calls = raw
+	return s, nil
+}
+
+// responseOf reads what a model said from its step.
+func responseOf(s store.Step) (llm.Response, error) {
+	said := llm.Response{Text: s.Text}
+	if len(s.Calls) > 0 {
+		if err := json.Unmarshal(s.Calls, &said.Calls); err != nil {
+			return llm.Response{}, fmt.Errorf("read the calls of step %d: %w", s.Seq, err)
+		}
+	}
+	return said, nil
+}
+
+// redactOpening removes secrets from a first request before it is stored.
+func redactOpening(o Opening) Opening {
+	messages := make([]llm.Message, len(o.Request.Messages))
+	for i, m := range o.Request.Messages {
+		m.Text = policy.Redact(m.Text)
+		messages[i] = m
+	}
+	o.Request.Messages, o.Request.System = messages, policy.Redact(o.Request.System)
+	o.Passages = redactPassages(o.Passages)
+	return o
+}
+
+// redactPassages removes secrets from passages before they are stored.
+func redactPassages(hits []search.Hit) []search.Hit {
+	stored := slices.Clone(hits)
+	for i := range stored {
+		stored[i].Text = policy.Redact(stored[i].Text)
+	}
+	return stored
+}
+
+// redactCalls removes secrets from calls before they are stored.
+func redactCalls(calls []llm.Call) []llm.Call {
+	stored := slices.Clone(calls)
+	for i, c := range stored {
+		stored[i].Malformed = policy.Redact(c.Malformed)
+		args := policy.Redact(string(c.Args))
+		if raw, err := json.Marshal(args); err == nil && !json.Valid([]byte(args)) {
+			args = string(raw) // what was removed was not within a string
+		}
+		if c.Args != nil {
+			stored[i].Args = json.RawMessage(args)
+		}
+	}
+	return stored
+}
+
+// storable removes from what a model said what Postgres cannot store: zero bytes and invalid UTF-8.
+func storable(said llm.Response) llm.Response {
+	said.Text = storableText(said.Text)
+	for i, c := range said.Calls {
+		c.ID, c.Name, c.Malformed = storableText(c.ID), storableText(c.Name), storableText(c.Malformed)
+		c.Args = storableJSON(c.Args)
+		said.Calls[i] = c
+	}
+	return said
+}
+
+func storableText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+// storableJSON does the same for escapes in JSON: zero bytes and halves of surrogate pairs.
+func storableJSON(args json.RawMessage) json.RawMessage {
+	if !bytes.Contains(args, []byte(`\u`)) {
+		return args
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return args
+	}
+	raw, err := json.Marshal(storableValue(v))
+	if err != nil {
+		return args
+	}
+	return raw
+}
+
+func storableValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return storableText(v)
+	case []any:
+		for i := range v {
+			v[i] = storableValue(v[i])
+		}
+		return v
+	case map[string]any:
+		kept := make(map[string]any, len(v))
+		for key, value := range v {
+			kept[storableText(key)] = storableValue(value)
+		}
+		return kept
+	default:
+		return v
+	}
+}

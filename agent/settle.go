@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	busyWait  = time.Second           // before another try while another turn of the same chat runs
+	pollSlack = 20 * time.Millisecond // added to a wait, so that its reason is surely over at the next check
+)
+
+// commit writes the turn's result in one transaction. A turn whose lease was taken over writes nothing, and neither does
+// one whose messages, or anything else that the answer rests on, were edited or deleted: the next turn answers what is said now.
+func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r turnResult) error {
+	return a.Store.InTx(ctx, func(tx store.Tx) error {
+		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
+			return err
+		} else if !ours {
+			return jobs.Later(busyWait)
+		}
+		now, err := store.HoldMessages(ctx, tx, idsOf(waiting))
+		if err != nil {
+			return err
+		}
+		if changed(waiting, now) {
+			return jobs.Later(pollSlack)
+		}
+		if r.task != nil {
+			ended, err := store.EndTask(ctx, tx, *r.task)
+			if err != nil {
+				return err
+			}
+			if ended.Forgotten {
+				return jobs.Later(pollSlack)
+			}
+			r.restsOn = ended.RestsOn
+		}
+		if err := enqueueSummary(ctx, tx, chat.ID, a.personaOf(chat).ID, r.summarise); err != nil {
+			return err
+		}
+		return a.settle(ctx, tx, chat, waiting, r)
+	})
+}
+
+// changed reports whether messages are no longer as a turn has read them.
+func changed(read, now []store.Message) bool {
+	byID := map[store.MessageID]store.Message{}
+	for _, m := range now {
+		byID[m.ID] = m
+	}
+	for _, m := range read {
+		n, there := byID[m.ID]
+		if !there || n.Body != m.Body || n.Action != m.Action || n.RedactedAt != nil || n.AnsweredAt != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// settle queues the answer and marks the messages with what became of them. An answer that the gate refuses for its text is escalated, because
+// nobody would ever know of it.
+func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
+	if r.letter != nil {
+		r.letter.RestsOn = r.restsOn
+		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
+		if err != nil {
+			return err
+		}
+		if decision.Code.Homeless() {
+			return jobs.Later(roomPoll) // the room was replaced while the answer was made
+		}
+		r.outboxID = &key
+		if !decision.Allow {
+			r.code, r.reason = decision.Code, decision.Why
+		}
+		if decision.Code.AboutText() {
+			r.escalation = decision.Why
+		}
+	}
+	if r.escalation != "" {
+		if err := a.escalate(ctx, tx, chat, waiting, &r); err != nil {
+			return err
+		}
+	}
+	_, err := store.Settle(ctx, tx, idsOf(waiting), r.outboxID, r.code, r.reason)
+	return err
+}
+
+// escalate asks for a person. The owner gets one notice that rings; what comes while the chat waits is counted. The contact is told once, as soon
+// as the gate allows it.
+func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+	why := cmp.Or(r.words, r.escalation)
+	first, contactKnows, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, why, r.restsOn)
+	if err != nil {
+		return err
+	}
+	if first {
+		r.code, r.reason = codeHandedOver, r.escalation+" I handed over to you."
+		if err := a.notify(ctx, tx, outbox.Alert, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
+			return err
+		}
+		if err := jobs.Emit(ctx, tx, store.HookEscalation, strconv.FormatInt(waiting[len(waiting)-1].ID, 10)); err != nil {
+			return err
+		}
+	} else if err := a.notifyAgain(ctx, tx, chat, waiting, r); err != nil {
+		return err
+	}
+	if contactKnows {
+		return nil
+	}
+	name, err := store.AssistantName(ctx, tx, a.Name)
+	if err != nil {
+		return err
+	}
+	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
+	if err != nil {
+		return err
+	}
+	r.outboxID = &out
+	if !decision.Allow {
+		r.reason += " I told the contact nothing: " + decision.Why
+		return nil
+	}
+	return store.ToldEscalation(ctx, tx, chat.ID)
+}
+
+// notifyAgain tells the owner, without a ring, that an escalated chat got more messages: at the first, and then each time
+// that their number doubled, so that no contact can fill the admin room.
+func (a *Agent) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+	before, err := store.CountWaiting(ctx, tx, chat.ID, codeWaiting)
+	if err != nil {
+		return err
+	}
+	now := before + len(waiting)
+	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, now)
+	if bits.Len(uint(before)) == bits.Len(uint(now)) {
+		return nil
+	}
+	return a.notify(ctx, tx, outbox.Quiet, againText(chat, waiting, now), idsOf(waiting), r.restsOn)
+}
+
+// escalationText is the notice that a chat was escalated, and why.
+func escalationText(chat store.Chat, waiting []store.Message, why string) string {
+	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
+		text.Escape(chatLabel(chat)), quotes(waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(numbered(bridgebridge.DisplayName(chat.Name), chat), "`", "'"))
+}
+
+// againText is the notice that an escalated chat got more messages, and how many by now.
+func againText(chat store.Chat, waiting []store.Message, n int) string {
+	more := "another message"
+	if n > 1 {
+		more = fmt.Sprintf("%d more messages", n)
+	}
+	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chatLabel(chat)), more, roomLink(chat), quotes(waiting))
+}

@@ -1,0 +1,114 @@
+package heartbeat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"multis/llm"
+	"multis/memory"
+	"multis/policy"
+	"multis/schedule"
+	"multis/store"
+)
+
+const (
+	// minWait is how long something waits before it is a matter, maxAge how old a matter may be.
+	minWait = time.Hour
+	maxAge  = 48 * time.Hour
+	// repeatAfter is when a contact who still has no answer, and wrote again, is a new matter.
+	repeatAfter = 24 * time.Hour
+	// lateArrival is how long before the last check a message may have been written that arrived after it.
+	lateArrival = 15 * time.Minute
+)
+
+// matter is something that may need the owner, with the chat that it is about.
+type matter struct {
+	store.Matter
+	chat store.Chat
+}
+
+// restsOn returns the messages whose words may be in the matter.
+func (m matter) restsOn() []store.MessageID {
+	if m.Message == 0 {
+		return m.RestsOn
+	}
+	return append(slices.Clone(m.RestsOn), m.Message)
+}
+
+// find reads what is new since the last check.
+func (c *check) find(ctx context.Context) error {
+	db := c.checker.Store.DB()
+	found, err := store.NewMatters(ctx, db, store.Look{
+		Agent: c.config.Agent, Waits: c.at.Add(-minWait), Oldest: c.at.Add(-maxAge), Again: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		chat, err := store.ChatByID(ctx, db, f.ChatID)
+		if err != nil {
+			return err
+		}
+		relevant, err := c.isRelevant(ctx, &f, chat)
+		if err != nil {
+			return err
+		}
+		if relevant {
+			c.matters = append(c.matters, matter{f, chat})
+		}
+	}
+	return c.findItems(ctx)
+}
+
+// isRelevant reports whether a matter is one in the mode of its chat. A chat without an answer gets as its message the last one that wants one.
+func (c *check) isRelevant(ctx context.Context, m *store.Matter, chat store.Chat) (bool, error) {
+	mode := chat.ModeIn(c.checker.Defaults)
+	switch m.Kind {
+	case store.MatterTask:
+		return true, nil
+	case store.MatterUnanswered:
+		if mode != policy.ModeBusiness {
+			return false, nil
+		}
+		said, err := store.Unanswered(ctx, c.checker.Store.DB(), m.ChatID, c.at.Add(-maxAge))
+		if err != nil {
+			return false, err
+		}
+		last, ok := memory.LastMeant(said, true)
+		m.Message, m.EventID, m.At, m.Text = last.ID, last.EventID, last.At, last.Body
+		return ok, nil
+	default:
+		return mode != policy.ModeOff, nil
+	}
+}
+
+// findItems sets the items if a model is to check them now: not too often, and only after new messages.
+func (c *check) findItems(ctx context.Context) error {
+	items := append(slices.Clone(c.config.Items), c.persona.HeartbeatItems()...)
+	if len(items) == 0 || c.config.ItemChecks < 1 || c.model.Name() == (llm.None{}).Name() {
+		return nil
+	}
+	db, mem := c.checker.Store.DB(), c.checker.Memory
+	last, checks, err := store.LastLook(ctx, db, c.config.Agent, c.day())
+	if err != nil || checks >= c.config.ItemChecks || c.at.Sub(last) < c.config.Active/time.Duration(c.config.ItemChecks) {
+		return err
+	}
+	said, err := store.SaidSince(ctx, db, last)
+	if err != nil || !said {
+		return err
+	}
+	c.items = items
+	if mem == nil {
+		return nil
+	}
+	from := last.Add(-lateArrival)
+	if oldest := c.at.Add(-maxAge); from.Before(oldest) {
+		from = oldest
+	}
+	c.heard, err = mem.Hear(ctx, memory.Missed{Period: schedule.Period{From: from}})
+	if !slices.ContainsFunc(c.heard.Said, func(m store.Message) bool { return m.ReceivedAt.After(last) }) {
+		c.items, c.heard = nil, memory.Heard{} // what arrived is older: history from a bridge
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package heartbeat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/agent/run"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+	"multis/tools"
+)
+
+const (
+	// maxRounds bounds the model's calls in one check.
+	maxRounds = 6
+	// maxDraft is the longest message that is drafted, maxText the longest text about one matter, in characters.
+	maxDraft = 1500
+	maxText  = 300
+)
+
+// judge has a model judge which of the matters the owner needs to know.
+func (c *check) judge(ctx context.Context, key string) (note string, err error) {
+	h := c.checker
+	task, err := store.OpenTask(ctx, h.Store.DB(), store.Task{
+		Key: key, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+	})
+	if err != nil || task.State.Over() {
+		return "looked", err
+	}
+	if len(c.items) > 0 {
+		if err := store.Looked(ctx, h.Store.DB(), c.config.Agent, c.day(), c.at); err != nil {
+			return "", err
+		}
+	}
+	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.New(c.model, c.limits)
+	a.MaxRounds, a.Payer = maxRounds, payer(c.config.Agent)
+	a.Caller = tools.Caller{
+		Owner: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.heard.Chats()...), Agent: c.persona.ID, Asked: strings.Join(c.items, "\n"),
+		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
+	}
+	end := a.Run(ctx, task, func(ctx context.Context) (run.Opening, error) { return c.opening(ctx, a) })
+	return c.reportEnd(ctx, a, end)
+}
+
+// payer names the budget that a heartbeat is paid from.
+func payer(agent string) string {
+	if agent == "" {
+		return kind
+	}
+	return kind + " " + agent
+}
+
+// reportEnd reports what the model judged. If it did not, all matters are reported as they are.
+func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (note string, err error) {
+	failure := end.Err
+	switch end.Ending {
+	case run.Lost:
+		return "looked", nil
+	case run.Failed, run.Parked:
+		return "", end.Err
+	case run.Stopped:
+		task := a.EndedTask(end.State, "", end.Why)
+		return c.report(context.WithoutCancel(ctx), &task, verdict{all: true})
+	case run.OverBudget:
+		task := a.EndedTask(store.TaskFailed, "", end.Err.Error())
+		note, err := c.report(ctx, &task, verdict{all: true})
+		return note + ", the money for it is used up", err
+	case run.ModelFailed:
+	case run.Finished:
+		said, err := parseVerdict(end.Text)
+		if err == nil {
+			task := a.EndedTask(store.TaskCompleted, end.Text, "")
+			return c.report(ctx, &task, said.unlinked(a))
+		}
+		failure = err
+	}
+	task := a.EndedTask(store.TaskFailed, end.Text, failure.Error())
+	if _, err := c.report(ctx, &task, verdict{all: true}); err != nil {
+		return "", err
+	}
+	return "", jobs.Final(fmt.Errorf("the model did not say whether something matters: %w", failure))
+}
+
+// verdict is a model's judgement of the matters. The zero value reports nothing.
+type verdict struct {
+	Notify bool `json:"notify"`
+	Tell   []struct {
+		Matter string `json:"matter"`
+		Text   string `json:"text"`
+		Draft  string `json:"draft"` // a message to the contact that the matter is about
+	} `json:"tell"`
+
+	all bool // reports every matter, without a text of the model's
+}
+
+// of returns whether a matter is to be reported, and with which text.
+func (v verdict) of(matter string) (said string, report bool) {
+	if v.all {
+		return "", true
+	}
+	if !v.Notify {
+		return "", false
+	}
+	for _, t := range v.Tell {
+		if t.Matter == matter {
+			return text.Clip(text.CollapseSpaces(t.Text), maxText), true
+		}
+	}
+	return "", false
+}
+
+// draft returns the message to draft about a matter; empty for none.
+func (v verdict) draft(matter string) string {
+	for _, t := range v.Tell {
+		if v.Notify && t.Matter == matter {
+			return text.Clip(strings.TrimSpace(t.Draft), maxDraft)
+		}
+	}
+	return ""
+}
+
+// unlinked breaks the addresses that are in nothing the model was given.
+func (v verdict) unlinked(a *run.Attempt) verdict {
+	for i := range v.Tell {
+		v.Tell[i].Text, v.Tell[i].Draft = a.Unlinked(v.Tell[i].Text), a.Unlinked(v.Tell[i].Draft)
+	}
+	return v
+}
+
+// parseVerdict reads a model's answer, with or without a code fence around it.
+func parseVerdict(answer string) (verdict, error) {
+	object, ok := text.JSONObject(answer)
+	if !ok {
+		return verdict{}, errors.New("no JSON object in its answer")
+	}
+	var v struct {
+		Notify *bool `json:"notify"`
+		verdict
+	}
+	if err := json.Unmarshal([]byte(object), &v); err != nil {
+		return verdict{}, fmt.Errorf("read JSON: %w", err)
+	}
+	if v.Notify == nil {
+		return verdict{}, errors.New("its answer does not say whether to notify")
+	}
+	v.verdict.Notify = *v.Notify
+	return v.verdict, nil
+}

@@ -1,0 +1,122 @@
+package heartbeat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/agent/run"
+	"multis/llm"
+	"multis/memory"
+	"multis/schedule"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	heartbeatRules = `You are %s, the owner's assistant, looking around by yourself. Nobody asked you anything; whatever you say interrupts the owner. Judge for each matter below
+whether the owner has to know of it now. A matter that settles itself, a closing phrase, an advertisement or an automatic message does not matter. Tools only read; you send nothing to anybody.`
+
+	heartbeatForm = `When you are done, answer with one JSON object and nothing else:
+{"notify": true, "tell": [{"matter": "the name of the matter, copied exactly", "text": "one short sentence for the owner: what to do or decide"}]}
+List only what matters. If nothing does, return {"notify": false, "tell": []}.`
+
+	// draftForm is added if messages to contacts are drafted.
+	draftForm = `Where writing to that person would settle the matter, add to its entry "draft": the words to send, in that person's language and in the owner's name, with nothing in them
+that the conversation and the documents do not say. The owner reads each draft and decides.`
+
+	heartbeatQuestion = "Which of these matters does the owner have to know of now?"
+
+	// reminderHorizon is how far ahead the model is shown what schedules will say anyway.
+	reminderHorizon = 30 * time.Minute
+)
+
+// itemKey names an item for the model, as Matter.Key names a matter.
+func itemKey(i int) string { return fmt.Sprintf("item:%d", i+1) }
+
+// opening builds the first request about the matters and items. What contacts wrote is fenced.
+func (c *check) opening(ctx context.Context, a *run.Attempt) (run.Opening, error) {
+	h := c.checker
+	offered, err := h.Tools.Offered(ctx, a.Caller)
+	if err != nil {
+		return run.Opening{}, err
+	}
+	name, err := store.AssistantName(ctx, h.Store.DB(), h.Name)
+	if err != nil {
+		return run.Opening{}, err
+	}
+	if c.persona.Name != "" {
+		name = c.persona.Name
+	}
+	fence := h.fence()
+	question, about, err := c.question(ctx, fence)
+	if err != nil {
+		return run.Opening{}, err
+	}
+	parts, form := []string{fmt.Sprintf(heartbeatRules, name)}, heartbeatForm
+	if c.config.Drafts {
+		form += "\n" + draftForm
+	}
+	if own := c.persona.OwnerPrompt(); own != "" {
+		parts = append(parts, own)
+	}
+	request := llm.Request{
+		System: strings.Join(append(parts, run.FenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: question}},
+		Purpose: kind, Chat: c.room.ID, JSON: len(offered) == 0,
+	}
+	for _, s := range offered {
+		request.Tools = append(request.Tools, run.FencedTool(s, fence))
+	}
+	return run.Opening{Request: request, About: about}, nil
+}
+
+// question writes what the model is asked, and returns the messages whose words may be in it.
+func (c *check) question(ctx context.Context, fence string) (string, []store.MessageID, error) {
+	h := c.checker
+	coming, err := store.DueSchedules(ctx, h.Store.DB(), c.at.Add(reminderHorizon))
+	if err != nil {
+		return "", nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.Text(c.at, c.at, h.Zone))
+	about := []store.MessageID{}
+	for _, m := range c.matters {
+		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.facts(m)), text.Clip(m.Text, 1000))
+		about = append(about, m.restsOn()...)
+	}
+	for i, item := range c.items {
+		fmt.Fprintf(&b, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
+	}
+	if heard := c.trimmedHeard(); len(heard.Said) > 0 {
+		b.WriteString(h.Memory.Transcript(heard, fence))
+		for _, s := range heard.Said {
+			about = append(about, s.ID)
+		}
+	}
+	if len(coming) > 0 {
+		fmt.Fprintf(&b, "%s reminders that come by themselves within half an hour\n", fence)
+		for _, s := range coming {
+			fmt.Fprintf(&b, "%s: %s\n", schedule.Text(*s.NextAt, c.at, h.Zone), text.CollapseSpaces(s.Body))
+		}
+	}
+	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
+	return b.String(), about, nil
+}
+
+// trimmedHeard returns the newest of the messages since the last check, as many as half of the model's room takes.
+func (c *check) trimmedHeard() memory.Heard {
+	heard := c.heard
+	newest := slices.Clone(heard.Said)
+	slices.SortStableFunc(newest, func(x, y store.Message) int { return y.At.Compare(x.At) })
+	room, fits := (c.limits.Context-c.limits.Reserve)/2, map[store.MessageID]bool{}
+	for _, s := range newest {
+		if room -= run.Tokens(text.Clip(s.Body, 300)) + 20; room < 0 { // 20 for its author and time
+			break
+		}
+		fits[s.ID] = true
+	}
+	heard.Said = slices.DeleteFunc(slices.Clone(heard.Said), func(s store.Message) bool { return !fits[s.ID] })
+	return heard
+}

@@ -1,0 +1,111 @@
+// Package speech transcribes voice notes.
+package speech
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+)
+
+// Files downloads attachments.
+type Files interface {
+	// Fetch writes at most limit bytes of file to w. What was written is the whole file only if the error is nil.
+	Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error
+}
+
+// Inbox receives the result of a transcription.
+type Inbox interface {
+	// Heard stores the transcript and judges the message as if it had been written.
+	Heard(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
+	// Unheard stores why there is no transcript.
+	Unheard(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
+}
+
+// Options configure a Transcriber.
+type Options struct {
+	Store *store.Store
+	Files Files
+	// Model is the speech-to-text model.
+	Model    llm.Transcriber
+	Inbox    Inbox
+	Defaults policy.Defaults
+	// Notify queues a notice for the admin room.
+	Notify func(ctx context.Context, tx store.Tx, markdown string) error
+}
+
+// Transcriber turns voice notes into text.
+type Transcriber struct{ o Options }
+
+// New returns a Transcriber.
+func New(o Options) *Transcriber { return &Transcriber{o} }
+
+// Transcribe transcribes one voice note and passes the text to the inbox. On the last attempt, a failure is stored as the reason why there is no
+// transcript. A message that is deleted or was already transcribed is skipped.
+func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, last bool) error {
+	m, err := store.MessageByID(ctx, t.o.Store.DB(), message)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (m.Action != policy.ActionListen || m.Attachment == nil)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	chat, err := store.ChatByID(ctx, t.o.Store.DB(), m.ChatID)
+	if err != nil {
+		return err
+	}
+	text, err := t.text(ctx, chat, m)
+	var over *llm.OverBudgetError
+	refused := errors.As(err, &over)
+	if err != nil && !last && !refused && !jobs.IsFinal(err) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return t.o.Store.InTx(ctx, func(tx store.Tx) error {
+		if err == nil {
+			return t.o.Inbox.Heard(ctx, tx, m.ID, text)
+		}
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("message_id", m.ID).Msg("Could not transcribe a voice note")
+		if refused && over.First {
+			if err := t.o.Notify(ctx, tx, "💶 Today's budget is used up, so I don't listen to voice notes until midnight."); err != nil {
+				return err
+			}
+		}
+		return t.o.Inbox.Unheard(ctx, tx, m.ID, strings.TrimSuffix(jobs.Cause(err).Error(), "."))
+	})
+}
+
+// errSilence is returned for a recording in which nobody speaks.
+var errSilence = errors.New("nobody speaks in it")
+
+// text downloads a recording and transcribes it, unless its chat is off.
+func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message) (string, error) {
+	who := policy.AsOwner
+	if chat.Kind == policy.KindAdmin {
+		who = policy.AsBot
+	} else if chat.ModeIn(t.o.Defaults) == policy.ModeOff {
+		return "", jobs.Final(errors.New("the chat is off"))
+	}
+	var data bytes.Buffer
+	data.Grow(min(m.Attachment.Size, llm.MaxAudio))
+	if err := t.o.Files.Fetch(ctx, who, *m.Attachment, llm.MaxAudio, &data); err != nil {
+		return "", err
+	}
+	text, err := t.o.Model.Transcribe(ctx, llm.Audio{
+		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Length(), Purpose: "speech", Chat: m.ChatID,
+	})
+	if err == nil && strings.TrimSpace(text) == "" {
+		return "", jobs.Final(errSilence)
+	}
+	return text, err
+}
