@@ -19,7 +19,7 @@ import (
 )
 
 func TestTheAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, plainWorld.claim(t))
+	leaveAdminRooms(t.Context(), t, plainWorlds.claim(t))
 	a := begin(t, setup{})
 	a.step("the owner is invited and reads what to do", func(t *testing.T) {
 		a.joinAdminRoom() // which only who is invited can

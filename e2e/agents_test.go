@@ -91,7 +91,7 @@ func TestAnotherAgentGoesOnWithAQuestionAndASpaceDecidesWhoAnswers(t *testing.T)
 			return llmtest.Reply{Text: `{"sentences": []}`}
 		}
 	})
-	space, err := plainWorld.claim(t).Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "Shop", CreationContent: map[string]any{"type": event.RoomTypeSpace}})
+	space, err := plainWorlds.claim(t).Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "Shop", CreationContent: map[string]any{"type": event.RoomTypeSpace}})
 	require.NoError(t, err)
 	a := start(t, setup{
 		Profile: "business", Model: model.URL,

@@ -67,11 +67,11 @@ func start(t *testing.T, s setup) *app {
 // begin starts multis; whether the owner comes into the admin room is the test's.
 func begin(t *testing.T, s setup) *app {
 	t.Helper()
-	world := &plainWorld
+	pool := plainWorlds
 	if s.Locked {
-		world = &encryptedWorld
+		pool = encryptedWorlds
 	}
-	around := world.claim(t)
+	around := pool.claim(t)
 	if s.Database == "" {
 		var err error
 		s.Database, err = around.newDatabase(t.Context())

@@ -16,7 +16,7 @@ import (
 )
 
 func TestAnEncryptedAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorld.claim(t))
+	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
 	a := start(t, setup{Locked: true})
 	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) }) // the other tests' owner does not encrypt
 	verified, unverified := a.element(t), a.element(t)

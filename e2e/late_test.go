@@ -100,7 +100,7 @@ func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
 	for i := range past {
 		past[i] = demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: lastYear.Add(time.Duration(i) * time.Hour), OnPhone: i%10 == 9}
 	}
-	require.NoError(t, plainWorld.claim(t).Network.Backfill(t.Context(), contact, past))
+	require.NoError(t, plainWorlds.claim(t).Network.Backfill(t.Context(), contact, past))
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	chat := a.chat(contact)

@@ -1,8 +1,8 @@
 //go:build e2e
 
 // Package e2e proves the whole on a real homeserver: Synapse, a bridge built on mautrix' own framework over a made-up
-// network, the owner with a Matrix client, and multis as a process that is killed, doubled and cut off. The tests share one
-// world and talk in chats of their own; each starts its own multis on a database of its own.
+// network, the owner with a Matrix client, and multis as a process that is killed, doubled and cut off. The tests share a few
+// worlds and talk in chats of their own; each starts its own multis on a database of its own.
 package e2e
 
 import (
@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,41 +27,64 @@ import (
 	"multis/migrations"
 )
 
-// The worlds that the tests share, one whose bridge does not encrypt and one whose bridge does. Each is started by the
-// first test that claims it. Tests of one world run one after the other; the two worlds run side by side.
-var plainWorld, encryptedWorld = sharedWorld{name: "plain"}, sharedWorld{name: "encrypted", encrypted: true}
+// The worlds that the tests share. In those of encryptedWorlds the bridge encrypts. One test at a time has a world for itself,
+// and the worlds run side by side.
+var plainWorlds, encryptedWorlds = newWorlds("plain-1", "plain-2"), newWorlds("encrypted")
 
-// sharedWorld is a world that one test at a time has for itself.
-type sharedWorld struct {
-	name      string
-	encrypted bool
+// worlds lends worlds of one kind to tests.
+type worlds struct {
+	free chan *world
 
-	inUse sync.Mutex
-	user  atomic.Pointer[testing.T] // the test that holds inUse
-	scene *scene                    // nil until it is needed
+	mu   sync.Mutex
+	lent map[*testing.T]*scene
 }
 
-// claim waits until no other test uses the world and keeps it until the end of t. It may be called again by the same test.
-func (w *sharedWorld) claim(t *testing.T) *scene {
+// world is a scene that is started when it is lent for the first time.
+type world struct {
+	name  string
+	scene *scene // nil until then
+}
+
+func newWorlds(names ...string) *worlds {
+	w := &worlds{free: make(chan *world, len(names)), lent: map[*testing.T]*scene{}}
+	for _, name := range names {
+		w.free <- &world{name: name}
+	}
+	return w
+}
+
+// claim waits for a free world and lends it to t until its end. Called again by the same test, it returns the same world.
+func (w *worlds) claim(t *testing.T) *scene {
 	t.Helper()
-	if w.user.Load() == t {
-		return w.scene
+	w.mu.Lock()
+	lent := w.lent[t]
+	w.mu.Unlock()
+	if lent != nil {
+		return lent
 	}
 	t.Parallel()
 	waiting := time.Now()
-	w.inUse.Lock()
-	w.user.Store(t)
-	t.Cleanup(func() {
-		w.user.Store(nil)
-		w.inUse.Unlock()
-	})
-	if w.scene == nil {
+	got := <-w.free
+	t.Cleanup(func() { w.free <- got })
+	if got.scene == nil {
 		var err error
-		w.scene, err = open(context.WithoutCancel(t.Context()), filepath.Join(dir, w.name), w.encrypted)
+		got.scene, err = open(context.WithoutCancel(t.Context()), filepath.Join(dir, got.name), w == encryptedWorlds)
 		require.NoError(t, err)
 	}
-	t.Logf("waited %.1f s for the %s world", time.Since(waiting).Seconds(), w.name)
-	return w.scene
+	t.Logf("waited %.1f s for the world %s", time.Since(waiting).Seconds(), got.name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lent[t] = got.scene
+	return got.scene
+}
+
+// close stops the worlds, which must all be free.
+func (w *worlds) close() error {
+	var errs []error
+	for range cap(w.free) {
+		errs = append(errs, (<-w.free).scene.close())
+	}
+	return errors.Join(errs...)
 }
 
 // dir holds the data and logs of all worlds. It is kept when a test failed.
@@ -94,7 +116,7 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	code := m.Run()
-	if err := errors.Join(plainWorld.scene.close(), encryptedWorld.scene.close()); err != nil {
+	if err := errors.Join(plainWorlds.close(), encryptedWorlds.close()); err != nil {
 		return fail(err)
 	}
 	if code != 0 {

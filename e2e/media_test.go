@@ -58,7 +58,7 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 }
 
 func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorld.claim(t))
+	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
 	a := start(t, setup{Locked: true})
 	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) })
 	element := a.element(t)

@@ -99,7 +99,7 @@ func (a *app) storedIn(ctx context.Context, room id.RoomID) ([]id.EventID, error
 }
 
 func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
-	dir := plainWorld.claim(t).Dir + "/pg"
+	dir := plainWorlds.claim(t).Dir + "/pg"
 	options := pgserver.Options{Dir: dir, Throwaway: true}
 	server, err := pgserver.Start(t.Context(), options)
 	require.NoError(t, err)
