@@ -20,17 +20,25 @@ demo: ## See the whole of it: a real homeserver, a real bridge, four contacts an
 	go build -tags $(TAGS) -o bin/demo ./e2e/demo
 	@exec bin/demo
 
+# The end-to-end tests mostly wait for Matrix, so that they run beside the others. These have a lower priority, because they
+# only need the processor.
 .PHONY: test
-test: ## Run all tests: units and the database under the race detector, then end to end on a real homeserver
+test: ## Run all tests: units and the database under the race detector, end to end on a real homeserver
 	@deploy/setup.sh postgres cc
-	CGO_ENABLED=1 go test -race -tags $(TAGS) ./...
-	cd bench && CGO_ENABLED=1 go test -tags '$(TAGS) sqlite_fts5' .
-	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 1 -v ./deploy/devstack ./e2e/...
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line units endtoend
+
+.PHONY: units
+units:
+	CGO_ENABLED=1 nice go test -race -tags $(TAGS) ./...
+	cd bench && CGO_ENABLED=1 nice go test -tags '$(TAGS) sqlite_fts5' .
+
+.PHONY: endtoend
+endtoend:
+	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 2 ./deploy/devstack ./e2e/...
 
 .PHONY: check
 check: lint ## Check form, lint, vet, module files and build
 	@deploy/setup.sh cc
-	go vet -tags $(TAGS) ./...
 	go vet -tags '$(TAGS) e2e' ./...
 	go mod tidy -diff
 	cd bench && CGO_ENABLED=1 go vet -tags '$(TAGS) sqlite_fts5' . && go mod tidy -diff

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -108,7 +109,11 @@ const databaseRole = "multis"
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	var err error
+	// The tests wait for a free world, not for a processor.
+	err := flag.Set("test.parallel", "100")
+	if err != nil {
+		return fail(err)
+	}
 	if dir, err = os.MkdirTemp("", "multis-e2e-"); err != nil {
 		return fail(err)
 	}
