@@ -87,8 +87,9 @@ type Options struct {
 
 // Client fetches pages. It keeps no cookies and no connections.
 type Client struct {
-	agent string
-	http  http.Client
+	agent       string
+	http        http.Client
+	postTimeout time.Duration
 }
 
 // New makes a client.
@@ -101,7 +102,7 @@ func New(o Options) *Client {
 		kinds = append(kinds, Private, Own, Loopback)
 	}
 	dialer := &net.Dialer{Timeout: maxTime, Control: Control(kinds...)}
-	return &Client{agent: o.Agent, http: http.Client{
+	return &Client{agent: o.Agent, postTimeout: postTimeout, http: http.Client{
 		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
 			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: maxTime, MaxResponseHeaderBytes: 64 << 10,

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// postTime is how long a server has for what it is sent.
-const postTime = 10 * time.Second
+// postTimeout bounds a POST request.
+const postTimeout = 10 * time.Second
 
 // Post sends a body and returns the status that the server answers with, 0 if it does not answer. A status that is no
 // success is a StatusError as well. A redirect is not followed: the body is for the address that was named.
@@ -24,7 +24,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	if err := check(target); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, postTime, ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.postTimeout, ErrTooSlow)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
 	if err != nil {
