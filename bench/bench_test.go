@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// printed is what run writes to the standard output.
+// printed returns what run writes to standard output.
 func printed(t *testing.T, run func() error) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))

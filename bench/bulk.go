@@ -14,10 +14,10 @@ import (
 
 const (
 	bulkBatch, bulkWriters = 40, 2 // documents that are loaded in one statement, and statements at a time
-	mostWaiting            = 1000  // passages that are written as in use, at the end, and a fortieth of a small corpus
+	maxPending             = 1000  // passages written one document at a time at the end; of a small corpus a fortieth
 )
 
-// loaded is a document on its way into the database.
+// loaded is a document to be loaded.
 type loaded struct {
 	doc    store.Document
 	chunks []store.Chunk
@@ -39,7 +39,7 @@ const bulkSQL = `with d as (
 	select t.id, c.id, ord, role, kind, @config, e.n_tok, question, e.tsv
 	from c join t on chunk_key = key, index_entry(@config::regconfig, words) e`
 
-// bulkCountsSQL makes the counts anew from what is indexed.
+// bulkCountsSQL computes the term statistics from the index.
 var bulkCountsSQL = []string{
 	"set work_mem = '512MB'",
 	"insert into corpus_stats (role, chunks, words, counted) select role, count(*), sum(n_tok), count(*) > 1000 from chunk_index group by 1",
@@ -49,9 +49,9 @@ var bulkCountsSQL = []string{
 	"insert into term_stats (role, word, ndoc) select '*', w, count(*) from chunk_index, unnest(tsvector_to_array(tsv)) w group by 2",
 }
 
-// bulk loads a corpus as a restore does: rows first, then the text indexes and the counts. Through the store each
-// document would be findable at once, which is measured apart. Only the last ones come that way: in use, the words of some
-// always wait to be counted.
+// bulk loads a corpus as a restore does: rows first, then the text indexes and the term statistics. The last documents are
+// written through the store, because in operation the words of some documents are not counted yet. Indexing through the store
+// is measured by ingest.
 func (co *corpus) bulk(ctx context.Context, chunks int) error {
 	indexes, err := co.dropTextIndexes(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (co *corpus) bulk(ctx context.Context, chunks int) error {
 			return nil
 		})
 	}
-	most := chunks - min(mostWaiting, chunks/40)
+	most := chunks - min(maxPending, chunks/40)
 	for co.size < most && loading.Err() == nil {
 		batch := make([]loaded, 0, bulkBatch)
 		for len(batch) < bulkBatch && co.size < most {
@@ -125,7 +125,7 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 	})
 }
 
-// dropTextIndexes drops them and returns the statements that make them again.
+// dropTextIndexes drops the text indexes and returns the statements that create them again.
 func (co *corpus) dropTextIndexes(ctx context.Context) ([]string, error) {
 	rows, err := co.db.Pool().Query(ctx, "select indexname, indexdef from pg_indexes where tablename = 'chunk_index' and indexdef like '%USING gin%'")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"multis/store/pgserver"
 )
 
-// database is a Postgres of our own, on a socket, gone after close.
+// database is a private Postgres server on a socket. close removes it unless it is kept.
 type database struct {
 	*store.Store
 
@@ -21,14 +21,14 @@ type database struct {
 	server *pgserver.Server
 }
 
-// options say how to open a database. The zero value is a fresh one that waits for the disk and is gone after close.
+// options configure openDatabase. The zero value is a new database with fsync that close removes.
 type options struct {
-	dir       string // to keep it in, and to find it in again
-	throwaway bool   // does not wait for the disk
+	dir       string // keeps the database in this folder, or opens the one that is there
+	throwaway bool   // disables fsync
 	settings  map[string]string
 }
 
-// openDatabase starts the server with the given settings, all others at their defaults, and migrates.
+// openDatabase starts the server with the given settings and migrates the database.
 func openDatabase(ctx context.Context, o options) (_ *database, err error) {
 	db := &database{dir: o.dir, kept: o.dir != ""}
 	if db.kept {
@@ -101,7 +101,7 @@ func (db *database) close() {
 	}
 }
 
-// write puts a document with its chunks in place.
+// write stores a document with its chunks.
 func (db *database) write(ctx context.Context, doc store.Document, chunks []store.Chunk) error {
 	return db.AsOwner(ctx, scopeOf(doc.Role), func(tx store.Tx) error {
 		_, err := store.AddDocument(ctx, tx, doc, chunks)

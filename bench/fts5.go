@@ -10,18 +10,18 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver
 )
 
-// fts is the same passages in SQLite's full-text search.
+// fts holds the same passages in SQLite's FTS5.
 type fts struct {
 	db *sql.DB
 }
 
-// ftsRow is a passage: scope is whom it belongs to.
+// ftsRow is a passage; scope is the role that owns it.
 type ftsRow struct {
 	id          int64
 	scope, body string
 }
 
-// openFTS opens the index in a file, which it makes if there is none. SQLite is given memory for its cache as a server would have.
+// openFTS opens or creates the index in a file, with a page cache of the size of a server's.
 func openFTS(path string) (*fts, error) {
 	db, err := sql.Open("sqlite3", "file:"+path+"?_journal_mode=WAL&_synchronous=NORMAL&_cache_size=-500000")
 	if err != nil {
@@ -36,7 +36,7 @@ func openFTS(path string) (*fts, error) {
 
 func (f *fts) close() { f.db.Close() }
 
-// last is the number of the newest passage.
+// last returns the number of the newest passage.
 func (f *fts) last(ctx context.Context) (id int64, err error) {
 	if err := f.db.QueryRowContext(ctx, "select coalesce(max(rowid), 0) from f").Scan(&id); err != nil {
 		return 0, fmt.Errorf("read from SQLite: %w", err)
@@ -67,7 +67,7 @@ func (f *fts) add(ctx context.Context, rows []ftsRow) (err error) {
 	return tx.Commit()
 }
 
-// find reads the ten best passages that hold one of the words. Without scopes it searches all.
+// find returns the ten best passages that contain one of the words. Without scopes it searches all.
 func (f *fts) find(ctx context.Context, words, scopes []string) ([]int64, error) {
 	if len(words) == 0 {
 		return nil, nil

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	askedOnce    = 300 // queries with one client, and with two
-	askedByMany  = 600 // with eight
+	queriesFew   = 300 // number of queries with one client, and with two
+	queriesMany  = 600 // number of queries with eight clients
 	askedOfFTS   = 60
-	askedExactly = 40 // compared with a search that skips nothing
+	queriesExact = 40 // number of queries compared with an exhaustive search
 	tieMargin    = 1e-9
 )
 
-// report is the outcome. Times are in milliseconds, rates in passages a second.
+// report holds the results. Times are in milliseconds, rates in passages a second.
 type report struct {
 	Chunks           int     `json:"chunks"`
 	OwnerP50         float64 `json:"owner_p50_ms"`
@@ -68,7 +68,7 @@ func (r report) print(asJSON bool) error {
 	return err
 }
 
-// asked is a query and whose it is.
+// asked is a query with its scope.
 type asked struct {
 	text  string
 	scope policy.Scope
@@ -94,17 +94,17 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 		{"owner", owner, &r.OwnerP50, &r.OwnerP95, &r.OwnerP99, &r.Owner2P95, &r.Owner8P95, &r.FTSOwnerP50, &r.FTSOwnerP95, &r.OwnerOverlap},
 		{"contact", contact, &r.ContactP50, &r.ContactP95, &r.ContactP99, &r.Contact2P95, &r.Contact8P95, &r.FTSContactP50, &r.FTSContactP95, &r.ContactOverlap},
 	} {
-		// Other questions come first: people ask a database that has run for a while, and has in memory what all questions read.
-		if _, err := co.latencies(ctx, who.asked[askedOnce:], 2); err != nil {
+		// Other queries come first, to warm the caches as in a database that has run for a while.
+		if _, err := co.latencies(ctx, who.asked[queriesFew:], 2); err != nil {
 			return err
 		}
-		if _, err := co.ftsLatencies(ctx, who.asked[askedOnce:askedOnce+askedOfFTS/3]); err != nil {
+		if _, err := co.ftsLatencies(ctx, who.asked[queriesFew:queriesFew+askedOfFTS/3]); err != nil {
 			return err
 		}
 		for _, run := range []struct {
 			clients, n    int
 			p50, p95, p99 *float64
-		}{{1, askedOnce, who.p50, who.p95, who.p99}, {2, askedOnce, nil, who.two, nil}, {8, askedByMany, nil, who.all, nil}} {
+		}{{1, queriesFew, who.p50, who.p95, who.p99}, {2, queriesFew, nil, who.two, nil}, {8, queriesMany, nil, who.all, nil}} {
 			took, err := co.latencies(ctx, who.asked[:run.n], run.clients)
 			if err != nil {
 				return err
@@ -121,7 +121,7 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 			return err
 		}
 		*who.ftsP50, *who.ftsP95 = milliseconds(percentile(took, .5)), milliseconds(percentile(took, .95))
-		if *who.overlap, err = co.overlap(ctx, who.asked[:askedExactly]); err != nil {
+		if *who.overlap, err = co.overlap(ctx, who.asked[:queriesExact]); err != nil {
 			return err
 		}
 		fmt.Printf("%-8s SQLite FTS5 %s   p95 %.0f times ours   overlap@10 with a search that skips nothing %.3f\n", who.name, summary(took), *who.ftsP95 / *who.p95, *who.overlap)
@@ -139,7 +139,7 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 	return nil
 }
 
-// load is the system's load average; empty where there is none to read.
+// load returns the system's load average; empty if unknown.
 func load() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -148,9 +148,9 @@ func load() string {
 	return string(data[:min(len(data), 14)])
 }
 
-// questions cuts queries out of passages that the asker may see.
+// questions cuts queries out of passages in the scope.
 func (co *corpus) questions(ctx context.Context, owner bool) ([]asked, error) {
-	list := make([]asked, askedByMany)
+	list := make([]asked, queriesMany)
 	for i := range list {
 		chat := 1 + int64(co.writer.random.IntN(co.chats))
 		q := asked{scope: policy.ContactScope(chat), roles: policy.ContactScope(chat).Roles()}
@@ -172,7 +172,7 @@ const (
 	ownPassageSQL = "select content from chunks where role = $1 order by indexed_at offset $2 limit 1"
 )
 
-// anyPassage picks one that the asker may see: for a contact, half of them its own.
+// anyPassage picks a passage in the scope; for a contact, half of them are its own.
 func (co *corpus) anyPassage(ctx context.Context, q asked) (text string, err error) {
 	err = co.db.AsOwner(ctx, q.scope, func(tx store.Tx) error {
 		if !q.owner && co.writer.random.IntN(2) == 0 {
@@ -236,8 +236,8 @@ func (co *corpus) ftsLatencies(ctx context.Context, list []asked) ([]time.Durati
 	return took, nil
 }
 
-// overlap is the share of the ten best passages that a search gives which are among the ten best of one that scores every
-// match. Equal scores are equally good.
+// overlap returns the share of a search's ten best passages that are among the ten best of an exhaustive search. Passages of
+// equal scores are interchangeable.
 func (co *corpus) overlap(ctx context.Context, list []asked) (float64, error) {
 	s := search.New(co.db.Store)
 	var sum float64
@@ -266,7 +266,7 @@ func (co *corpus) overlap(ctx context.Context, list []asked) (float64, error) {
 	return round(sum / float64(len(list))), nil
 }
 
-// besideSearch ingests while one client searches without a pause.
+// besideSearch ingests while one client searches continuously.
 func (co *corpus) besideSearch(ctx context.Context, list []asked) (float64, error) {
 	searching, stop := context.WithCancel(ctx)
 	var group errgroup.Group

@@ -1,5 +1,5 @@
-// Command bench measures the search: what it finds in a collection with known answers, and how fast it is in a big one,
-// beside SQLite's FTS5 on the same rows. It runs its own Postgres for the time it takes.
+// Command bench measures search: its retrieval quality on a collection with known answers, and its speed on a large one. Both
+// are compared with SQLite's FTS5 on the same rows. It runs its own Postgres server.
 package main
 
 import (
@@ -31,5 +31,5 @@ func main() {
 	}
 }
 
-// progress says how far it is, on standard error: standard output is for results.
+// progress reports progress on standard error; standard output is for results.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -12,7 +12,7 @@ import (
 	"multis/search"
 )
 
-// percentile is the latency that share p of them stay below. It sorts a copy.
+// percentile returns the latency below which the share p of the samples lies.
 func percentile(list []time.Duration, p float64) time.Duration {
 	if len(list) == 0 {
 		return 0
@@ -27,14 +27,14 @@ func summary(list []time.Duration) string {
 	return fmt.Sprintf("p50 %.2f  p95 %.2f  p99 %.2f ms", milliseconds(percentile(list, .5)), milliseconds(percentile(list, .95)), milliseconds(percentile(list, .99)))
 }
 
-// ratio compares medians.
+// ratio returns the ratio of medians.
 func ratio(a, b []time.Duration) float64 {
 	return float64(percentile(a, .5)) / float64(max(percentile(b, .5), 1))
 }
 
 const contentWordsSQL = "select w from unnest($1::text[]) with ordinality u(w, o) where ts_lexize('english_stem', w) <> '{}' order by o"
 
-// contentWords are the words of a query without the stop words, which SQLite does not know by itself.
+// contentWords returns the words of a query without stop words, which SQLite does not remove itself.
 func contentWords(ctx context.Context, db *database, text string) ([]string, error) {
 	rows, err := db.Pool().Query(ctx, contentWordsSQL, search.Words(text))
 	if err != nil {
@@ -47,7 +47,7 @@ func contentWords(ctx context.Context, db *database, text string) ([]string, err
 	return words, nil
 }
 
-// scopeOf is the scope to write data of a role in.
+// scopeOf returns the scope for writing data of a role.
 func scopeOf(role policy.Role) policy.Scope {
 	var chat int64
 	if n, _ := fmt.Sscanf(string(role), "user:%d", &chat); n == 1 {

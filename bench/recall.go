@@ -22,8 +22,8 @@ import (
 	"multis/tools"
 )
 
-// recallCmd asks a collection the way the assistant does: each row is a message that comes in from Matrix, and each query a call of
-// the tool recall_memory in the chat of its group.
+// recallCmd queries a collection as the assistant does: each row is a message received from Matrix, and each query a call of the
+// tool recall_memory in the chat of its group.
 type recallCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl of what people said to each other."`
 }
@@ -33,14 +33,14 @@ const (
 	recallGhost = id.UserID("@ghost:bench")
 )
 
-// talk is a group of the collection as a chat: who writes first is the contact, all others the owner.
+// talk is a group of the collection as a chat. The author of the first row is the contact, all others are the owner.
 type talk struct {
 	chat    store.Chat
 	contact string
 	last    time.Time
 }
 
-// Run takes the messages in, makes them searchable and prints what each query recalls.
+// Run receives the messages, indexes them and prints what each query recalls.
 func (c recallCmd) Run(ctx context.Context) error {
 	rows, queries, err := readCollection(c.Dir)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 	return out.Flush()
 }
 
-// takeIn sends the rows through the inbox, in order, and tells which message is which row.
+// takeIn sends the rows through the inbox, in order, and returns the row of each message.
 func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, map[int64]string, error) {
 	inbox := appservice.NewInbox(db.Store, appservice.Rules{
 		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, MaxAge: 10 * time.Minute,
@@ -151,7 +151,7 @@ func message(t *talk, r row, key string) *event.Event {
 	return evt
 }
 
-// stored tells which stored message is which row. One that is missing is an error: the figures would be of something else.
+// stored returns the row of each stored message. A missing message is an error, because the results would be wrong.
 func stored(ctx context.Context, db *database, events map[string]string) (map[int64]string, error) {
 	rows, err := db.Pool().Query(ctx, "select id, event_id from messages")
 	if err != nil {

@@ -38,14 +38,14 @@ type query struct {
 	Text  string `json:"text"`
 }
 
-// collection is what is indexed. Each group is a chat of its own.
+// collection is the indexed data. Each group is a chat.
 type collection struct {
 	rows  []row
 	chats map[string]int64
-	names map[int64]string // of rows, by chunk
+	names map[int64]string // row ids by chunk id
 }
 
-// Run indexes the collection as it would be in use, and asks each query as a contact whose chat is the query's group.
+// Run indexes the collection through the store and runs each query as the contact whose chat is the query's group.
 func (c retrievalCmd) Run(ctx context.Context) error {
 	rows, queries, err := readCollection(c.Dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c retrievalCmd) Run(ctx context.Context) error {
 	return col.ask(ctx, db, lite, queries)
 }
 
-// readCollection reads what is to be found, and what is asked.
+// readCollection reads the rows and the queries.
 func readCollection(dir string) (rows []row, queries []query, err error) {
 	if rows, err = readLines[row](filepath.Join(dir, "corpus.jsonl")); err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func readLines[T any](path string) ([]T, error) {
 	return list, nil
 }
 
-// documents are the rows of one session each, in order.
+// documents groups the rows by session, in order.
 func (c *collection) documents() [][]row {
 	at := map[string]int{}
 	var docs [][]row
@@ -142,8 +142,7 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 	return lite.add(ctx, list)
 }
 
-// document is a session as the store takes it. Rows that have an author are what people said to each other; all others
-// are parts of a document.
+// document returns a session as a document of the store. Rows with an author become a conversation, all others a plain document.
 func document(rows []row, chat int64) (store.Document, []store.Chunk) {
 	first := rows[0]
 	origin := first.Group + "/" + string(first.Sess)
@@ -165,7 +164,7 @@ func document(rows []row, chat int64) (store.Document, []store.Chunk) {
 	return doc, chunks
 }
 
-// readNames notes which chunk is which row: a row's id is its chunk's key.
+// readNames maps chunks to rows; a row's id is its chunk's key.
 func (c *collection) readNames(ctx context.Context, db *database) error {
 	c.names = map[int64]string{}
 	for _, chat := range c.chats {
@@ -192,7 +191,7 @@ func (c *collection) readNames(ctx context.Context, db *database) error {
 	return nil
 }
 
-// ask answers all queries, ours and SQLite's in turn so that both meet the same machine, and prints ours.
+// ask runs all queries, alternating with SQLite so that both run under the same load, and prints our results.
 func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) error {
 	out := bufio.NewWriter(os.Stdout)
 	s := search.New(db.Store)

@@ -22,18 +22,18 @@ type searchCmd struct {
 }
 
 const (
-	contacts      = 2000 // chats with passages of their own
+	contacts      = 2000 // chats with passages
 	publicShare   = 0.2
 	documentSize  = 50 // passages
 	ftsBatch      = 5000
-	ingested      = 5000 // passages, alone and beside a searching client
-	ingesters     = 2    // as many index jobs run at a time
+	ingested      = 5000 // passages, measured with and without a searching client
+	ingesters     = 2    // concurrent writers, as many as there are index jobs
 	skew          = 1.5  // some chats are much bigger than others
-	leastPerChat  = 25   // passages, on average: a small corpus has fewer chats
-	questionEvery = 5    // of what people say, one in so many is a question
+	minPerChat    = 25   // passages, on average: a small corpus has fewer chats
+	questionEvery = 5    // one message in this many is a question
 )
 
-// corpus is an invented corpus on its way into both databases.
+// corpus is a generated corpus and the databases that it is loaded into.
 type corpus struct {
 	db     *database
 	lite   *fts
@@ -43,7 +43,7 @@ type corpus struct {
 	size   int // passages so far
 }
 
-// Run measures.
+// Run loads the corpus and measures.
 func (c searchCmd) Run(ctx context.Context) error {
 	sentences, err := readSentences()
 	if err != nil {
@@ -60,7 +60,7 @@ func (c searchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer lite.close()
-	co := &corpus{db: db, lite: lite, writer: newWriter(1, sentences), chats: max(min(contacts, c.Chunks/leastPerChat), 1)}
+	co := &corpus{db: db, lite: lite, writer: newWriter(1, sentences), chats: max(min(contacts, c.Chunks/minPerChat), 1)}
 	if err := co.resume(ctx); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (c searchCmd) Run(ctx context.Context) error {
 
 const resumeSQL = "select count(*), coalesce(max(doc_id), 0), coalesce(max(substr(role, 6)::int) filter (where role like 'user:%'), $1) from chunk_index"
 
-// resume goes on with what a kept database holds.
+// resume continues with the corpus of a kept database.
 func (co *corpus) resume(ctx context.Context) error {
 	if err := co.db.Pool().QueryRow(ctx, resumeSQL, co.chats).Scan(&co.size, &co.writes, &co.chats); err != nil {
 		return fmt.Errorf("read the kept corpus: %w", err)
@@ -85,7 +85,7 @@ func (co *corpus) resume(ctx context.Context) error {
 	return nil
 }
 
-// fill puts the corpus into both, unless it is there.
+// fill loads the corpus into both databases unless it is there.
 func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	if co.size == 0 {
 		began := time.Now()
@@ -112,7 +112,7 @@ func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 const sizesSQL = `select pg_database_size(current_database()) / 1000000, pg_total_relation_size('chunks') / 1000000,
 	pg_total_relation_size('chunk_index') / 1000000, pg_total_relation_size('term_stats') / 1000000`
 
-// ingest writes passages as they are in use, document by document, as many at a time as multis does, and tells how many a second.
+// ingest writes passages through the store, one document a transaction, and returns the rate in passages a second.
 func (co *corpus) ingest(ctx context.Context) (float64, error) {
 	began, before := time.Now(), co.size
 	writing, ctx := errgroup.WithContext(ctx)
@@ -127,7 +127,7 @@ func (co *corpus) ingest(ctx context.Context) (float64, error) {
 	return round(float64(co.size-before) / time.Since(began).Seconds()), nil
 }
 
-// document invents the next one: a public document, or what was said in a chat.
+// document generates the next document: a public one, or a conversation.
 func (co *corpus) document() (store.Document, []store.Chunk) {
 	w := co.writer
 	doc := store.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.Public, Kind: store.KindKnowledge, Element: "txt"}
@@ -148,7 +148,7 @@ func (co *corpus) document() (store.Document, []store.Chunk) {
 	return doc, chunks
 }
 
-// fillFTS copies the passages that SQLite lacks, so that both search the same rows.
+// fillFTS copies the passages that SQLite lacks.
 func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 	last, err := co.lite.last(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 	return added, co.lite.add(ctx, batch)
 }
 
-// everybody is the owner's scope when he names all chats: the biggest there is.
+// everybody returns the owner's scope with all chats, the largest possible.
 func (co *corpus) everybody() policy.Scope {
 	chats := make([]int64, co.chats)
 	for i := range chats {

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// readSentences gives real sentences of English: those of the comments in Go's own source, which every machine that
-// builds this has.
+// readSentences returns English sentences from the comments of Go's source, which every machine that builds this has.
 func readSentences() ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -39,7 +38,7 @@ func readSentences() ([]string, error) {
 	return list, err
 }
 
-// comments joins the lines of each comment of a Go file.
+// comments returns the comments of a Go file, each joined into one line.
 func comments(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +63,7 @@ func comments(path string) ([]string, error) {
 	return list, nil // a file with a line too long for the scanner ends early, which is fine here
 }
 
-// invented is a word of four syllables, another one for each number.
+// invented returns a word of four syllables, a different one for each n.
 func invented(n uint64) string {
 	var b strings.Builder
 	for range 4 {
@@ -75,7 +74,7 @@ func invented(n uint64) string {
 	return b.String()
 }
 
-// writer invents passages: real sentences, and words of its own of which a few are common and most are rare.
+// writer generates passages: real sentences with invented words, whose frequencies follow Zipf's law.
 type writer struct {
 	random    *rand.Rand
 	rare      *rand.Zipf
@@ -109,7 +108,7 @@ func (w *writer) passage() string {
 	return b.String()
 }
 
-// question cuts 3 to 8 words that stand together out of a passage.
+// question returns 3 to 8 consecutive words of a passage.
 func (w *writer) question(passage string) string {
 	words := strings.Fields(passage)
 	n := min(3+w.random.IntN(6), len(words))
