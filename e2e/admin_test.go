@@ -19,8 +19,7 @@ import (
 )
 
 func TestTheAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, plainWorlds.claim(t))
-	a := begin(t, setup{})
+	a := begin(t, setup{New: true})
 	a.step("the owner is invited and reads what to do", func(t *testing.T) {
 		a.joinAdminRoom() // which only who is invited can
 		a.until("the welcome", func(context.Context) (bool, error) { return len(a.notices()) > 0, nil })

@@ -40,6 +40,7 @@ type setup struct {
 	Database string // its address; a new one unless said otherwise
 	Off      bool   // the whole network is off
 	Locked   bool   // the bridge encrypts every chat
+	New      bool   // no other test has used the world
 	Speech   string // the address of a transcription server; none unless said otherwise
 	Agents   string // who answers, as YAML on one line; multis itself unless said otherwise
 }
@@ -68,8 +69,11 @@ func start(t *testing.T, s setup) *app {
 func begin(t *testing.T, s setup) *app {
 	t.Helper()
 	pool := plainWorlds
-	if s.Locked {
+	switch {
+	case s.Locked:
 		pool = encryptedWorlds
+	case s.New:
+		pool = newWorld
 	}
 	around := pool.claim(t)
 	if s.Database == "" {

@@ -15,12 +15,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
 
 	"multis/config"
 	"multis/deploy/devstack"
@@ -28,9 +32,12 @@ import (
 	"multis/migrations"
 )
 
-// The worlds that the tests share. In those of encryptedWorlds the bridge encrypts. One test at a time has a world for itself,
-// and the worlds run side by side.
-var plainWorlds, encryptedWorlds = newWorlds("plain-1", "plain-2"), newWorlds("encrypted")
+// The worlds that the tests share. One test at a time has a world for itself, and the worlds run side by side.
+var (
+	plainWorlds     = newWorlds("plain-1", "plain-2")
+	encryptedWorlds = newWorlds("encrypted") // whose bridge encrypts
+	newWorld        = newWorlds("new")       // for the one test that needs a world without chats
+)
 
 // worlds lends worlds of one kind to tests.
 type worlds struct {
@@ -121,7 +128,7 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	code := m.Run()
-	if err := errors.Join(plainWorlds.close(), encryptedWorlds.close()); err != nil {
+	if err := errors.Join(plainWorlds.close(), encryptedWorlds.close(), newWorld.close()); err != nil {
 		return fail(err)
 	}
 	if code != 0 {
@@ -162,10 +169,28 @@ func open(ctx context.Context, dir string, encrypted bool) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.makeManagementRoom(ctx); err != nil {
+		return nil, err
+	}
 	if err := w.makeTemplate(ctx); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// makeManagementRoom makes the owner's chat with the bridge's bot, as everybody has who uses a bridge. The bridge takes all
+// messages in it for commands. Without one, it would choose the next room to which the owner invites the bot.
+func (w *scene) makeManagementRoom(ctx context.Context) error {
+	made, err := w.Owner.CreateRoom(ctx, &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{bridge}})
+	if err != nil {
+		return err
+	}
+	return rig.Await(ctx, "the bridge's welcome", func(ctx context.Context) (bool, error) {
+		timeline, err := w.Timeline(ctx, made.RoomID)
+		return slices.ContainsFunc(timeline, func(evt *event.Event) bool {
+			return evt.Type == event.EventMessage && evt.Sender == bridge
+		}), err
+	})
 }
 
 func (w *scene) close() error {
