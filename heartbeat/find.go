@@ -2,9 +2,11 @@ package heartbeat
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"multis/bridgebridge"
 	"multis/llm"
 	"multis/memory"
 	"multis/policy"
@@ -34,6 +36,24 @@ func (m matter) restsOn() []store.MessageID {
 		return m.RestsOn
 	}
 	return append(slices.Clone(m.RestsOn), m.Message)
+}
+
+// facts tells what a matter is, without a model.
+func (c *check) facts(m matter) string {
+	when, chat := schedule.Text(m.At, c.at, c.checker.Zone), bridgebridge.DisplayName(m.chat.Name)+" · "+bridgebridge.NetworkName(m.chat.Protocol)
+	if m.chat.Namesake {
+		chat = fmt.Sprintf("%s #%d", chat, m.chat.ID)
+	}
+	switch m.Kind {
+	case store.MatterUnanswered:
+		return chat + " has no answer since " + when
+	case store.MatterEscalation:
+		return chat + " waits for you since " + when
+	case store.MatterDue:
+		return "promised in " + chat + " and not settled, due " + when
+	default:
+		return fmt.Sprintf("task %d stands still or failed, since %s", m.Ref, when)
+	}
 }
 
 // find reads what is new since the last check.

@@ -6,78 +6,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"multis/agent/persona"
-	"multis/agent/run"
 	"multis/jobs"
 	"multis/llm"
-	"multis/memory"
-	"multis/outbox"
-	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
-
-// Config configures one agent's heartbeat.
-type Config struct {
-	// Agent is the persona that judges. Empty is the assistant itself.
-	Agent string
-	// Items are what to check beside what is built in, in the owner's words.
-	Items []string
-	// ItemChecks is how often a day a model checks the items at most, spread over Active.
-	ItemChecks int
-	// Active is how long a day there is a heartbeat.
-	Active time.Duration
-	// Tasks includes tasks that failed or make no progress.
-	Tasks bool
-	// Drafts has messages to contacts drafted. None is sent before the owner approves it.
-	Drafts bool
-	// Model is paid from the heartbeat's own budget. Defaults to the persona's.
-	Model llm.Model
-}
-
-// Options configure a Checker.
-type Options struct {
-	Store    *store.Store
-	Box      *outbox.Box
-	Memory   *memory.Memory // nil for none
-	Personas persona.Set
-	Tools    *tools.Registry
-	// Defaults decide the mode of a chat that has none of its own.
-	Defaults policy.Defaults
-	// Name is the assistant's, unless the owner renamed it.
-	Name    string
-	Zone    *time.Location
-	Configs []Config
-}
-
-// Checker carries out heartbeats.
-type Checker struct {
-	Options
-	now   func() time.Time
-	fence func() string
-}
-
-// New returns a Checker.
-func New(o Options) *Checker { return &Checker{Options: o, now: time.Now, fence: run.NewFence} }
-
-// kind is the kind of a heartbeat's task, and begins the name of its budget.
-const kind = "heartbeat"
-
-// check is one execution of a heartbeat.
-type check struct {
-	checker *Checker
-	config  Config
-	persona persona.Persona
-	model   llm.Model
-	limits  run.Limits
-	room    store.Chat
-	at      time.Time
-	matters []matter
-	items   []string
-	heard   memory.Heard // messages since the items were last checked
-}
 
 // Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. key identifies the execution, so that it
 // tells the owner once even if it is tried again.
@@ -102,19 +35,3 @@ func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, key, agent str
 		return c.judge(ctx, key)
 	}
 }
-
-func (h *Checker) newCheck(config Config, room store.Chat) *check {
-	c := &check{checker: h, config: config, room: room, at: h.now()}
-	if config.Agent != "" {
-		c.persona = h.Personas.ByID(config.Agent)
-	}
-	c.model, c.limits = h.Personas.ModelOf(c.persona)
-	if config.Model != nil {
-		c.model = config.Model
-	}
-	c.limits = c.limits.WithDefaults()
-	return c
-}
-
-// day is the date of the check in the owner's zone.
-func (c *check) day() string { return c.at.In(c.checker.Zone).Format(time.DateOnly) }

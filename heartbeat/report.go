@@ -7,11 +7,9 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"multis/bridgebridge"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
 	"multis/text"
 )
@@ -87,24 +85,6 @@ func (c *check) draft(ctx context.Context, tx store.Tx, m matter, message string
 	}
 	_, _, err := c.checker.Box.Queue(ctx, tx, outbox.Message{Chat: m.chat, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: restsOn})
 	return err
-}
-
-// facts tells what a matter is, without a model.
-func (c *check) facts(m matter) string {
-	when, chat := schedule.Text(m.At, c.at, c.checker.Zone), bridgebridge.DisplayName(m.chat.Name)+" · "+bridgebridge.NetworkName(m.chat.Protocol)
-	if m.chat.Namesake {
-		chat = fmt.Sprintf("%s #%d", chat, m.chat.ID)
-	}
-	switch m.Kind {
-	case store.MatterUnanswered:
-		return chat + " has no answer since " + when
-	case store.MatterEscalation:
-		return chat + " waits for you since " + when
-	case store.MatterDue:
-		return "promised in " + chat + " and not settled, due " + when
-	default:
-		return fmt.Sprintf("task %d stands still or failed, since %s", m.Ref, when)
-	}
 }
 
 // line tells the owner about one matter, with the model's words if there are any.

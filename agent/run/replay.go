@@ -2,9 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -171,42 +168,6 @@ func textBytes(request llm.Request) int {
 		n += len(m.Text)
 	}
 	return n
-}
-
-// digest identifies a request by its words, the same whether they come from a model or from the store.
-func digest(request llm.Request) string {
-	type message struct {
-		Role, Text, CallID string
-		IsError            bool
-		Calls              []string
-	}
-	said := []message{{Text: policy.Redact(request.System)}}
-	for _, m := range request.Messages {
-		one := message{Role: string(m.Role), Text: policy.Redact(m.Text), CallID: m.CallID, IsError: m.IsError}
-		for _, c := range redactCalls(m.Calls) {
-			one.Calls = append(one.Calls, c.ID+" "+c.Name+" "+canonical(c.Args)+c.Malformed)
-		}
-		said = append(said, one)
-	}
-	raw, err := json.Marshal(said)
-	if err != nil {
-		return "" // plain strings
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:16])
-}
-
-// canonical returns arguments in one spelling, because Postgres may store them in another.
-func canonical(args json.RawMessage) string {
-	var v any
-	if json.Unmarshal(args, &v) != nil {
-		return string(args)
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return string(args)
-	}
-	return string(raw)
 }
 
 // AskOnce asks a paid model and stores the call as a step before and after it. A call that an earlier attempt made is not repeated: it has an answer, or

@@ -2,15 +2,17 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/text"
 	"multis/tools"
 )
 
@@ -106,17 +108,13 @@ func redactCalls(calls []llm.Call) []llm.Call {
 
 // storable removes from what a model said what Postgres cannot store: zero bytes and invalid UTF-8.
 func storable(said llm.Response) llm.Response {
-	said.Text = storableText(said.Text)
+	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {
-		c.ID, c.Name, c.Malformed = storableText(c.ID), storableText(c.Name), storableText(c.Malformed)
+		c.ID, c.Name, c.Malformed = text.Storable(c.ID), text.Storable(c.Name), text.Storable(c.Malformed)
 		c.Args = storableJSON(c.Args)
 		said.Calls[i] = c
 	}
 	return said
-}
-
-func storableText(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
 // storableJSON does the same for escapes in JSON: zero bytes and halves of surrogate pairs.
@@ -140,7 +138,7 @@ func storableJSON(args json.RawMessage) json.RawMessage {
 func storableValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return storableText(v)
+		return text.Storable(v)
 	case []any:
 		for i := range v {
 			v[i] = storableValue(v[i])
@@ -149,10 +147,46 @@ func storableValue(v any) any {
 	case map[string]any:
 		kept := make(map[string]any, len(v))
 		for key, value := range v {
-			kept[storableText(key)] = storableValue(value)
+			kept[text.Storable(key)] = storableValue(value)
 		}
 		return kept
 	default:
 		return v
 	}
+}
+
+// digest identifies a request by its words, the same whether they come from a model or from the store.
+func digest(request llm.Request) string {
+	type message struct {
+		Role, Text, CallID string
+		IsError            bool
+		Calls              []string
+	}
+	said := []message{{Text: policy.Redact(request.System)}}
+	for _, m := range request.Messages {
+		one := message{Role: string(m.Role), Text: policy.Redact(m.Text), CallID: m.CallID, IsError: m.IsError}
+		for _, c := range redactCalls(m.Calls) {
+			one.Calls = append(one.Calls, c.ID+" "+c.Name+" "+canonical(c.Args)+c.Malformed)
+		}
+		said = append(said, one)
+	}
+	raw, err := json.Marshal(said)
+	if err != nil {
+		return "" // plain strings
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
+}
+
+// canonical returns arguments in one spelling, because Postgres may store them in another.
+func canonical(args json.RawMessage) string {
+	var v any
+	if json.Unmarshal(args, &v) != nil {
+		return string(args)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return string(args)
+	}
+	return string(raw)
 }
