@@ -128,7 +128,7 @@ func New(o Options) *Admin {
 		func() question { return &decideDraft{drafts: drafts} },
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
-		func() question { return &confirmForget{} },
+		func() question { return &confirmForget{commands: forgetting} },
 	} {
 		dialogs.kinds[empty().kind()] = empty
 	}

@@ -96,9 +96,9 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// What was asked holds the words itself.
-		return answer{text: "I hold nothing about that.", do: forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", do: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, do: forgetting(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I remember nothing about that. " + stays, do: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
@@ -160,7 +160,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), asks: &confirmForget{Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
+	return answer{text: strings.Join(lines, "\n"), asks: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
 }
 
 // doomedText counts what is to go.
@@ -194,14 +194,14 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := confirmForget{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
 	return answer{asks: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether all that was said in a chat is to be forgotten.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
 	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
@@ -228,11 +228,13 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	}
 	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: reply, asks: &confirmForget{Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+	return answer{text: reply, asks: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
 }
 
 // confirmForget asks whether something is to be forgotten.
 type confirmForget struct {
+	commands *ForgetCommands
+
 	Kind   store.ForgetKind
 	Doomed store.Doomed
 	// Typed says that a reaction, which travels in plain text, is not enough.
@@ -261,31 +263,14 @@ func (q confirmForget) answer(_ context.Context, r request, c choice) (answer, b
 	}
 	f := store.Forgetting{Kind: q.Kind, Doomed: q.Doomed, Command: r.message.ID}
 	if q.Kind == store.ForgetErase {
-		return answer{text: "🧹 Erasing. I tell you when it is done.", do: func(ctx context.Context, tx store.Tx) error {
-			for _, chat := range f.Doomed.Chats {
-				if err := store.SetMode(ctx, tx, chat, policy.ModeOff); err != nil {
-					return err
-				}
-			}
-			var err error
-			if f.Doomed.Messages, err = store.SaidElsewhere(ctx, tx, f.Doomed.Chats); err != nil { // also what was said since he was asked
-				return err
-			}
-			return forgetting(f)(ctx, tx)
-		}}, true, nil
+		return answer{text: "🧹 Erasing. I tell you when it is done.", do: q.commands.beginning(f)}, true, nil
 	}
-	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: forgetting(f)}, true, nil
+	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: q.commands.beginning(f)}, true, nil
 }
 
-// forgetting notes what is to be forgotten, with the job that does it.
-func forgetting(f store.Forgetting) func(context.Context, store.Tx) error {
-	return func(ctx context.Context, tx store.Tx) error {
-		n, err := store.InsertForgetting(ctx, tx, f)
-		if err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{ForgettingID: n})
-	}
+// beginning has what is to be forgotten stored in the transaction of the answer.
+func (fg *ForgetCommands) beginning(f store.Forgetting) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error { return fg.memory.BeginForgetting(ctx, tx, f) }
 }
 
 // Forget carries a forgetting out, a step a transaction, and tells what it did in the last one.

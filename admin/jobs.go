@@ -213,7 +213,7 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 	}
 	return answer{
 		text: fmt.Sprintf("Changed: %s — %s", sc.state(changed), sentence(esc(text.Clip(changed.Body, 300)))),
-		do:   sc.update(s, changed),
+		do:   changing(s, changed),
 	}, nil
 }
 
@@ -248,7 +248,7 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(text.Clip(s.Body, 100))), s.ID), do: sc.update(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(text.Clip(s.Body, 100))), s.ID), do: changing(s, changed)}
 }
 
 // resume lets a job come again. What it missed while it was paused is not made up for.
@@ -269,7 +269,7 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 		}
 		changed.NextAt = &next
 	}
-	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), do: sc.update(s, changed)}, nil
+	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), do: changing(s, changed)}, nil
 }
 
 // cancel ends a job.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"multis/jobs"
+	"multis/clock"
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
@@ -153,12 +153,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 		return answer{}, err
 	}
 	text, err := sc.echo(ctx, s)
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
-		if err := store.InsertSchedule(ctx, tx, s); err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
-	}}, err
+	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
 }
 
 // aim finds the chat that a schedule is for. An answer says why it cannot be.

@@ -2,13 +2,10 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"multis/clock"
-	"multis/jobs"
 	"multis/schedule"
 	"multis/store"
 	"multis/text"
@@ -89,28 +86,9 @@ func (sc *scheduleCommands) executionLine(run store.Run) string {
 	return reply
 }
 
-// update writes a changed job, unless it came or was changed meanwhile: then the command is looked at again.
-func (sc *scheduleCommands) update(was, changed store.Schedule) func(context.Context, store.Tx) error {
-	return func(ctx context.Context, tx store.Tx) error {
-		now, err := store.LockSchedule(ctx, tx, was.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Later(0)
-		}
-		if err != nil {
-			return err
-		}
-		if !sameTime(now.NextAt, was.NextAt) || !sameTime(now.PausedAt, was.PausedAt) || now.Body != was.Body || now.Kind != was.Kind || now.Spec != was.Spec {
-			return jobs.Later(0)
-		}
-		if err := store.UpdateSchedule(ctx, tx, changed); err != nil || !changed.Waits() {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.NextTick(changed.ID, *changed.NextAt))
-	}
-}
-
-func sameTime(x, y *time.Time) bool {
-	return (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
+// changing writes a changed schedule in the transaction of the answer.
+func changing(before, after store.Schedule) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error { return clock.Change(ctx, tx, before, after) }
 }
 
 // runNow does a job once more, beside its times.

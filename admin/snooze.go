@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/jobs"
+	"multis/clock"
 	"multis/schedule"
 	"multis/store"
 	"multis/text"
@@ -72,7 +72,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
-		return answer{text: reply, do: sc.update(s, changed)}, nil
+		return answer{text: reply, do: changing(s, changed)}, nil
 	}
 	once := s
 	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
@@ -80,12 +80,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	if once.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
-	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error {
-		if err := store.InsertSchedule(ctx, tx, once); err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.NextTick(once.ID, at))
-	}}, nil
+	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
 }
 
 // reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
@@ -123,7 +118,7 @@ func (sc *scheduleCommands) done(s store.Schedule) answer {
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
 		changed := s
 		changed.NextAt = nil
-		ans.do = sc.update(s, changed)
+		ans.do = changing(s, changed)
 	}
 	return ans
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"multis/jobs"
+	"multis/policy"
 	"multis/search"
 	"multis/store"
 )
@@ -23,6 +24,27 @@ const (
 // is about nothing.
 func (m *Memory) About(ctx context.Context, topic string) (store.Held, error) {
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
+}
+
+// BeginForgetting stores what is to be forgotten, with the job that forgets it. The chats of a contact who is erased are off from
+// then on, and what the contact wrote in groups until now goes as well.
+func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forgetting) error {
+	if f.Kind == store.ForgetErase {
+		for _, chat := range f.Doomed.Chats {
+			if err := store.SetMode(ctx, tx, chat, policy.ModeOff); err != nil {
+				return err
+			}
+		}
+		var err error
+		if f.Doomed.Messages, err = store.SaidElsewhere(ctx, tx, f.Doomed.Chats); err != nil {
+			return err
+		}
+	}
+	n, err := store.InsertForgetting(ctx, tx, f)
+	if err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{ForgettingID: n})
 }
 
 // ForgetStep goes on with a forgetting for one transaction and returns how far it is then. ended says that this was its last step.

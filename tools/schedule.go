@@ -11,7 +11,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/jobs"
+	"multis/clock"
 	"multis/schedule"
 	"multis/store"
 )
@@ -147,10 +147,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 		if s.ID, err = store.NextScheduleID(ctx, tx); err != nil {
 			return err
 		}
-		if err := store.InsertSchedule(ctx, tx, s); err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
+		return clock.Add(ctx, tx, s)
 	})
 	if err != nil {
 		return Result{}, err
