@@ -132,20 +132,20 @@ func New(o Options) *Admin {
 	} {
 		dialogs.kinds[empty().kind()] = empty
 	}
-	dialogs.unpointed = drafts.confirm
+	dialogs.fallback = drafts.confirm
 	return a
 }
 
-// errSettled rolls back what another attempt at the same message has already done.
-var errSettled = errors.New("the message was settled before")
+// errAlreadySettled rolls back what another attempt at the same message has already done.
+var errAlreadySettled = errors.New("the message was settled before")
 
-// orderWait is how long a command waits for an older one that is still being carried out.
-const orderWait = 50 * time.Millisecond
+// olderCommandWait is how long a command waits for an older one that is still being carried out.
+const olderCommandWait = 50 * time.Millisecond
 
 // Command carries out what was written in the admin room, once. last says that no other attempt follows. A question is left
 // to Answer, so that no command waits for a model.
 func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
-	r, err := a.request(ctx, message)
+	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
@@ -155,38 +155,38 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 	if isQuestion(r.message) {
 		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{MessageID: message}) })
 	}
-	if waits, err := a.waits(ctx, r); err != nil {
+	if waits, err := a.mustWait(ctx, r); err != nil {
 		return err
 	} else if waits {
-		return jobs.Later(orderWait)
+		return jobs.Later(olderCommandWait)
 	}
-	return a.carryOut(ctx, r, last)
+	return a.execute(ctx, r, last)
 }
 
 // Answer answers a question from the admin room, once. last says that no other attempt follows.
 func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
-	r, err := a.request(ctx, message)
+	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
 	if err != nil || r.message.AnsweredAt != nil {
 		return err
 	}
-	return a.carryOut(ctx, r, last)
+	return a.execute(ctx, r, last)
 }
 
-func (a *Admin) carryOut(ctx context.Context, r request, last bool) error {
+func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	ans, err := a.handle(ctx, r)
-	if err == nil && !ans.said {
+	if err == nil && !ans.handled {
 		err = a.commit(ctx, r, ans)
 	}
 	if err == nil || !last || jobs.IsLater(err) {
 		return err
 	}
-	return a.apologise(context.WithoutCancel(ctx), r, err)
+	return a.reportFailure(context.WithoutCancel(ctx), r, err)
 }
 
-func (a *Admin) request(ctx context.Context, message int64) (request, error) {
+func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error) {
 	m, err := store.MessageByID(ctx, a.store.DB(), message)
 	if err != nil {
 		return request{}, err
@@ -198,16 +198,16 @@ func (a *Admin) request(ctx context.Context, message int64) (request, error) {
 	return request{message: m, room: room, now: a.room.now()}, err
 }
 
-// orderFor is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
-const orderFor = time.Minute
+// maxOlderCommandTime is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
+const maxOlderCommandTime = time.Minute
 
-// waits tells whether an older command must come first. Questions take their time and hold nothing up, and nothing holds up a
+// mustWait tells whether an older command must come first. Questions take their time and hold nothing up, and nothing holds up a
 // pause.
-func (a *Admin) waits(ctx context.Context, r request) (bool, error) {
-	if name, _ := parse(r.message.Body); name == "pause" {
+func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
+	if name, _ := parseCommand(r.message.Body); name == "pause" {
 		return false, nil
 	}
-	earlier, err := store.OpenCommands(ctx, a.store.DB(), r.room.ID, r.message.ID, r.now.Add(-orderFor))
+	earlier, err := store.OpenCommands(ctx, a.store.DB(), r.room.ID, r.message.ID, r.now.Add(-maxOlderCommandTime))
 	if err != nil {
 		return false, err
 	}
@@ -224,49 +224,49 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind = outbox.Answer
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		var err error
-		if ans.text, err = ans.change(ctx, tx); err != nil {
+		if ans.text, err = ans.apply(ctx, tx); err != nil {
 			return err
 		}
-		if ans.react != "" {
-			if err := a.room.react(ctx, tx, r.room, r.message, ans.react); err != nil {
+		if ans.reaction != "" {
+			if err := a.room.react(ctx, tx, r.room, r.message, ans.reaction); err != nil {
 				return err
 			}
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			said, err := a.room.write(ctx, tx, r.room, ans, []int64{r.message.ID})
+			said, err := a.room.writeAnswer(ctx, tx, r.room, ans, []int64{r.message.ID})
 			if err != nil {
 				return err
 			}
-			if ans.shows != 0 {
-				if err := store.ShownIn(ctx, tx, ans.shows, said); err != nil {
+			if ans.commitmentID != 0 {
+				if err := store.ShownIn(ctx, tx, ans.commitmentID, said); err != nil {
 					return err
 				}
 			}
 			out = &said
 		}
-		why := ans.why
+		why := ans.reason
 		if why == "" {
 			why = policy.CodeCommand.Sentence()
 		}
 		settled, err := store.Settle(ctx, tx, []int64{r.message.ID}, out, policy.CodeCommand, why)
 		if err == nil && settled == 0 {
-			err = errSettled
+			err = errAlreadySettled
 		}
 		return err
 	})
-	if errors.Is(err, errSettled) {
+	if errors.Is(err, errAlreadySettled) {
 		return nil
 	}
 	return err
 }
 
-// apologise tells the owner that a command failed for good, with a number that the log shows as well.
-func (a *Admin) apologise(ctx context.Context, r request, cause error) error {
+// reportFailure tells the owner that a command failed for good, with a number that the log shows as well.
+func (a *Admin) reportFailure(ctx context.Context, r request, cause error) error {
 	ref := fmt.Sprintf("#%d", r.message.ID)
 	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")
 	return a.commit(ctx, r, answer{
-		text: "⚠️ **That did not work**, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
-		why:  "It failed.",
+		text:   "⚠️ **That did not work**, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
+		reason: "It failed.",
 	})
 }

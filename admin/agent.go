@@ -71,7 +71,7 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 	}
 	lines := []string{"**" + text.Count(len(ag.rules.Agents), "agent") + "**"}
 	for _, g := range ag.rules.Agents {
-		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + here(g, r.room.Agent)
+		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + answersHere(g, r.room.Agent)
 		if g.Theme != "" {
 			entry += " — " + esc(g.Theme)
 		}
@@ -86,8 +86,8 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 	return answer{text: strings.Join(lines, "\n") + "\n\nCall one with `@name question`, or `/agent name` for all you write here."}, nil
 }
 
-// here marks who answers in the room it is asked in.
-func here(g Agent, chosen string) string {
+// answersHere marks who answers in the room it is asked in.
+func answersHere(g Agent, chosen string) string {
 	switch {
 	case g.ID == chosen:
 		return " (answers here)"
@@ -128,7 +128,7 @@ func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	if agent != "" {
 		text = "From now on **" + esc(agent) + "** answers " + where + "."
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
 }
 
 // listSkills lists them, by whom they are for.
@@ -153,7 +153,7 @@ func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (ans
 		if s.Agent != "" {
 			from = "its own folder"
 		}
-		entry += " (" + forWhom(s) + ", " + from + ")"
+		entry += " (" + audience(s) + ", " + from + ")"
 		if s.Problem != "" {
 			entry += " ⚠️ " + esc(s.Problem)
 		}
@@ -162,7 +162,7 @@ func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (ans
 	return answer{text: strings.Join(lines, "\n") + "\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
 }
 
-func forWhom(s Skill) string {
+func audience(s Skill) string {
 	switch {
 	case s.Owner && s.Contact:
 		return "for everybody"
@@ -177,7 +177,7 @@ func forWhom(s Skill) string {
 
 // listTools lists what a model may call.
 func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (answer, error) {
-	if ag.tools == nil || ag.rules.Model == noModel {
+	if ag.tools == nil || ag.rules.Model == modelNone {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
 	all, err := ag.tools.Tools(ctx, r.room)
@@ -209,12 +209,12 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
 }
 
-// calledAgent finds who is called at the beginning of a text.
-var calledAgent = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
+// mentionPattern finds who is called at the beginning of a text.
+var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
 // unknownAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
 func (ag *agentCommands) unknownAgent(reply string) answer {
-	m := calledAgent.FindStringSubmatch(reply)
+	m := mentionPattern.FindStringSubmatch(reply)
 	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
 		return answer{}
 	}

@@ -37,7 +37,7 @@ func (approveCall) kind() string { return "allow-call" }
 // command is /ask: who may ask may allow what his question needs.
 func (approveCall) command() string { return "ask" }
 
-func (approveCall) takes(word string) bool { return word == wordYes || word == wordNo }
+func (approveCall) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 // answer decides, and has the task go on either way.
 func (q approveCall) answer(_ context.Context, r request, c choice) (answer, bool, error) {
@@ -52,7 +52,7 @@ func (q approveCall) answer(_ context.Context, r request, c choice) (answer, boo
 	case allowed:
 		text = "Allowed: " + code(q.Tool) + "."
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
 		task, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // the task went on without it
@@ -73,7 +73,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) err
 	if err != nil {
 		return err
 	}
-	return ts.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+	return ts.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		task, err := store.TaskByID(ctx, tx, call.TaskID)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) err
 			return ts.showPlan(ctx, tx, room, call, task)
 		}
 		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = ts.room.say(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 		return err
 	})
 }
@@ -91,7 +91,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) err
 func argumentsText(raw string) string {
 	args, ok := parseArguments(raw)
 	if !ok {
-		return wholeText(raw)
+		return visibleText(raw)
 	}
 	var lines []string
 	for _, arg := range args {
@@ -100,7 +100,7 @@ func argumentsText(raw string) string {
 		if json.Unmarshal(arg.value, &text) == nil {
 			value = text
 		}
-		lines = append(lines, wholeText(arg.name)+": “"+wholeText(value)+"”")
+		lines = append(lines, visibleText(arg.name)+": “"+visibleText(value)+"”")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -136,9 +136,9 @@ func parseArguments(raw string) ([]argument, bool) {
 	return args, len(args) > 0
 }
 
-// wholeText shows a text so that nothing of it is unseen: what a message would leave out (line ends, invisible characters,
+// visibleText shows a text so that nothing of it is unseen: what a message would leave out (line ends, invisible characters,
 // spaces beside each other) is written as an escape.
-func wholeText(s string) string {
+func visibleText(s string) string {
 	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		quoted := strconv.Quote(s)
 		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
@@ -149,7 +149,7 @@ func wholeText(s string) string {
 // showPlan asks whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := ts.room.say(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 
@@ -159,7 +159,7 @@ func (q approveCall) agree(r request, allowed bool) answer {
 	if allowed {
 		text = "I begin."
 	}
-	return answer{text: text, why: "It decided about a plan.", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: text, reason: "It decided about a plan.", change: func(ctx context.Context, tx store.Tx) error {
 		number, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // it ended meanwhile

@@ -39,8 +39,8 @@ func (qs *questionCommands) commands() []command {
 	}
 }
 
-// searchHits is how many passages are shown.
-const searchHits = 5
+// maxSearchHits is how many passages are shown.
+const maxSearchHits = 5
 
 // ask answers a question of the owner.
 func (qs *questionCommands) ask(ctx context.Context, r request, question string) (answer, error) {
@@ -53,10 +53,10 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	switch {
 	case isSmallTalk(question):
 		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
-	case isReply(question):
+	case isBareAnswer(question):
 		return answer{text: "Which question do you mean? Reply to it, or see `/help`."}, nil
 	case policy.IsAcknowledgement(question, qs.rules.Name) && (!strings.Contains(question, "?") || !qs.asker.Thinks(r.room, question)):
-		return answer{react: "👍", why: "It only says thanks, goodbye or that all is well."}, nil
+		return answer{reaction: "👍", reason: "It only says thanks, goodbye or that all is well."}, nil
 	}
 	if !qs.asker.Thinks(r.room, question) {
 		held, err := store.DocumentGroups(ctx, qs.store.DB(), r.scope())
@@ -65,15 +65,15 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 		}
 		chats, err := store.ListChats(ctx, qs.store.DB(), "", 1, 0)
 		if err != nil || len(held)+len(chats) == 0 {
-			return answer{text: qs.rules.noDocuments()}, err
+			return answer{text: qs.rules.noDocumentsText()}, err
 		}
 	}
-	return answer{said: true}, qs.asker.Ask(ctx, r.room, r.message, question)
+	return answer{handled: true}, qs.asker.Ask(ctx, r.room, r.message, question)
 }
 
 // isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, a sign, a call for help.
 func isSmallTalk(text string) bool {
-	switch bare(text) {
+	switch normalize(text) {
 	case "", "help", "help me", "hilfe", "what can you do", "was kannst du":
 		return true
 	default:
@@ -81,14 +81,14 @@ func isSmallTalk(text string) bool {
 	}
 }
 
-// isReply tells whether a text is an answer to a question of ours, and no question itself.
-func isReply(text string) bool {
-	return slices.Contains([]string{"0", "cancel", "no", "yes"}, bare(text))
+// isBareAnswer tells whether a text is an answer to a question of ours, and no question itself.
+func isBareAnswer(text string) bool {
+	return slices.Contains([]string{"0", "cancel", "no", "yes"}, normalize(text))
 }
 
-// bare is a text in small letters, without signs around it.
-func bare(text string) string {
-	return strings.TrimFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// normalize is a text in small letters, without signs around it.
+func normalize(text string) string {
+	return strings.TrimFunc(foldName(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // searchDocuments shows passages as they are.
@@ -97,10 +97,10 @@ func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args
 		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
 	}
 	find := qs.search.AsContact
-	if r.byOwner() {
+	if r.isOwner() {
 		find = qs.search.AsOwner
 	}
-	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: searchHits, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: maxSearchHits, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return answer{}, err
 	}
@@ -113,7 +113,7 @@ func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args
 		if err != nil {
 			return answer{}, err
 		}
-		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), onlyYours(hit.Role), quote(q.Text, 400)))
+		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), privateMark(hit.Role), quote(q.Text, 400)))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }

@@ -61,14 +61,14 @@ func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (ans
 		lines = append(lines, line)
 	}
 	if len(unconfirmed) > 0 && unconfirmed[0].RefusedAt == nil {
-		lines = append(lines, "", askNewBridge(unconfirmed[0]))
-		return answer{text: strings.Join(lines, "\n"), asks: confirmBridge{bridges: br, Bot: unconfirmed[0].ID}}, nil
+		lines = append(lines, "", newBridgeQuestion(unconfirmed[0]))
+		return answer{text: strings.Join(lines, "\n"), question: confirmBridge{bridges: br, Bot: unconfirmed[0].ID}}, nil
 	}
 	if len(changes) == 0 {
 		return answer{text: strings.Join(lines, "\n")}, nil
 	}
-	lines = append(lines, "", askBridge(changes[0]))
-	return answer{text: strings.Join(lines, "\n"), asks: confirmClaim{bridges: br, Change: changes[0].ID}}, nil
+	lines = append(lines, "", claimQuestion(changes[0]))
+	return answer{text: strings.Join(lines, "\n"), question: confirmClaim{bridges: br, Change: changes[0].ID}}, nil
 }
 
 // decide carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
@@ -81,7 +81,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 	}
 	for _, b := range unconfirmed {
 		if b.Bot.String() == bot || (bot == "" && len(unconfirmed) == 1 && len(changes) == 0) {
-			return newBridgeDecided(b, word == "accept")
+			return decideBridge(b, word == "accept")
 		}
 	}
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c store.BridgeChange) bool { return bot != "" && c.NewBot.String() != bot })
@@ -91,7 +91,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 	case len(changes) > 1:
 		return answer{text: "Which one? `/bridges " + word + "` and the bot's whole name."}
 	default:
-		return bridgeDecided(changes[0], word == "accept")
+		return decideClaim(changes[0], word == "accept")
 	}
 }
 
@@ -105,7 +105,7 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 		return err
 	}
 	// No question that a number answers: it would catch the answer to another one.
-	return br.room.tellSentence(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
+	return br.room.completeWithNotice(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
 // claimText says what was claimed, and what to look at before believing it.
@@ -115,7 +115,7 @@ func claimText(c store.BridgeChange) string {
 		esc(bridgebridge.NetworkName(c.Protocol)), esc(c.NewBot.String()), esc(c.OldBot.String()), text.Count(c.Chats, "chat"))
 }
 
-func askBridge(c store.BridgeChange) string {
+func claimQuestion(c store.BridgeChange) string {
 	return claimText(c) + "1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
 }
 
@@ -129,7 +129,7 @@ type confirmClaim struct {
 func (confirmClaim) kind() string    { return "bridge" }
 func (confirmClaim) command() string { return "bridges" }
 
-func (confirmClaim) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmClaim) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (p confirmClaim) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
@@ -140,27 +140,27 @@ func (p confirmClaim) answer(ctx context.Context, r request, c choice) (answer, 
 	case err != nil:
 		return answer{}, false, err
 	case c.word == wordYes, c.number == 1:
-		return bridgeDecided(change, true), true, nil
+		return decideClaim(change, true), true, nil
 	case c.word == wordNo, c.number == 2:
-		return bridgeDecided(change, false), true, nil
+		return decideClaim(change, false), true, nil
 	default:
 		return answer{text: "1 or 2, please: yes or no."}, false, nil
 	}
 }
 
-// bridgeDecided stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
-func bridgeDecided(c store.BridgeChange, accepted bool) answer {
+// decideClaim stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+func decideClaim(c store.BridgeChange, accepted bool) answer {
 	bot := "**" + esc(c.NewBot.String()) + "**"
 	if !accepted {
 		return answer{
-			text: bot + " gets nothing: its rooms stay unread, and all chats stay where they are. `/bridges` if you change your mind.", why: "The owner refused another bot.",
-			do: func(ctx context.Context, tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, c.ID, false) },
+			text: bot + " gets nothing: its rooms stay unread, and all chats stay where they are. `/bridges` if you change your mind.", reason: "The owner refused another bot.",
+			change: func(ctx context.Context, tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, c.ID, false) },
 		}
 	}
 	return answer{
 		text: bot + " is your " + esc(bridgebridge.NetworkName(c.Protocol)) + " bridge from now on. The chats it claims move to it and keep their mode and memory; " +
 			"what was said there meanwhile is read, and nothing of it is answered.",
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			if err := store.DecideBridgeChange(ctx, tx, c.ID, true); err != nil {
 				return err
 			}
@@ -178,13 +178,13 @@ func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
 		return err
 	}
-	return br.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := br.room.say(ctx, tx, room, outbox.Alert, askNewBridge(b), confirmBridge{bridges: br, Bot: b.ID})
+	return br.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := br.room.notify(ctx, tx, room, outbox.Alert, newBridgeQuestion(b), confirmBridge{bridges: br, Bot: b.ID})
 		return err
 	})
 }
 
-func askNewBridge(b store.BridgeBot) string {
+func newBridgeQuestion(b store.BridgeBot) string {
 	return fmt.Sprintf("🌉 **Is %s your %s bridge?** It has brought me chats. Any user of your server could claim to be one: compare the name with the bot in your bridge's config. "+
 		"Until you say so, its chats are silent: I remember them, and send nothing.\n1 it is my bridge (or 👍)\n2 it is not: its chats are closed (or 👎)\nReply with a number; later: %s.",
 		esc(b.Bot.String()), esc(bridgebridge.NetworkName(b.Protocol)), code("/bridges accept "+b.Bot.String()))
@@ -201,7 +201,7 @@ func (confirmBridge) kind() string { return "new_bridge" }
 
 func (confirmBridge) command() string { return "bridges" }
 
-func (confirmBridge) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmBridge) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
 	b, err := store.BridgeBotByID(ctx, p.bridges.store.DB(), p.Bot)
@@ -209,22 +209,22 @@ func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (answer,
 	case err != nil:
 		return answer{}, false, err
 	case c.word == wordYes, c.number == 1:
-		return newBridgeDecided(b, true), true, nil
+		return decideBridge(b, true), true, nil
 	case c.word == wordNo, c.number == 2:
-		return newBridgeDecided(b, false), true, nil
+		return decideBridge(b, false), true, nil
 	default:
 		return answer{text: "1 or 2, please: yes or no."}, false, nil
 	}
 }
 
-// newBridgeDecided stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
-func newBridgeDecided(b store.BridgeBot, confirmed bool) answer {
+// decideBridge stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+func decideBridge(b store.BridgeBot, confirmed bool) answer {
 	bot := "**" + esc(b.Bot.String()) + "**"
 	text := bot + " is your " + esc(bridgebridge.NetworkName(b.Protocol)) + " bridge. Its chats are as `/mode` says from now on."
 	if !confirmed {
 		text = bot + " is none of yours: its chats are closed, and nothing more of them is stored. " + code("/bridges accept "+b.Bot.String()) + " if you change your mind."
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
 		if err := store.DecideBridgeBot(ctx, tx, b.ID, confirmed); err != nil || !confirmed {
 			return err
 		}

@@ -24,26 +24,26 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 		return err
 	}
 	if down {
-		return br.room.tellSentence(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+mend(s))
+		return br.room.completeWithNotice(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+fixHint(s))
 	}
 	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 	if s.WasDown != nil {
-		text += ", since " + br.room.moment(s.ChangedAt) + " (down from " + br.room.moment(*s.WasDown) + ")"
+		text += ", since " + br.room.shortTime(s.ChangedAt) + " (down from " + br.room.shortTime(*s.WasDown) + ")"
 	}
-	return br.room.tellSentence(ctx, outbox.Quiet, text+".")
+	return br.room.completeWithNotice(ctx, outbox.Quiet, text+".")
 }
 
 // downText says what is wrong with a bridge and since when.
 func (br *bridgeCommands) downText(s store.BridgeState) string {
 	network := esc(bridgebridge.NetworkName(s.Protocol))
 	if s.Why == store.SilentBridge {
-		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, br.room.moment(*s.DownSince))
+		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, br.room.shortTime(*s.DownSince))
 	}
-	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.moment(*s.DownSince))
+	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.shortTime(*s.DownSince))
 }
 
-// mend says what to do about it.
-func mend(s store.BridgeState) string {
+// fixHint says what to do about it.
+func fixHint(s store.BridgeState) string {
 	switch s.Why {
 	case store.SilentBridge:
 		return "Look whether it runs; what waits at the homeserver arrives when it does."
@@ -61,25 +61,25 @@ func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, err
 	}
 	var lines []string
 	for _, s := range states[:min(len(states), pageSize)] {
-		lines = append(lines, "⚠️ "+br.downText(s)+" "+mend(s))
+		lines = append(lines, "⚠️ "+br.downText(s)+" "+fixHint(s))
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
-// notSent is the word about a message that did not arrive in a chat.
-func (br *bridgeCommands) notSent(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+// notDeliveredText is the word about a message that did not arrive in a chat.
+func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
 	if o.Purpose == policy.PurposeNotice {
-		return noticeNotSent(o), nil
+		return lostNoticeText(o), nil
 	}
 	states, err := store.BridgesDown(ctx, br.store.DB())
 	if err != nil {
 		return "", err
 	}
-	head, ref := "⚠️ **Not sent to "+esc(label(chat))+"**: ", esc(refOf(o.ID))
+	head, ref := "⚠️ **Not sent to "+esc(label(chat))+"**: ", esc(logRef(o.ID))
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s I don't send it again: write there yourself then. It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.moment(*s.DownSince), mend(s), quote(bodyOf(o), 200), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), fixHint(s), quote(bodyOf(o), 200), ref), nil
 		}
 	}
 	cause := o.Error
@@ -90,11 +90,11 @@ func (br *bridgeCommands) notSent(ctx context.Context, chat store.Chat, o store.
 		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
 }
 
-// noticeNotSent is the word about a notice to the owner that the homeserver did not take.
-func noticeNotSent(o store.Out) string {
+// lostNoticeText is the word about a notice to the owner that the homeserver did not take.
+func lostNoticeText(o store.Out) string {
 	reply := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(text.Clip(o.Error, 200), ".")) + "."
 	if body := bodyOf(o); body != "" {
 		reply += " It began " + quote(text.FirstLine(body), 100) + "."
 	}
-	return reply + " I don't try again. (" + esc(refOf(o.ID)) + " in the log)"
+	return reply + " I don't try again. (" + esc(logRef(o.ID)) + " in the log)"
 }

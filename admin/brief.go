@@ -40,20 +40,20 @@ func (bs *briefCommands) commands() []command {
 }
 
 const (
-	// briefTime is what a brief is about when nobody says otherwise.
-	briefTime = 24 * time.Hour
-	// briefAhead is how soon a promise is due that stands in a brief.
-	briefAhead = 7 * 24 * time.Hour
+	// defaultBriefSpan is what a brief is about when nobody says otherwise.
+	defaultBriefSpan = 24 * time.Hour
+	// briefDueSpan is how soon a promise is due that stands in a brief.
+	briefDueSpan = 7 * 24 * time.Hour
 )
 
 // show tells what happened.
 func (bs *briefCommands) show(ctx context.Context, r request, args string) (answer, error) {
-	span, where, refused := briefSpan(args, r.now.In(bs.rules.Zone))
+	span, where, refused := parseBriefArgs(args, r.now.In(bs.rules.Zone))
 	if refused != "" {
 		return answer{text: refused}, nil
 	}
 	q := memory.Missed{Period: span, Room: r.room.ID}
-	title, refused, err := bs.scope(ctx, &q, where)
+	title, refused, err := bs.setScope(ctx, &q, where)
 	if err != nil || refused != "" {
 		return answer{text: refused}, err
 	}
@@ -75,11 +75,11 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 		promised = append(promised, bs.commitments.line(c, said))
 		about = append(about, c.MessageID)
 	}
-	return answer{text: bs.text(title, q, b, promised), about: about, do: func(ctx context.Context, tx store.Tx) error { return stillSaid(ctx, tx, b.About) }}, nil
+	return answer{text: bs.text(title, q, b, promised), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.About) }}, nil
 }
 
-// stillSaid has a brief made anew when a message was deleted while a model read it.
-func stillSaid(ctx context.Context, tx store.Tx, messages []int64) error {
+// checkNotDeleted has a brief made anew when a message was deleted while a model read it.
+func checkNotDeleted(ctx context.Context, tx store.Tx, messages []int64) error {
 	held, err := store.HoldMessages(ctx, tx, messages)
 	if err != nil {
 		return err
@@ -90,10 +90,10 @@ func stillSaid(ctx context.Context, tx store.Tx, messages []int64) error {
 	return nil
 }
 
-var sinceForm = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
+var sincePattern = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
 
-// briefSpan reads since when, and of what. A sentence says what cannot be read.
-func briefSpan(args string, now time.Time) (span schedule.Period, where, refused string) {
+// parseBriefArgs reads since when, and of what. A sentence says what cannot be read.
+func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
 	if found, ok := schedule.FindPast(args, now); ok {
 		return found.Period, found.Rest, ""
@@ -102,9 +102,9 @@ func briefSpan(args string, now time.Time) (span schedule.Period, where, refused
 	if found, ok := schedule.FindPast("since "+last, now); ok && found.Rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
 		return found.Period, strings.TrimSpace(strings.TrimSuffix(args, last)), ""
 	}
-	m := sinceForm.FindStringSubmatch(args)
+	m := sincePattern.FindStringSubmatch(args)
 	if m == nil {
-		return schedule.Period{From: now.Add(-briefTime)}, args, ""
+		return schedule.Period{From: now.Add(-defaultBriefSpan)}, args, ""
 	}
 	since := m[2]
 	return schedule.Period{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
@@ -112,8 +112,8 @@ func briefSpan(args string, now time.Time) (span schedule.Period, where, refused
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// scope finds the network or the chat that is meant. What it refuses, it says.
-func (bs *briefCommands) scope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
+// setScope finds the network or the chat that is meant. What it refuses, it says.
+func (bs *briefCommands) setScope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
 	}
@@ -122,7 +122,7 @@ func (bs *briefCommands) scope(ctx context.Context, q *memory.Missed, where stri
 		return "", "", err
 	}
 	for _, c := range chats {
-		if network := bridgebridge.NetworkName(c.Protocol); fold(network) == fold(where) || fold(c.Protocol) == fold(where) {
+		if network := bridgebridge.NetworkName(c.Protocol); foldName(network) == foldName(where) || foldName(c.Protocol) == foldName(where) {
 			q.Protocol = c.Protocol
 			return network, "", nil
 		}
@@ -141,7 +141,7 @@ func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brie
 	if q.Chat != 0 {
 		chats = []int64{q.Chat}
 	}
-	open, err := store.OpenCommitments(ctx, bs.store.DB(), chats, shownPromises)
+	open, err := store.OpenCommitments(ctx, bs.store.DB(), chats, maxShownCommitments)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brie
 		}
 	}
 	return slices.DeleteFunc(open, func(c store.Commitment) bool {
-		later := c.DueAt == nil || c.DueAt.After(bs.room.now().Add(briefAhead))
+		later := c.DueAt == nil || c.DueAt.After(bs.room.now().Add(briefDueSpan))
 		return later || named[c.MessageID] || (q.Protocol != "" && in[c.ChatID].Protocol != q.Protocol)
 	}), nil
 }
@@ -171,9 +171,9 @@ func chatsOf(promises []store.Commitment) []int64 {
 
 // text is a brief as it is read.
 func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
-	head := "**Since " + bs.room.clock(q.From) + "**"
+	head := "**Since " + bs.room.fullTime(q.From) + "**"
 	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
-		head = "**" + bs.room.clock(q.From) + " to " + bs.room.clock(q.Until) + "**"
+		head = "**" + bs.room.fullTime(q.From) + " to " + bs.room.fullTime(q.Until) + "**"
 	}
 	if title != "" {
 		head += " · " + esc(title)

@@ -58,7 +58,7 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 			lines = append(lines, reply)
 		}
 	}
-	if r.byOwner() {
+	if r.isOwner() {
 		lines = append(lines, "Caps are in config.yaml: `budget.per_day`, `per_chat_day`, `per_agent_day`, `per_run`. At a cap I make no call that costs.")
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
@@ -133,7 +133,7 @@ func bar(part, whole int64) string {
 
 // NotifyBudget tells the owner how far a budget is used up.
 func (bg *BudgetCommands) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error {
-	return bg.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+	return bg.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		text, err := bg.text(ctx, tx, news)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (bg *BudgetCommands) NotifyBudget(ctx context.Context, news jobs.BudgetArgs
 		if news.Percent >= 100 {
 			kind = outbox.Alert
 		}
-		_, err = bg.room.say(ctx, tx, room, kind, text, nil)
+		_, err = bg.room.notify(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }
@@ -159,7 +159,7 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 			return "", nil
 		}
 		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
-			esc(labelOf(chat.Name, chat.Protocol, false)), bg.atCap()), err
+			esc(labelOf(chat.Name, chat.Protocol, false)), bg.capNote()), err
 	case news.Cap == store.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
 		return "💶 **Today's budget of the heartbeat is used up.** Until midnight you read what it finds as it is, unjudged. The cap is `heartbeat.per_day`.", nil
 	case news.Cap == store.CapAgent:
@@ -176,12 +176,12 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 		if len(used) > 0 {
 			reply += ", most of it for " + esc(used[0].Purpose)
 		}
-		return reply + ". " + bg.atCap() + " `/budget` shows more; the cap is `budget.per_day`.", err
+		return reply + ". " + bg.capNote() + " `/budget` shows more; the cap is `budget.per_day`.", err
 	}
 }
 
-// atCap says what becomes of contacts' questions now.
-func (bg *BudgetCommands) atCap() string {
+// capNote says what becomes of contacts' questions now.
+func (bg *BudgetCommands) capNote() string {
 	if bg.rules.HandOverAtCap {
 		return "Contacts who ask are handed over to you until midnight."
 	}

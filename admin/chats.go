@@ -41,7 +41,7 @@ type pickChat struct {
 func (pickChat) kind() string      { return "chat" }
 func (p pickChat) command() string { return p.Then }
 
-func (pickChat) takes(word string) bool { return word == wordMore || word == "next" }
+func (pickChat) accepts(word string) bool { return word == wordMore || word == "next" }
 
 func (p pickChat) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
 	if c.word != "" {
@@ -85,16 +85,16 @@ func (k *chatPicker) withChat(ctx context.Context, name, command string, pick ch
 	if err != nil {
 		return answer{}, err
 	}
-	found, sure := match(chats, name)
+	found, sure := matchChats(chats, name)
 	switch {
-	case len(found) == 0 && p.Then == "mode" && p.Mode == "" && meantMode(chats, name) != "":
-		return answer{text: "Did you mean " + code("/mode "+meantMode(chats, name)) + "?"}, nil
+	case len(found) == 0 && p.Then == "mode" && p.Mode == "" && suggestMode(chats, name) != "":
+		return answer{text: "Did you mean " + code("/mode "+suggestMode(chats, name)) + "?"}, nil
 	case len(found) == 0:
-		return answer{text: noChat(chats, name)}, nil
+		return answer{text: unknownChatText(chats, name)}, nil
 	case len(found) == 1 && sure:
 		return k.picked(ctx, p, found[0])
 	}
-	p.Chats = ids(found)
+	p.Chats = chatIDs(found)
 	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
@@ -105,22 +105,22 @@ func (k *chatPicker) oneChat(ctx context.Context, name, typed string) (chat stor
 	if err != nil {
 		return store.Chat{}, "", err
 	}
-	found, sure := match(chats, name)
+	found, sure := matchChats(chats, name)
 	if len(found) == 1 && sure {
 		return found[0], "", nil
 	}
 	if len(found) == 0 {
-		return store.Chat{}, noChat(chats, name), nil
+		return store.Chat{}, unknownChatText(chats, name), nil
 	}
 	shown := found[:min(len(found), pageSize)]
 	return store.Chat{}, "Which one? " + text.List(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(typed, label(found[0]))) + ".", nil
 }
 
-// match finds the chats that are typed as a name, with or without the network and the number, or as a number alone: those called
+// matchChats finds the chats that are typed as a name, with or without the network and the number, or as a number alone: those called
 // exactly so, else those that begin with it, those that contain it, those that have all its words. sure says that one alone is the
 // one; a part from the middle of a name is never sure.
-func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
-	name = fold(name)
+func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool) {
+	name = foldName(name)
 	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {
 		return chats[i : i+1], true
 	}
@@ -144,8 +144,8 @@ func match(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 
 // typedNames are the ways in which a chat is written: its name alone, and with its network or its number.
 func typedNames(c store.Chat) []string {
-	name, full := fold(bridgebridge.DisplayName(c.Name)), fold(label(c))
-	return []string{name, fold(c.Name), fold(typed(c)), full, strings.ReplaceAll(full, " · ", " ")}
+	name, full := foldName(bridgebridge.DisplayName(c.Name)), foldName(label(c))
+	return []string{name, foldName(c.Name), foldName(typedName(c)), full, strings.ReplaceAll(full, " · ", " ")}
 }
 
 // hasWords tells whether each word is one of the text's.
@@ -154,8 +154,8 @@ func hasWords(text, words string) bool {
 	return words != "" && !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(has, w) })
 }
 
-// noChat names the chats that come nearest to a name.
-func noChat(chats []store.Chat, name string) string {
+// unknownChatText names the chats that come nearest to a name.
+func unknownChatText(chats []store.Chat, name string) string {
 	names := make([]string, len(chats))
 	for i, c := range chats {
 		names[i] = c.Name
@@ -170,8 +170,8 @@ func noChat(chats []store.Chat, name string) string {
 	return reply + " `/chats` lists them; a chat appears with its first message."
 }
 
-// listed shows the chats whose name holds a text, newest first; an empty text fits all.
-func (k *chatPicker) listed(ctx context.Context, part, command string, pick chatPick) (answer, error) {
+// list shows the chats whose name holds a text, newest first; an empty text fits all.
+func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPick) (answer, error) {
 	p := pickChat{Then: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
@@ -180,17 +180,17 @@ func (k *chatPicker) listed(ctx context.Context, part, command string, pick chat
 	if len(chats) == 0 {
 		return answer{text: "There are no chats yet. Each appears with its first message after a bridge is logged in."}, nil
 	}
-	part = fold(part)
-	found := slices.DeleteFunc(slices.Clone(chats), func(c store.Chat) bool { return !strings.Contains(fold(label(c)), part) })
+	part = foldName(part)
+	found := slices.DeleteFunc(slices.Clone(chats), func(c store.Chat) bool { return !strings.Contains(foldName(label(c)), part) })
 	if len(found) == 0 {
-		return answer{text: noChat(chats, part)}, nil
+		return answer{text: unknownChatText(chats, part)}, nil
 	}
-	p.Chats = ids(found)
+	p.Chats = chatIDs(found)
 	return k.page(ctx, p, "")
 }
 
-// ids are the chats of a list, as far as it can be paged through.
-func ids(chats []store.Chat) []int64 {
+// chatIDs are the chats of a list, as far as it can be paged through.
+func chatIDs(chats []store.Chat) []int64 {
 	chats = chats[:min(len(chats), maxPicks)]
 	out := make([]int64, len(chats))
 	for i, c := range chats {
@@ -212,7 +212,7 @@ func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer
 		return answer{}, err
 	}
 	if title == "" {
-		title = fmt.Sprintf("**Chats** (%s, newest first)", pageOf(p.From, until, len(p.Chats)))
+		title = fmt.Sprintf("**Chats** (%s, newest first)", pageRange(p.From, until, len(p.Chats)))
 	}
 	lines := []string{title}
 	for i, id := range p.Chats[p.From:until] {
@@ -223,11 +223,11 @@ func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer
 		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, text))
 		p.Shown = append(p.Shown, chats[id].ModeIn(k.rules.Defaults))
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n" + k.hint(p, until < len(p.Chats)), asks: p}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n" + k.hint(p, until < len(p.Chats)), question: p}, nil
 }
 
-// pageOf says which part of a list is shown.
-func pageOf(from, until, all int) string {
+// pageRange says which part of a list is shown.
+func pageRange(from, until, all int) string {
 	switch {
 	case from == 0 && until == all:
 		return strconv.Itoa(all)
@@ -250,9 +250,9 @@ func (k *chatPicker) hint(p pickChat, more bool) string {
 	return hint + "."
 }
 
-// meantMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
+// suggestMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
 // after the command. Empty when there is none.
-func meantMode(chats []store.Chat, args string) string {
+func suggestMode(chats []store.Chat, args string) string {
 	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
 	fields := strings.Fields(args)
 	end := len(fields) - 1
@@ -264,7 +264,7 @@ func meantMode(chats []store.Chat, args string) string {
 		{fields[end], strings.Join(fields[:end], " ")},
 	} {
 		near := nearest(try.mode, modes, 1)
-		if found, _ := match(chats, try.name); len(near) > 0 && len(found) > 0 {
+		if found, _ := matchChats(chats, try.name); len(near) > 0 && len(found) > 0 {
 			return near[0] + " " + try.name
 		}
 	}

@@ -22,26 +22,26 @@ type chatStates struct {
 
 // chatOverview is what there is to know beside the chats themselves to say how they are.
 type chatOverview struct {
-	name      string // what the assistant is called
-	pausedAll bool
-	waiting   map[int64]bool   // the chats that wait for a person
-	locked    map[int64]string // why what is encrypted there cannot be read
+	name       string // what the assistant is called
+	pausedAll  bool
+	escalated  map[int64]bool   // the chats that wait for a person
+	unreadable map[int64]string // why what is encrypted there cannot be read
 }
 
 func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
-	if v.pausedAll, err = s.pausedAll(ctx); err != nil {
+	if v.pausedAll, err = s.isAllPaused(ctx); err != nil {
 		return chatOverview{}, err
 	}
 	if v.name, err = store.AssistantName(ctx, s.store.DB(), s.rules.Name); err != nil {
 		return chatOverview{}, err
 	}
-	if v.locked, err = s.unreadable(ctx); err != nil {
+	if v.unreadable, err = s.unreadable(ctx); err != nil {
 		return chatOverview{}, err
 	}
 	open, err := store.OpenEscalations(ctx, s.store.DB())
-	v.waiting = make(map[int64]bool, len(open))
+	v.escalated = make(map[int64]bool, len(open))
 	for _, e := range open {
-		v.waiting[e.ChatID] = true
+		v.escalated[e.ChatID] = true
 	}
 	return v, err
 }
@@ -60,8 +60,8 @@ func (s *chatStates) line(c store.Chat, v chatOverview) string {
 		parts = append(parts, esc(c.ClosedWhy))
 	case c.RoomID == nil:
 		parts = append(parts, "no room at the moment")
-	case lockedNote(c, v.locked) != "":
-		parts = append(parts, lockedNote(c, v.locked))
+	case unreadableNote(c, v.unreadable) != "":
+		parts = append(parts, unreadableNote(c, v.unreadable))
 	}
 	switch {
 	case mode == policy.ModeOff:
@@ -81,12 +81,12 @@ func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) st
 		return "silent"
 	case mode == policy.ModeOff:
 		return note
-	case v.pausedAll || s.paused(c):
+	case v.pausedAll || s.isPaused(c):
 		return note + ", paused"
-	case unsendable(c) != "":
+	case whyUnsendable(c) != "":
 		return note + ", cannot answer"
 	case s.quietUntil(c).After(s.room.now()):
-		return note + ", quiet until " + s.room.moment(s.quietUntil(c))
+		return note + ", quiet until " + s.room.shortTime(s.quietUntil(c))
 	case mode == policy.ModePersonal || c.Kind == policy.KindGroup:
 		note += ", when called " + esc(v.name)
 	default:
@@ -95,14 +95,14 @@ func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) st
 	if c.DeliveryIn(s.rules.Defaults) == policy.DeliveryDraft {
 		note += " as drafts"
 	}
-	if v.waiting[c.ID] {
+	if v.escalated[c.ID] {
 		note += ", waits for you"
 	}
 	return note
 }
 
-// paused tells whether the chat itself is paused.
-func (s *chatStates) paused(c store.Chat) bool {
+// isPaused tells whether the chat itself is paused.
+func (s *chatStates) isPaused(c store.Chat) bool {
 	return c.PausedUntil != nil && c.PausedUntil.After(s.room.now())
 }
 
@@ -115,8 +115,8 @@ func (s *chatStates) quietUntil(c store.Chat) time.Time {
 	return p.OwnerWroteAt.Add(p.OwnerPause)
 }
 
-// pausedAll tells whether everything is paused.
-func (s *chatStates) pausedAll(ctx context.Context) (bool, error) {
+// isAllPaused tells whether everything is paused.
+func (s *chatStates) isAllPaused(ctx context.Context) (bool, error) {
 	var pause store.Pause
 	return store.GetSetting(ctx, s.store.DB(), store.SettingPause, &pause)
 }
@@ -129,7 +129,7 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, c := range chats {
-		if s.paused(c) {
+		if s.isPaused(c) {
 			names = append(names, esc(label(c)))
 		}
 	}
@@ -139,8 +139,8 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// unsendable says why nothing can be sent to a chat; empty when it can.
-func unsendable(chat store.Chat) string {
+// whyUnsendable says why nothing can be sent to a chat; empty when it can.
+func whyUnsendable(chat store.Chat) string {
 	switch {
 	case chat.ClosedWhy != "":
 		return esc(chat.ClosedWhy) + "."
@@ -206,8 +206,8 @@ func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
 	return why, nil
 }
 
-// lockedNote says what of a chat cannot be read or written, and why; empty when all can.
-func lockedNote(c store.Chat, why map[int64]string) string {
+// unreadableNote says what of a chat cannot be read or written, and why; empty when all can.
+func unreadableNote(c store.Chat, why map[int64]string) string {
 	switch {
 	case c.Unreadable > 0:
 		return "🔒 " + text.Count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])

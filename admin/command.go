@@ -41,14 +41,14 @@ type commandTable struct {
 }
 
 // allows tells whether the one who wrote may give the command.
-func (c command) allows(r request) bool { return c.operators || r.byOwner() }
+func (c command) allows(r request) bool { return c.operators || r.isOwner() }
 
 // refusal names the rule that keeps an operator from a command.
 func refusal(name string) answer {
 	return answer{
 		text: "`/" + name + "` is the owner's: operators look, only the owner changes chats, documents and settings. " +
 			"`/help` shows what you can do here; who is owner and who operator stands in config.yaml.",
-		why: "An operator may not give this command.",
+		reason: "An operator may not give this command.",
 	}
 }
 

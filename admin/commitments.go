@@ -39,13 +39,13 @@ func (cs *CommitmentCommands) commands() []command {
 }
 
 const (
-	// shownPromises is how many promises one answer lists.
-	shownPromises = 20
-	// nudgeHour is when the owner is reminded of what is due later that day, nudgeBefore how long before it at the latest.
-	nudgeHour   = 9
-	nudgeBefore = time.Hour
-	// nudgeLate is how long after it was due a promise is still worth a reminder.
-	nudgeLate = 24 * time.Hour
+	// maxShownCommitments is how many promises one answer lists.
+	maxShownCommitments = 20
+	// reminderHour is when the owner is reminded of what is due later that day, reminderLead how long before it at the latest.
+	reminderHour = 9
+	reminderLead = time.Hour
+	// maxReminderDelay is how long after it was due a promise is still worth a reminder.
+	maxReminderDelay = 24 * time.Hour
 )
 
 // run lists who promised what, or changes one promise.
@@ -65,14 +65,14 @@ func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (
 
 // list lists what is open, of one chat or of all: what the owner promised apart from what others did.
 func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []int64) (answer, error) {
-	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, shownPromises+1)
+	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, maxShownCommitments+1)
 	if err != nil {
 		return answer{}, err
 	}
 	if len(open) == 0 {
-		return answer{text: "Nobody promised anything that is still open" + where + ". " + cs.howTheyCome()}, nil
+		return answer{text: "Nobody promised anything that is still open" + where + ". " + cs.commitmentsHint()}, nil
 	}
-	shown := open[:min(len(open), shownPromises)]
+	shown := open[:min(len(open), maxShownCommitments)]
 	said, err := cs.places(ctx, shown)
 	if err != nil {
 		return answer{}, err
@@ -81,7 +81,7 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []in
 	var about []int64
 	for _, c := range shown {
 		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, said))
-		if byOwner(c) {
+		if isByOwner(c) {
 			yours = append(yours, line)
 		} else {
 			theirs = append(theirs, line)
@@ -97,16 +97,16 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []in
 			fmt.Fprintf(&b, "**%s**%s\n%s\n\n", part.title, where, strings.Join(part.lines, "\n"))
 		}
 	}
-	if len(open) > shownPromises {
+	if len(open) > maxShownCommitments {
 		b.WriteString("and more: `/commitments` and the name of a chat shows its own. ")
 	}
 	fmt.Fprintf(&b, "`/commitments done %d` when it is settled, `/commitments snooze %d fri 9am` to be reminded then.", shown[0].ID, shown[0].ID)
-	return answer{text: b.String(), about: about}, nil
+	return answer{text: b.String(), quotes: about}, nil
 }
 
-// howTheyCome says when there will be some.
-func (cs *CommitmentCommands) howTheyCome() string {
-	if cs.rules.Model == noModel {
+// commitmentsHint says when there will be some.
+func (cs *CommitmentCommands) commitmentsHint() string {
+	if cs.rules.Model == modelNone {
 		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
 	}
 	return "I note promises together with the other notes, after 20 messages of a chat or six quiet hours."
@@ -116,7 +116,7 @@ func (cs *CommitmentCommands) howTheyCome() string {
 func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, error) {
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return noPromise(number), nil
+		return unknownCommitment(number), nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -128,15 +128,15 @@ func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, e
 	text := "🤝 " + cs.line(c, said)
 	switch {
 	case c.State != store.CommitmentOpen:
-		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), about: []int64{c.MessageID}}, nil
+		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []int64{c.MessageID}}, nil
 	default:
-		return answer{text: text + promiseSigns, about: []int64{c.MessageID}, shows: c.ID}, nil
+		return answer{text: text + commitmentReactions, quotes: []int64{c.MessageID}, commitmentID: c.ID}, nil
 	}
 }
 
-const promiseSigns = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
+const commitmentReactions = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
 
-func noPromise(number int64) answer {
+func unknownCommitment(number int64) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
 }
 
@@ -149,7 +149,7 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	}
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return noPromise(number), nil
+		return unknownCommitment(number), nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -161,7 +161,7 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	if strings.TrimSpace(when) == "" {
 		return answer{text: fmt.Sprintf("Until when? `/commitments snooze %d fri 9am`", number)}, nil
 	}
-	at, rest, err := schedule.When(when, cs.room.written(r), schedule.English())
+	at, rest, err := schedule.When(when, cs.room.writtenAt(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
 	}
@@ -172,13 +172,13 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 }
 
 func (cs *CommitmentCommands) settle(c store.Commitment, state store.CommitmentState) answer {
-	return answer{react: "✅", why: "You settled a promise.", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: "✅", reason: "You settled a promise.", change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, state, nil)
 	}}
 }
 
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.clock(at), sentence(esc(text.Clip(c.What, 300)))), about: []int64{c.MessageID}, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []int64{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }
@@ -195,8 +195,8 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (answer, b
 		return answer{}, false, nil
 	case err != nil:
 		return answer{}, false, err
-	case !r.byOwner():
-		return answer{why: "Promises are the owner's to settle."}, true, nil
+	case !r.isOwner():
+		return answer{reason: "Promises are the owner's to settle."}, true, nil
 	case at.IsZero():
 		return cs.settle(c, store.CommitmentDone), true, nil
 	default:
@@ -208,7 +208,7 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (answer, b
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		now := cs.room.now()
-		due, err := store.Unnudged(ctx, tx, now.Add(-nudgeLate), now.Add(nudgeLate), now)
+		due, err := store.Unnudged(ctx, tx, now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -221,10 +221,10 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			return err
 		}
 		for _, c := range due {
-			if c.SnoozedTo == nil && nudgeAt(*c.DueAt, cs.rules.Zone).After(now) {
+			if c.SnoozedTo == nil && reminderTime(*c.DueAt, cs.rules.Zone).After(now) {
 				continue
 			}
-			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+promiseSigns, outbox.Alert)
+			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+commitmentReactions, outbox.Alert)
 			letter.About = []int64{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, letter)
 			if err != nil {
@@ -238,19 +238,19 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	})
 }
 
-// nudgeAt is when the owner is reminded of what is due: in the morning of that day, or an hour before if that is sooner.
-func nudgeAt(due time.Time, zone *time.Location) time.Time {
+// reminderTime is when the owner is reminded of what is due: in the morning of that day, or an hour before if that is sooner.
+func reminderTime(due time.Time, zone *time.Location) time.Time {
 	y, m, d := due.In(zone).Date()
-	morning := schedule.Instant(time.Date(y, m, d, nudgeHour, 0, 0, 0, time.UTC), zone)
-	if last := due.Add(-nudgeBefore); last.Before(morning) {
+	morning := schedule.Instant(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)
+	if last := due.Add(-reminderLead); last.Before(morning) {
 		return last
 	}
 	return morning
 }
 
-// byOwner tells whether the owner has to do it.
-func byOwner(c store.Commitment) bool {
-	switch fold(c.Who) {
+// isByOwner tells whether the owner has to do it.
+func isByOwner(c store.Commitment) bool {
+	switch foldName(c.Who) {
 	case "owner", "the owner", "you", "me":
 		return true
 	default:
@@ -260,12 +260,12 @@ func byOwner(c store.Commitment) bool {
 
 // line is a promise in one line: what, by when, and where it was said.
 func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePlace) string {
-	text := sentence(esc(c.What))
+	text := endSentence(esc(c.What))
 	if c.DueAt != nil {
 		text += " **" + cs.dueText(*c.DueAt) + "**"
 	}
 	if c.SnoozedTo != nil && c.SnoozedTo.After(cs.room.now()) {
-		text += " · again " + cs.room.clock(*c.SnoozedTo)
+		text += " · again " + cs.room.fullTime(*c.SnoozedTo)
 	}
 	if p, there := said[c.MessageID]; there {
 		text += " · " + p.link()
@@ -275,9 +275,9 @@ func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePla
 
 func (cs *CommitmentCommands) dueText(due time.Time) string {
 	if due.Before(cs.room.now()) {
-		return "was due " + cs.room.clock(due)
+		return "was due " + cs.room.fullTime(due)
 	}
-	return "due " + cs.room.clock(due)
+	return "due " + cs.room.fullTime(due)
 }
 
 // messagePlace is where something was said.

@@ -20,8 +20,8 @@ type dialogs struct {
 	table *commandTable
 	// kinds makes an empty question of each kind, for its payload to be read into.
 	kinds map[string]func() question
-	// unpointed answers a choice that points at no question, when none is open. False: it means nothing.
-	unpointed func(ctx context.Context, r request, c choice) (answer, bool, error)
+	// fallback answers a choice that points at no question, when none is open. False: it means nothing.
+	fallback func(ctx context.Context, r request, c choice) (answer, bool, error)
 }
 
 // The kinds of questions that others must know.
@@ -31,17 +31,17 @@ const (
 )
 
 const (
-	// lateTime is how long after that an answer is still told that it comes too late.
-	lateTime = 24 * time.Hour
-	// maxQueue is how many questions in a row are looked through for an open one.
-	maxQueue = 50
+	// lateAnswerTime is how long after that an answer is still told that it comes too late.
+	lateAnswerTime = 24 * time.Hour
+	// maxRecentDialogs is how many questions in a row are looked through for an open one.
+	maxRecentDialogs = 50
 )
 
-// answered carries out an answer to an open question. False: the message is none.
-func (ds *dialogs) answered(ctx context.Context, r request, c choice) (answer, bool, error) {
+// handleChoice carries out an answer to an open question. False: the message is none.
+func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (answer, bool, error) {
 	dialog, pointed, err := ds.find(ctx, r)
 	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !pointed && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
-		if ans, done, err := ds.unpointed(ctx, r, c); err != nil || done || none {
+		if ans, done, err := ds.fallback(ctx, r, c); err != nil || done || none {
 			return ans, done, err
 		}
 	}
@@ -55,19 +55,19 @@ func (ds *dialogs) answered(ctx context.Context, r request, c choice) (answer, b
 	cmd, known := ds.table.lookup(asked.command())
 	allowed := !known || cmd.allows(r)
 	expired := !dialog.ExpiresAt.After(r.now)
-	putAside := c.word == wordNo && !asked.takes(wordNo)
+	putAside := c.word == wordNo && !asked.accepts(wordNo)
 	switch {
-	case c.word != "" && !putAside && !asked.takes(c.word),
+	case c.word != "" && !putAside && !asked.accepts(c.word),
 		putAside && (dialog.Done || expired),          // that is so already
 		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other as well
 		return answer{}, false, nil
 	case dialog.Done && !pointed:
-		return answer{text: "Which question? Reply to the one you mean, or send the command again.", why: closedWhy}, true, nil
+		return answer{text: "Which question? Reply to the one you mean, or send the command again.", reason: closedReason}, true, nil
 	case dialog.Done:
-		return answer{text: "That question is closed.", why: closedWhy}, true, nil
+		return answer{text: "That question is closed.", reason: closedReason}, true, nil
 	case expired:
-		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.moment(dialog.ExpiresAt), asked.command())
-		return answer{text: late, why: "It answered a question that had expired."}, true, nil
+		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.shortTime(dialog.ExpiresAt), asked.command())
+		return answer{text: late, reason: "It answered a question that had expired."}, true, nil
 	case !allowed:
 		return refusal(cmd.name), true, nil
 	}
@@ -76,18 +76,18 @@ func (ds *dialogs) answered(ctx context.Context, r request, c choice) (answer, b
 		ans, taken, err = asked.answer(ctx, r, c)
 	}
 	if err == nil && taken {
-		ans.do = finishing(dialog, ans.do)
+		ans.change = closing(dialog, ans.change)
 	}
 	return ans, true, err
 }
 
-// closedWhy is the record of an answer to nothing.
-const closedWhy = "It answered a question that was answered before."
+// closedReason is the record of an answer to nothing.
+const closedReason = "It answered a question that was answered before."
 
 // find finds the question that a message answers: the one it replies or reacts to, which pointed says, else the newest that
 // was asked. A question that is closed counts, so that the answer to it can be told so instead of falling on another one.
 func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
-	since := r.now.Add(-lateTime)
+	since := r.now.Add(-lateAnswerTime)
 	if r.message.RelatesTo != "" {
 		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
 		d.Done = d.Done || !d.ExpiresAt.After(since)
@@ -95,7 +95,7 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 			return d, true, err
 		}
 	}
-	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxQueue)
+	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
@@ -121,9 +121,9 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 	return d, false, err
 }
 
-// finishing closes a question together with what its answer changes. When somebody else was quicker, the message is looked
+// closing closes a question together with what its answer changes. When somebody else was quicker, the message is looked
 // at again: by then it answers nothing.
-func finishing(d store.Dialog, do func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
+func closing(d store.Dialog, do func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		first, err := store.FinishDialog(ctx, tx, d.ID)
 		if err != nil {

@@ -28,7 +28,7 @@ func (dc *DocumentCommands) commands() []command {
 		{
 			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: dc.index,
 			summary: "learn a document",
-			help: dc.rules.nameOne() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+			help: dc.rules.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
 		},
@@ -36,16 +36,16 @@ func (dc *DocumentCommands) commands() []command {
 }
 
 const (
-	// newestDocs is how many documents are listed by name.
-	newestDocs = 10
-	// agingDocs is how many documents are looked at for their age.
-	agingDocs = 1000
-	// pageAge is how old a page may be before it is called stale.
-	pageAge = 30 * 24 * time.Hour
+	// maxListedDocs is how many documents are listed by name.
+	maxListedDocs = 10
+	// maxCheckedDocs is how many documents are looked at for their age.
+	maxCheckedDocs = 1000
+	// staleAfter is how old a page may be before it is called stale.
+	staleAfter = 30 * 24 * time.Hour
 )
 
-// takeBack says how to undo what was learned.
-const takeBack = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
+// undoHint says how to undo what was learned.
+const undoHint = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
 
 // docs lists what the library holds, or removes a document.
 func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (answer, error) {
@@ -54,7 +54,7 @@ func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (a
 	case args == "":
 		return dc.list(ctx, r)
 	case !isDocsVerb(verb):
-	case !r.byOwner():
+	case !r.isOwner():
 		return refusal("index"), nil
 	case strings.EqualFold(verb, "remove"):
 		return dc.remove(ctx, strings.TrimSpace(name))
@@ -72,32 +72,32 @@ func isDocsVerb(word string) bool {
 }
 
 func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
-	held, err := dc.library.Documents(ctx, r.scope(), agingDocs)
+	held, err := dc.library.Documents(ctx, r.scope(), maxCheckedDocs)
 	if err != nil {
 		return answer{}, err
 	}
 	var watched []string
-	if r.byOwner() {
+	if r.isOwner() {
 		if watched, err = dc.watchedLines(ctx); err != nil {
 			return answer{}, err
 		}
 	}
 	if len(held.Groups) == 0 {
-		return answer{text: strings.Join(append([]string{dc.rules.noDocuments()}, watched...), "\n")}, nil
+		return answer{text: strings.Join(append([]string{dc.rules.noDocumentsText()}, watched...), "\n")}, nil
 	}
-	lines := []string{"**Documents** — " + amounts(held.Groups)}
+	lines := []string{"**Documents** — " + documentCounts(held.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
-	for _, d := range newest[:min(len(newest), newestDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), whose(d.Role), text.Count(d.Chunks, "passage"), bytes(d.Size), dc.room.moment(d.Indexed)))
+	for _, d := range newest[:min(len(newest), maxListedDocs)] {
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.Indexed)))
 	}
-	if more := len(newest) - newestDocs; more > 0 {
+	if more := len(newest) - maxListedDocs; more > 0 {
 		big := held.Biggest[0]
-		lines = append(lines, "and "+text.Count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), bytes(big.Size)))
+		lines = append(lines, "and "+text.Count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), fileSize(big.Size)))
 	}
-	if r.byOwner() {
+	if r.isOwner() {
 		lines = append(lines, dc.staleLines(held.Biggest)...)
 		lines = append(lines, watched...)
-		lines = append(lines, "", takeBack)
+		lines = append(lines, "", undoHint)
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
@@ -125,7 +125,7 @@ func (dc *DocumentCommands) staleness(d store.Document) string {
 		return ""
 	}
 	if knowledge.IsAddress(d.Origin) {
-		if dc.room.now().Sub(d.Indexed) < pageAge {
+		if dc.room.now().Sub(d.Indexed) < staleAfter {
 			return ""
 		}
 		return "fetched " + dc.room.ago(d.Indexed)
@@ -167,8 +167,8 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 	}
 	doc := found[max(exact, 0)]
 	return answer{
-		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), text.Count(doc.Chunks, "passage"), whose(doc.Role)),
-		do: func(ctx context.Context, tx store.Tx) error {
+		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), text.Count(doc.Chunks, "passage"), visibility(doc.Role)),
+		change: func(ctx context.Context, tx store.Tx) error {
 			err := store.RemoveDocument(ctx, tx, doc.Origin)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil // somebody else was quicker
@@ -178,8 +178,8 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 	}, nil
 }
 
-// amounts counts the documents by who may see them, the public ones first.
-func amounts(groups []store.DocumentGroup) string {
+// documentCounts counts the documents by who may see them, the public ones first.
+func documentCounts(groups []store.DocumentGroup) string {
 	var parts []string
 	for _, role := range []policy.Role{policy.Public, policy.Admin} {
 		documents, passages := 0, 0
@@ -191,7 +191,7 @@ func amounts(groups []store.DocumentGroup) string {
 			}
 		}
 		if documents > 0 {
-			parts = append(parts, whose(role)+": "+text.Count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+text.Count(passages, "passage"))
+			parts = append(parts, visibility(role)+": "+text.Count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+text.Count(passages, "passage"))
 		}
 	}
 	return strings.Join(parts, " · ")

@@ -35,7 +35,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 	}
 	defer progress.end()
 	sources, sent := dc.sources(ctx, args)
-	outcomes := dc.library.IndexAll(ctx, sources, progress.follow(args.Path, sources))
+	outcomes := dc.library.IndexAll(ctx, sources, progress.batch(args.Path, sources))
 	shown := progress.end()
 	for _, o := range outcomes {
 		if !last && o.Err != nil && (ctx.Err() != nil || !o.IsFinal()) {

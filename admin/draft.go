@@ -53,8 +53,8 @@ func (df *DraftCommands) commands() []command {
 	}
 }
 
-// draftTime is how long a draft waits for the owner's word.
-const draftTime = 4 * time.Hour
+// draftLifetime is how long a draft waits for the owner's word.
+const draftLifetime = 4 * time.Hour
 
 // decideDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
 type decideDraft struct {
@@ -63,18 +63,18 @@ type decideDraft struct {
 	Out uuid.UUID
 }
 
-func (decideDraft) kind() string         { return kindDraft }
-func (decideDraft) command() string      { return "drafts" }
-func (decideDraft) lasts() time.Duration { return draftTime }
+func (decideDraft) kind() string            { return kindDraft }
+func (decideDraft) command() string         { return "drafts" }
+func (decideDraft) lifetime() time.Duration { return draftLifetime }
 
-func (decideDraft) takes(word string) bool { return word == wordYes || word == wordNo }
+func (decideDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q decideDraft) answer(_ context.Context, _ request, c choice) (answer, bool, error) {
 	switch c.word {
 	case wordYes:
-		return deciding(q.Out, q.drafts.send), false, nil
+		return decision(q.Out, q.drafts.send), false, nil
 	case wordNo:
-		return deciding(q.Out, q.drafts.drop), false, nil
+		return decision(q.Out, q.drafts.drop), false, nil
 	default:
 		return answer{}, false, nil
 	}
@@ -91,7 +91,7 @@ type confirmDraft struct {
 func (confirmDraft) kind() string    { return "confirm-draft" }
 func (confirmDraft) command() string { return "drafts" }
 
-func (confirmDraft) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmDraft) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
 	ans, _, err := decideDraft(q).answer(ctx, r, c)
@@ -100,7 +100,7 @@ func (q confirmDraft) answer(ctx context.Context, r request, c choice) (answer, 
 
 // confirm asks which draft a yes or no is about that points at none. False: no draft waits.
 func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (answer, bool, error) {
-	if (c.word != wordYes && c.word != wordNo) || !r.byOwner() || r.message.Kind == string(bridgebridge.Reaction) {
+	if (c.word != wordYes && c.word != wordNo) || !r.isOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
 	}
 	open, err := store.OpenDrafts(ctx, df.store.DB(), 2)
@@ -115,14 +115,14 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (answ
 		return answer{}, false, err
 	}
 	return answer{
-		text:  fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxWhat)),
-		about: slices.Concat(open[0].About, open[0].RestsOn), asks: confirmDraft{drafts: df, Out: open[0].ID},
+		text:   fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxScheduleText)),
+		quotes: slices.Concat(open[0].About, open[0].RestsOn), question: confirmDraft{drafts: df, Out: open[0].ID},
 	}, true, nil
 }
 
-// deciding has a decision made about a draft, and says what came of it.
-func deciding(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
-	return answer{why: "It decided about a draft.", tells: func(ctx context.Context, tx store.Tx) (string, error) {
+// decision has a decision made about a draft, and says what came of it.
+func decision(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
+	return answer{reason: "It decided about a draft.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		text, err := decide(ctx, tx, out)
 		if errors.Is(err, outbox.ErrDraftDecided) {
 			return "That draft does not wait any more.", nil
@@ -164,20 +164,20 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 		return answer{}, false, nil
 	}
 	d, err := store.DialogByEvent(ctx, df.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != decideDraft{}.kind() || !r.byOwner())) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != decideDraft{}.kind() || !r.isOwner())) {
 		return answer{}, false, nil
 	}
 	if err != nil {
 		return answer{}, false, err
 	}
 	if c, ok := parseChoice(text); ok && (c.word == wordYes || c.word == wordNo) {
-		return df.dialogs.answered(ctx, r, c)
+		return df.dialogs.handleChoice(ctx, r, c)
 	}
 	q, err := df.dialogs.read(d)
 	if err != nil {
 		return answer{}, false, err
 	}
-	return deciding(q.(*decideDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+	return decision(q.(*decideDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return df.rewrite(ctx, tx, out, text)
 	}), true, nil
 }
@@ -217,7 +217,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 			if err := df.show(ctx, tx, rows); err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: out, At: df.room.now().Add(draftTime)})
+			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: out, At: df.room.now().Add(draftLifetime)})
 		}
 		if err != nil {
 			return err
@@ -231,7 +231,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		}
 		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
-			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftTime)+"."))
+			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftLifetime)+"."))
 	})
 }
 
@@ -272,7 +272,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 	case err != nil:
 		return err
 	case asked.RedactedAt == nil:
-		head += fmt.Sprintf(" (asked %s: %s)", df.room.moment(asked.At), quote(asked.Body, 150))
+		head += fmt.Sprintf(" (asked %s: %s)", df.room.shortTime(asked.At), quote(asked.Body, 150))
 		about = append(about, asked.ID)
 	}
 	lines := []string{head}
@@ -284,7 +284,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = df.room.say(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
+	_, err = df.room.notify(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
 	return err
 }
 
@@ -311,14 +311,14 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 			return answer{}, err
 		}
 		if err == nil {
-			content += ", open until " + df.room.moment(asked.ExpiresAt)
+			content += ", open until " + df.room.shortTime(asked.ExpiresAt)
 			if shown, err := store.OutByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
 				content += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
 			}
 		}
 		lines = append(lines, content)
 	}
-	return answer{text: strings.Join(lines, "\n"), about: about}, nil
+	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
 }
 
 // maxDrafts is how many drafts are listed.
@@ -326,15 +326,15 @@ const maxDrafts = 20
 
 // delivery shows or sets how what I say in a chat goes out.
 func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (answer, error) {
-	how, name := splitDelivery(args)
+	how, name := parseDeliveryArgs(args)
 	if name == "" {
-		return df.chats.listed(ctx, "", "delivery", chatPick{Delivery: how})
+		return df.chats.list(ctx, "", "delivery", chatPick{Delivery: how})
 	}
 	return df.chats.withChat(ctx, name, "delivery", chatPick{Delivery: how})
 }
 
-// splitDelivery finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
-func splitDelivery(args string) (policy.Delivery, string) {
+// parseDeliveryArgs finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
+func parseDeliveryArgs(args string) (policy.Delivery, string) {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
 		return "", ""
@@ -359,5 +359,5 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 		how = chat.DeliveryIn(df.rules.Defaults)
 		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, how, now[how])}
 	}
-	return answer{text: name + ": " + now[how], do: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
+	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
 }

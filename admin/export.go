@@ -30,7 +30,7 @@ func (ex *ExportCommands) commands() []command {
 	return []command{{
 		name: "export", args: "[chat or all]", group: groupMemory, run: ex.ask,
 		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
-			return exporting(pick.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
+			return enqueueExport(pick.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
 		},
 		chatHint: func(chatPick) string { return " to get its files" },
 		summary:  "what I remember, as files",
@@ -39,24 +39,24 @@ func (ex *ExportCommands) commands() []command {
 	}}
 }
 
-// maxExport is the largest file that is sent into the room; homeservers take 50 MB unless they are told otherwise.
-const maxExport = 45 << 20
+// maxExportBytes is the largest file that is sent into the room; homeservers take 50 MB unless they are told otherwise.
+const maxExportBytes = 45 << 20
 
 // ask asks for the files of a chat, of all, or of the room itself.
 func (ex *ExportCommands) ask(ctx context.Context, r request, args string) (answer, error) {
 	switch {
 	case args == "":
-		return exporting(r.message.ID, r.room.ID, "your own notes and questions"), nil
+		return enqueueExport(r.message.ID, r.room.ID, "your own notes and questions"), nil
 	case strings.EqualFold(args, "all"):
-		return exporting(r.message.ID, 0, "all chats"), nil
+		return enqueueExport(r.message.ID, 0, "all chats"), nil
 	default:
 		return ex.chats.withChat(ctx, args, "export", chatPick{Asked: r.message.ID})
 	}
 }
 
-// exporting asks for an export in the name of a message.
-func exporting(message, chat int64, what string) answer {
-	return answer{text: "📦 I put " + what + " together.", do: func(ctx context.Context, tx store.Tx) error {
+// enqueueExport asks for an export in the name of a message.
+func enqueueExport(message, chat int64, what string) answer {
+	return answer{text: "📦 I put " + what + " together.", change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{MessageID: message, ChatID: chat})
 	}}
 }
@@ -98,8 +98,8 @@ func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error
 		return err
 	}
 	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " + text.Count(ex.memory.Rules.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
-	if zip.Len() > maxExport {
-		return ex.send(ctx, args, outbox.Notice(store.Chat{}, reply+" That is "+bytes(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
+	if zip.Len() > maxExportBytes {
+		return ex.send(ctx, args, outbox.Notice(store.Chat{}, reply+" That is "+fileSize(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
 	l := outbox.Message{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
 	return ex.send(ctx, args, l)

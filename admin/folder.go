@@ -36,7 +36,7 @@ func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args str
 	}
 	for _, f := range folders {
 		if f.Path != where && (within(where, f.Path) || within(f.Path, where)) {
-			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.", code(f.Path), whose(f.Role), f.Path)}, nil
+			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.", code(f.Path), visibility(f.Role), f.Path)}, nil
 		}
 	}
 	return dc.indexOrAsk(r, pickRole{Path: where, Name: where, Watch: true}, role), nil
@@ -87,7 +87,7 @@ func (dc *DocumentCommands) unwatchFolder(ctx context.Context, where string) (an
 	}
 	return answer{
 		text: "📂 " + code(where) + " is not watched any more. What I know of it stays; `/docs remove` takes a document out.",
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			_, err := store.UnwatchFolder(ctx, tx, where)
 			return err
 		},
@@ -102,7 +102,7 @@ func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) 
 	}
 	lines := []string{"", "**Watched folders**"}
 	for _, f := range folders {
-		line := code(f.Path) + " — " + whose(f.Role)
+		line := code(f.Path) + " — " + visibility(f.Role)
 		if f.Trouble != "" {
 			line += " · ⚠️ " + esc(f.Trouble)
 		}
@@ -148,7 +148,7 @@ func (dc *DocumentCommands) lookAtFolder(ctx context.Context, f store.WatchedFol
 		if err != nil {
 			return err
 		}
-		_, err = dc.room.say(ctx, tx, room, outbox.Quiet, text, nil)
+		_, err = dc.room.notify(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	}))
 }
@@ -198,7 +198,7 @@ func changesText(c knowledge.FolderChanges) string {
 	}
 	first := "📂 " + code(f.Path) + " — " + strings.Join(parts, ", ")
 	if added+changed > 0 {
-		first += ": " + text.Count(passages, "passage") + ", " + whose(f.Role)
+		first += ": " + text.Count(passages, "passage") + ", " + visibility(f.Role)
 	}
 	return strings.Join(append([]string{first + "."}, troubles...), "\n")
 }
@@ -216,7 +216,7 @@ func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFo
 		if err != nil {
 			return err
 		}
-		_, err = dc.room.say(ctx, tx, room, outbox.Alert, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
+		_, err = dc.room.notify(ctx, tx, room, outbox.Alert, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
 		return err
 	})
 }

@@ -64,7 +64,7 @@ func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (a
 	case err == nil:
 		return fg.askNote(ctx, r, number)
 	case strings.Contains(args, "$"):
-		return fg.askMessage(ctx, r, eventOf(args))
+		return fg.askMessage(ctx, r, parseEventLink(args))
 	default:
 		return fg.askTopic(ctx, r, args)
 	}
@@ -96,9 +96,9 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// What was asked holds the words itself.
-		return answer{text: "I hold nothing about that.", do: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, do: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I remember nothing about that. " + stays, change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
@@ -128,12 +128,12 @@ func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.Ev
 	return fg.ask(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
 }
 
-// shownDoomed is how many of the messages that are to go are shown.
-const shownDoomed = 8
+// maxShownDeletions is how many of the messages that are to go are shown.
+const maxShownDeletions = 8
 
 // ask shows what is to go and asks.
 func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
-	shown := d.Messages[:min(len(d.Messages), shownDoomed)]
+	shown := d.Messages[:min(len(d.Messages), maxShownDeletions)]
 	said, err := store.MessagesByID(ctx, fg.store.DB(), shown)
 	if err != nil {
 		return answer{}, err
@@ -147,7 +147,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 		return answer{}, err
 	}
 	d.Asked = r.message.ID
-	lines := []string{title + " " + sentence(doomedText(d))}
+	lines := []string{title + " " + endSentence(deletionText(d))}
 	for _, id := range shown {
 		if m, there := said[id]; there && m.Body != "" {
 			lines = append(lines, "- "+esc(memory.SourceOf(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
@@ -160,11 +160,11 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), asks: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, about: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
+	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, quotes: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
 }
 
-// doomedText counts what is to go.
-func doomedText(d store.Doomed) string {
+// deletionText counts what is to go.
+func deletionText(d store.Doomed) string {
 	var parts []string
 	for _, p := range []struct {
 		n   int
@@ -179,7 +179,7 @@ func doomedText(d store.Doomed) string {
 		{len(d.Jobs) + len(d.Questions), "entry in my books"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, countThings(p.n, p.one))
+			parts = append(parts, countNoun(p.n, p.one))
 		}
 	}
 	return text.List(parts)
@@ -195,21 +195,21 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
-	return answer{asks: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
+	return answer{question: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether all that was said in a chat is to be forgotten.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
 	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
-	return answer{asks: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
+	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askErase asks whether a person is to be forgotten, who may have several chats.
 func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
-		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typed(chat)) + " forgets what was said there."}, nil
+		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typedName(chat)) + " forgets what was said there."}, nil
 	}
 	chats, err := store.ChatsOfPerson(ctx, fg.store.DB(), chat.ID)
 	if err != nil {
@@ -228,7 +228,7 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	}
 	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: reply, asks: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
 }
 
 // confirmForget asks whether something is to be forgotten.
@@ -250,7 +250,7 @@ func (q confirmForget) command() string {
 	return "forget"
 }
 
-func (confirmForget) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmForget) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmForget) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
@@ -263,9 +263,9 @@ func (q confirmForget) answer(_ context.Context, r request, c choice) (answer, b
 	}
 	f := store.Forgetting{Kind: q.Kind, Doomed: q.Doomed, Command: r.message.ID}
 	if q.Kind == store.ForgetErase {
-		return answer{text: "🧹 Erasing. I tell you when it is done.", do: q.commands.beginning(f)}, true, nil
+		return answer{text: "🧹 Erasing. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
 	}
-	return answer{text: "🧹 Forgetting. I tell you when it is done.", do: q.commands.beginning(f)}, true, nil
+	return answer{text: "🧹 Forgetting. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
 }
 
 // beginning has what is to be forgotten stored in the transaction of the answer.
@@ -293,7 +293,7 @@ func (fg *ForgetCommands) Forget(ctx context.Context, forgetting int64) error {
 			if err != nil {
 				return err
 			}
-			_, err = fg.room.say(ctx, tx, room, outbox.Answer, forgottenText(f), nil)
+			_, err = fg.room.notify(ctx, tx, room, outbox.Answer, forgottenText(f), nil)
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {
@@ -326,7 +326,7 @@ func forgottenText(f store.Forgetting) string {
 		{c.Entries, "entry in my books"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, countThings(p.n, p.one))
+			parts = append(parts, countNoun(p.n, p.one))
 		}
 	}
 	reply := "🧹 **Forgotten:** " + text.List(parts) + ", out of every table and index."
@@ -340,8 +340,8 @@ func forgottenText(f store.Forgetting) string {
 	return reply
 }
 
-// countThings is count for words that are several words.
-func countThings(n int, one string) string {
+// countNoun is count for words that are several words.
+func countNoun(n int, one string) string {
 	noun, more, _ := strings.Cut(one, " ")
 	if n != 1 {
 		noun = strings.TrimSuffix(noun+"s", "ys") + map[bool]string{true: "ies"}[strings.HasSuffix(noun, "y")]

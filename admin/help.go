@@ -35,7 +35,7 @@ func (h *helpCommands) show(_ context.Context, r request, args string) (answer, 
 	}
 	var b strings.Builder
 	b.WriteString("Write `/` or `!` before a command.")
-	if r.byOwner() {
+	if r.isOwner() {
 		b.WriteString(" Anything else is a question to me.")
 	} else {
 		b.WriteString(" You are an operator here: you see what I do, the owner decides.")
@@ -81,11 +81,11 @@ func (h *helpCommands) plainCommand(r request, text string) answer {
 	}
 	name := words[0]
 	cmd, known := h.table.lookup(name)
-	if !known && elsewhere(name) == "" || !isCommandLike(words) {
+	if !known && insteadText(name) == "" || !isCommandLike(words) {
 		return answer{}
 	}
 	if !known {
-		return answer{text: elsewhere(name)}
+		return answer{text: insteadText(name)}
 	}
 	typed := "/" + cmd.name
 	if rest := strings.TrimSpace(text[len(name):]); len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
@@ -111,16 +111,16 @@ func isCommandLike(words []string) bool {
 
 // reminderHint offers the command for "remind me in 2 hours to call Ana".
 func (h *helpCommands) reminderHint(r request, text string) answer {
-	at, what, err := schedule.When(text, h.room.written(r), schedule.English())
+	at, what, err := schedule.When(text, h.room.writtenAt(r), schedule.English())
 	if err != nil || what == "" {
 		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
 	}
-	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.clock(at))}
+	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.fullTime(at))}
 }
 
 // unknown suggests the nearest command, when one is near, or what there is in its place.
 func (h *helpCommands) unknown(r request, name string) string {
-	if there := elsewhere(name); there != "" && r.byOwner() {
+	if there := insteadText(name); there != "" && r.isOwner() {
 		return "There is no `/" + name + "`. " + there
 	}
 	var names []string
@@ -131,7 +131,7 @@ func (h *helpCommands) unknown(r request, name string) string {
 	}
 	near := nearest(name, names, 1)
 	if len(near) == 0 {
-		near = sameStart(name, names)
+		near = longestCommonPrefix(name, names)
 	}
 	reply := "I don't know " + code("/"+text.Clip(name, 40)) + "."
 	if len(near) > 0 {
@@ -140,8 +140,8 @@ func (h *helpCommands) unknown(r request, name string) string {
 	return reply + " `/help` lists what I do."
 }
 
-// elsewhere says what there is here in place of commands that people know from other assistants.
-func elsewhere(name string) string {
+// insteadText says what there is here in place of commands that people know from other assistants.
+func insteadText(name string) string {
 	switch name {
 	case "config", "set", "get", "settings":
 		return "Settings stand in config.yaml: change them there and restart multis. `/name`, `/mode` and `/delivery` are set here."
@@ -170,12 +170,12 @@ func elsewhere(name string) string {
 	}
 }
 
-// minStart is how many letters two names begin with in common when one is suggested for the other.
-const minStart = 3
+// minCommonPrefix is how many letters two names begin with in common when one is suggested for the other.
+const minCommonPrefix = 3
 
-// sameStart gives the name that shares the longest beginning with a word.
-func sameStart(word string, names []string) []string {
-	best, length := "", minStart-1
+// longestCommonPrefix gives the name that shares the longest beginning with a word.
+func longestCommonPrefix(word string, names []string) []string {
+	best, length := "", minCommonPrefix-1
 	for _, name := range names {
 		n := 0
 		for n < min(len(word), len(name)) && word[n] == name[n] {

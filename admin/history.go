@@ -69,7 +69,7 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.rules.Defaults) == policy.ModeOff:
-		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typed(chat)) + " first."}
+		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typedName(chat)) + " first."}
 	case !chat.Usable():
 		return answer{text: "I cannot read **" + esc(label(chat)) + "**: it has no room at the moment."}
 	}
@@ -83,7 +83,7 @@ func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	}
 	return answer{
 		text: "📥 I read **" + esc(label(chat)) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, Since: since})
 		},
 	}
@@ -102,5 +102,5 @@ func (im *ImportCommands) NotifyImported(ctx context.Context, chat int64, stored
 	if c.Unreadable > 0 {
 		reply += " " + text.Count(c.Unreadable, "message") + " there " + text.Plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + text.Plural(c.Unreadable, "it", "them") + "."
 	}
-	return im.room.tellSentence(ctx, outbox.Answer, reply)
+	return im.room.completeWithNotice(ctx, outbox.Answer, reply)
 }

@@ -28,11 +28,11 @@ func (hk *hookCommands) commands() []command {
 	}
 }
 
-// hookResults is how many results of one hook are shown.
-const hookResults = 10
+// maxShownDeliveries is how many results of one hook are shown.
+const maxShownDeliveries = 10
 
-// noHooks says how one gets a hook.
-const noHooks = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
+// noHooksText says how one gets a hook.
+const noHooksText = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
 
 // run lists who is told of what, with the last result of each; or shows or tries one.
 func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer, error) {
@@ -41,7 +41,7 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 		return answer{}, err
 	}
 	if len(all) == 0 {
-		return answer{text: noHooks}, nil
+		return answer{text: noHooksText}, nil
 	}
 	if name, ok := strings.CutPrefix(args, "test "); ok {
 		return hk.test(all, strings.TrimSpace(name)), nil
@@ -64,8 +64,8 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
 }
 
-// hookNamed finds a hook, or says which there are.
-func hookNamed(all []store.Hook, name string) (store.Hook, string) {
+// findHook finds a hook, or says which there are.
+func findHook(all []store.Hook, name string) (store.Hook, string) {
 	names := make([]string, len(all))
 	for i, h := range all {
 		if names[i] = h.Name; strings.EqualFold(h.Name, name) {
@@ -76,17 +76,17 @@ func hookNamed(all []store.Hook, name string) (store.Hook, string) {
 }
 
 func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
-	h, unknown := hookNamed(all, name)
+	h, unknown := findHook(all, name)
 	if unknown != "" {
 		return answer{text: unknown}, nil
 	}
-	told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, hookResults)
+	told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, maxShownDeliveries)
 	if err != nil {
 		return answer{}, err
 	}
 	lines := []string{fmt.Sprintf("**%s** → %s — %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")))}
 	if h.FailingSince != nil {
-		lines = append(lines, "⚠️ It has not worked since "+hk.room.moment(*h.FailingSince)+".")
+		lines = append(lines, "⚠️ It has not worked since "+hk.room.shortTime(*h.FailingSince)+".")
 	}
 	if len(told) == 0 {
 		lines = append(lines, "Nothing told yet.")
@@ -99,22 +99,22 @@ func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string)
 
 // deliveryText says how one delivery went.
 func (hk *hookCommands) deliveryText(d store.Delivery) string {
-	reply := hk.room.moment(d.At) + " " + esc(string(d.Event))
+	reply := hk.room.shortTime(d.At) + " " + esc(string(d.Event))
 	switch {
 	case d.State == store.DeliveryDelivered:
 		return fmt.Sprintf("%s: ✅ %d", reply, d.Status)
 	case d.State == store.DeliveryDropped:
 		return reply + ": not told, " + esc(d.Error)
 	case d.State == store.DeliveryFailed:
-		return fmt.Sprintf("%s: ⚠️ given up after %s, %s", reply, tries(d.Attempts), esc(text.Clip(d.Error, 200)))
+		return fmt.Sprintf("%s: ⚠️ given up after %s, %s", reply, attempts(d.Attempts), esc(text.Clip(d.Error, 200)))
 	case d.Attempts > 0:
-		return fmt.Sprintf("%s: not yet after %s, %s; I try again", reply, tries(d.Attempts), esc(text.Clip(d.Error, 200)))
+		return fmt.Sprintf("%s: not yet after %s, %s; I try again", reply, attempts(d.Attempts), esc(text.Clip(d.Error, 200)))
 	default:
 		return reply + ": on its way"
 	}
 }
 
-func tries(n int) string {
+func attempts(n int) string {
 	if n == 1 {
 		return "1 try"
 	}
@@ -122,13 +122,13 @@ func tries(n int) string {
 }
 
 func (hk *hookCommands) test(all []store.Hook, name string) answer {
-	h, unknown := hookNamed(all, name)
+	h, unknown := findHook(all, name)
 	if unknown != "" {
 		return answer{text: unknown}
 	}
 	return answer{
 		text: "I tell **" + esc(h.Name) + "** of a test. `/hooks " + h.Name + "` shows how it went.",
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			delivery, err := store.TestHook(ctx, tx, h.Name)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil // it was taken out of the configuration this very moment

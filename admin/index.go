@@ -18,8 +18,8 @@ import (
 	"multis/text"
 )
 
-// fileTime is how long after a file was sent a bare /index means it.
-const fileTime = time.Hour
+// recentFileTime is how long after a file was sent a bare /index means it.
+const recentFileTime = time.Hour
 
 // The marks on a message whose work goes on in the background, and is over.
 const (
@@ -44,7 +44,7 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	case where != "":
 		return dc.indexPath(r, where, role), nil
 	}
-	file, err := dc.meantFile(ctx, r)
+	file, err := dc.fileFor(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + dc.folderList()}, nil
 	}
@@ -54,8 +54,8 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	return dc.indexFile(r, file, role), nil
 }
 
-// meantFile is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
-func (dc *DocumentCommands) meantFile(ctx context.Context, r request) (store.Message, error) {
+// fileFor is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
+func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
 	}
@@ -68,20 +68,20 @@ func (dc *DocumentCommands) meantFile(ctx context.Context, r request) (store.Mes
 			return store.Message{}, err
 		}
 	}
-	return store.NewestFile(ctx, dc.store.DB(), r.room.ID, r.message.Sender, r.now.Add(-fileTime))
+	return store.NewestFile(ctx, dc.store.DB(), r.room.ID, r.message.Sender, r.now.Add(-recentFileTime))
 }
 
-// offered is a file that was sent without a command. What is written under it may say who sees it.
-func (dc *DocumentCommands) offered(r request, caption string) answer {
+// offerFile is a file that was sent without a command. What is written under it may say who sees it.
+func (dc *DocumentCommands) offerFile(r request, caption string) answer {
 	role, _ := parseRole(caption)
 	return dc.indexFile(r, r.message, role)
 }
 
 func (dc *DocumentCommands) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
-		return answer{text: unreadable(m.Kind)}
+		return answer{text: unreadableKindText(m.Kind)}
 	}
-	if why := unindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // 0: not known
+	if why := whyUnindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // 0: not known
 		return answer{text: why}
 	}
 	return dc.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
@@ -95,7 +95,7 @@ func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role)
 	}
 	p := pickRole{Path: where, Name: path.Base(where)}
 	if len(files) == 1 && files[0] == where {
-		if why := unindexable(where, size); why != "" {
+		if why := whyUnindexable(where, size); why != "" {
 			return answer{text: why}
 		}
 	} else {
@@ -104,10 +104,10 @@ func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role)
 	return dc.indexOrAsk(r, p, role)
 }
 
-// unindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
-func unindexable(name string, size int64) string {
+// whyUnindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
+func whyUnindexable(name string, size int64) string {
 	switch {
-	case isUnreadable(path.Ext(name)):
+	case isUnreadableType(path.Ext(name)):
 		return "⚠️ I cannot read **" + esc(name) + "**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."
 	case size > knowledge.MaxSize:
 		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
@@ -131,8 +131,8 @@ func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) 
 		name = code(p.Name) + " (" + text.Count(p.Files, "file") + ")"
 	}
 	return answer{
-		text: "📄 " + name + " — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
-		asks: p,
+		text:     "📄 " + name + " — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
+		question: p,
 	}
 }
 
@@ -149,7 +149,7 @@ type pickRole struct {
 func (pickRole) kind() string    { return kindDocument }
 func (pickRole) command() string { return "index" }
 
-func (pickRole) takes(word string) bool {
+func (pickRole) accepts(word string) bool {
 	_, isRole := parseRole(word)
 	return isRole || word == "skip" || word == wordNo
 }
@@ -178,21 +178,21 @@ func (p pickRole) start(r request, role policy.Role) answer {
 	if p.Watch {
 		return p.startWatching(r, role)
 	}
-	return answer{react: markTaken, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: markTaken, change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
 	}}
 }
 
-// isUnreadable tells by its name that a file is of a type that cannot be read. What is not known may be text.
-func isUnreadable(ending string) bool {
+// isUnreadableType tells by its name that a file is of a type that cannot be read. What is not known may be text.
+func isUnreadableType(ending string) bool {
 	return slices.Contains([]string{
 		".xlsx", ".xls", ".ods", ".pptx", ".ppt", ".odp", ".odt", ".doc", ".pages", ".numbers", ".epub", ".zip", ".gz", ".tar", ".7z", ".rar", ".png", ".jpg", ".jpeg", ".gif",
 		".webp", ".heic", ".tiff", ".bmp", ".mp3", ".ogg", ".m4a", ".wav", ".mp4", ".mov", ".avi", ".mkv", ".exe", ".dll", ".apk", ".iso", ".db", ".sqlite",
 	}, strings.ToLower(ending))
 }
 
-// unreadable says what cannot be taken in yet.
-func unreadable(kind string) string {
+// unreadableKindText says what cannot be taken in yet.
+func unreadableKindText(kind string) string {
 	switch bridgebridge.MessageKind(kind) {
 	case bridgebridge.Voice, bridgebridge.Audio:
 		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
@@ -209,7 +209,7 @@ func (p pickRole) startWatching(r request, role policy.Role) answer {
 	}
 	return answer{
 		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
 				return err
 			}

@@ -57,18 +57,18 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	case strings.EqualFold(words[0], "all"):
 		return sc.list(ctx, maxJobs)
 	case strings.EqualFold(words[0], "upkeep"):
-		if len(words) > 1 && !r.byOwner() {
+		if len(words) > 1 && !r.isOwner() {
 			return answer{text: "Upkeep is the owner's to start."}, nil
 		}
 		return sc.showUpkeep(ctx, strings.Join(words[1:], " "))
 	}
-	number, verb, rest := jobWords(args)
+	number, verb, rest := parseJobArgs(args)
 	if number == 0 {
 		return sc.whichJob(ctx, "`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
 	}
 	s, err := store.ScheduleByID(ctx, sc.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return noJob(number), nil
+		return unknownJob(number), nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -99,8 +99,8 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	}
 }
 
-// jobWords reads a job's number and what is to be done, in either order.
-func jobWords(args string) (number int64, verb, rest string) {
+// parseJobArgs reads a job's number and what is to be done, in either order.
+func parseJobArgs(args string) (number int64, verb, rest string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
 	second, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if n := parseNumber(first); n > 0 {
@@ -109,7 +109,7 @@ func jobWords(args string) (number int64, verb, rest string) {
 	return parseNumber(second), strings.ToLower(first), strings.TrimSpace(after)
 }
 
-func noJob(n int64) answer {
+func unknownJob(n int64) answer {
 	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
 }
 
@@ -152,7 +152,7 @@ func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer,
 	if s.CreatedBy != "" {
 		by = "Set by " + esc(s.CreatedBy.String())
 	}
-	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, sc.room.clock(s.CreatedAt), lateRule(s.CatchUp), esc(s.Zone)))
+	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, sc.room.fullTime(s.CreatedAt), catchUpText(s.CatchUp), esc(s.Zone)))
 	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 1)
 	if err != nil {
 		return answer{}, err
@@ -164,8 +164,8 @@ func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer,
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// lateRule says what becomes of times that are missed.
-func lateRule(c store.CatchUp) string {
+// catchUpText says what becomes of times that are missed.
+func catchUpText(c store.CatchUp) string {
 	switch c {
 	case store.CatchSkip:
 		return "A time that is missed is left out."
@@ -200,7 +200,7 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 	if verb == "text" {
 		changed.Body = rest
 	} else {
-		what, ans, err := sc.retime(r, &changed, rest)
+		what, ans, err := sc.reschedule(r, &changed, rest)
 		if err != nil || ans.text != "" {
 			return ans, err
 		}
@@ -208,18 +208,18 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 			changed.Body = what
 		}
 	}
-	if changed.Body == "" || utf8.RuneCountInString(changed.Body) > maxWhat {
-		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxWhat)}, nil
+	if changed.Body == "" || utf8.RuneCountInString(changed.Body) > maxScheduleText {
+		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxScheduleText)}, nil
 	}
 	return answer{
-		text: fmt.Sprintf("Changed: %s — %s", sc.state(changed), sentence(esc(text.Clip(changed.Body, 300)))),
-		do:   changing(s, changed),
+		text:   fmt.Sprintf("Changed: %s — %s", sc.state(changed), endSentence(esc(text.Clip(changed.Body, 300)))),
+		change: changing(s, changed),
 	}, nil
 }
 
-// retime reads another time for a job, in the form that it has or in the other.
-func (sc *scheduleCommands) retime(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
-	at, what, onceErr := schedule.When(text, sc.room.written(r), schedule.English())
+// reschedule reads another time for a job, in the form that it has or in the other.
+func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
+	at, what, onceErr := schedule.When(text, sc.room.writtenAt(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
@@ -248,7 +248,7 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, sentence(esc(text.Clip(s.Body, 100))), s.ID), do: changing(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changing(s, changed)}
 }
 
 // resume lets a job come again. What it missed while it was paused is not made up for.
@@ -265,11 +265,11 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 		}
 		next, _ := plan.Skip(*s.NextAt, r.now)
 		if next.IsZero() {
-			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", sc.room.clock(*s.NextAt), s.ID, s.ID)}, nil
+			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", sc.room.fullTime(*s.NextAt), s.ID, s.ID)}, nil
 		}
 		changed.NextAt = &next
 	}
-	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), do: changing(s, changed)}, nil
+	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), change: changing(s, changed)}, nil
 }
 
 // cancel ends a job.
@@ -285,7 +285,7 @@ func (sc *scheduleCommands) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}
 	}
-	return answer{text: "Cancelled: " + sentence(esc(text.Clip(s.Body, 300))), do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "Cancelled: " + endSentence(esc(text.Clip(s.Body, 300))), change: func(ctx context.Context, tx store.Tx) error {
 		return store.DeleteSchedule(ctx, tx, s.ID)
 	}}
 }

@@ -39,8 +39,8 @@ func (ns *noteCommands) commands() []command {
 	}
 }
 
-// shownNotes is how many notes one answer lists.
-const shownNotes = 30
+// maxShownNotes is how many notes one answer lists.
+const maxShownNotes = 30
 
 // list shows what is known of a chat, or what the owner had remembered.
 func (ns *noteCommands) list(ctx context.Context, r request, args string) (answer, error) {
@@ -52,7 +52,7 @@ func (ns *noteCommands) list(ctx context.Context, r request, args string) (answe
 
 // show lists notes with what they come from, the newest first.
 func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, error) {
-	notes, err := ns.memory.Notes(ctx, chat, shownNotes+1)
+	notes, err := ns.memory.Notes(ctx, chat, maxShownNotes+1)
 	if err != nil {
 		return answer{}, err
 	}
@@ -65,29 +65,29 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 		return answer{}, err
 	}
 	if len(notes) == 0 {
-		return answer{text: "**" + name + "**: no notes yet. " + ns.howNotesCome() + mergedNote(others)}, nil
+		return answer{text: "**" + name + "**: no notes yet. " + ns.notesHint() + mergedNote(others)}, nil
 	}
 	var sources []int64
-	for _, n := range notes[:min(len(notes), shownNotes)] {
+	for _, n := range notes[:min(len(notes), maxShownNotes)] {
 		sources = append(sources, n.Sources...)
 	}
 	said, err := store.MessagesByID(ctx, ns.store.DB(), sources)
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), shownNotes), "note") + ", newest first)"}
-	for _, n := range notes[:min(len(notes), shownNotes)] {
+	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), maxShownNotes), "note") + ", newest first)"}
+	for _, n := range notes[:min(len(notes), maxShownNotes)] {
 		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.Line(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, said)))
 	}
-	if len(notes) > shownNotes {
+	if len(notes) > maxShownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
 	}
-	return answer{text: strings.Join(lines, "\n") + mergedNote(others), about: sources}, nil
+	return answer{text: strings.Join(lines, "\n") + mergedNote(others), quotes: sources}, nil
 }
 
-// howNotesCome says when there will be some.
-func (ns *noteCommands) howNotesCome() string {
-	if ns.rules.Model == noModel {
+// notesHint says when there will be some.
+func (ns *noteCommands) notesHint() string {
+	if ns.rules.Model == modelNone {
 		return "Taking notes needs a model, and none is configured; what was said is found all the same. `/remember` adds one of your own."
 	}
 	return "I take some once enough was said. `/remember` adds one of your own."
@@ -117,7 +117,7 @@ func (ns *noteCommands) remember(_ context.Context, r request, args string) (ans
 	if len([]rune(args)) > memory.MaxNote {
 		return answer{text: "That is long for a note. Send it as a file and I `/index` it."}, nil
 	}
-	return answer{react: markDone, tells: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reaction: markDone, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		note, err := ns.memory.Remember(ctx, tx, r.room, r.message.ID, args)
 		return fmt.Sprintf("Noted: %s. `/forget %d` takes it back.", quote(args, 200), note), err
 	}}, nil

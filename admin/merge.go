@@ -38,8 +38,8 @@ func (ms *mergeCommands) commands() []command {
 	}
 }
 
-// between stands between the names of two chats.
-var between = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
+// mergeSeparator stands between the names of two chats.
+var mergeSeparator = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
 
 const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
 
@@ -54,12 +54,12 @@ func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (ans
 	}
 	chats = slices.DeleteFunc(chats, func(c store.Chat) bool { return c.Kind != policy.KindDM })
 	var of []store.Chat
-	names := between.Split(args, -1)
+	names := mergeSeparator.Split(args, -1)
 	for _, name := range names {
-		found, sure := match(chats, name)
+		found, sure := matchChats(chats, name)
 		switch {
 		case len(found) == 0:
-			return answer{text: noChat(chats, name)}, nil
+			return answer{text: unknownChatText(chats, name)}, nil
 		case len(names) == 1 && len(found) == 2:
 			of = found
 		case len(names) == 1 && len(found) == 1:
@@ -90,7 +90,7 @@ func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer,
 	case !fresh:
 		return answer{text: text.List(labels(of)) + " are merged already."}, nil
 	}
-	return answer{asks: &q, text: "**One person?** " + text.List(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
+	return answer{question: &q, text: "**One person?** " + text.List(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
@@ -102,7 +102,7 @@ type confirmMerge struct {
 func (confirmMerge) kind() string    { return "merge" }
 func (confirmMerge) command() string { return "merge" }
 
-func (confirmMerge) takes(word string) bool { return word == wordYes || word == wordNo }
+func (confirmMerge) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmMerge) answer(_ context.Context, r request, c choice) (answer, bool, error) {
 	switch {
@@ -113,7 +113,7 @@ func (q confirmMerge) answer(_ context.Context, r request, c choice) (answer, bo
 	case r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: who may know what is not decided by a reaction, which travels in plain text."}, false, nil
 	}
-	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.", change: func(ctx context.Context, tx store.Tx) error {
 		return store.MergeChats(ctx, tx, q.Chats)
 	}}, true, nil
 }
@@ -134,7 +134,7 @@ func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answ
 	if len(others) == 0 {
 		return answer{text: "**" + esc(label(chat)) + "** is merged with no other chat."}, nil
 	}
-	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + text.List(labels(others)) + ".", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + text.List(labels(others)) + ".", change: func(ctx context.Context, tx store.Tx) error {
 		return store.UnmergeChat(ctx, tx, chat.ID)
 	}}, nil
 }

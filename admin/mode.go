@@ -40,13 +40,13 @@ func (md *modeCommands) commands() []command {
 
 // run shows or sets what is done in a chat.
 func (md *modeCommands) run(ctx context.Context, _ request, args string) (answer, error) {
-	mode, name := splitMode(args)
+	mode, name := parseModeArgs(args)
 	switch {
 	case mode == "" && name == "":
-		return md.chats.listed(ctx, "", "mode", chatPick{})
+		return md.chats.list(ctx, "", "mode", chatPick{})
 	case name == "":
-		ans, err := md.chats.listed(ctx, "", "mode", chatPick{Mode: mode})
-		if ans.asks != nil {
+		ans, err := md.chats.list(ctx, "", "mode", chatPick{Mode: mode})
+		if ans.question != nil {
 			ans.text = "**Which chat becomes " + string(mode) + "?**\n" + ans.text
 		}
 		return ans, err
@@ -55,8 +55,8 @@ func (md *modeCommands) run(ctx context.Context, _ request, args string) (answer
 	}
 }
 
-// splitMode finds a mode at the start or the end of what follows the command; the rest is a chat's name.
-func splitMode(args string) (policy.Mode, string) {
+// parseModeArgs finds a mode at the start or the end of what follows the command; the rest is a chat's name.
+func parseModeArgs(args string) (policy.Mode, string) {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
 		return "", ""
@@ -82,7 +82,7 @@ type pickMode struct {
 func (pickMode) kind() string    { return "mode" }
 func (pickMode) command() string { return "mode" }
 
-func (pickMode) takes(word string) bool { return policy.Mode(word).Valid() }
+func (pickMode) accepts(word string) bool { return policy.Mode(word).Valid() }
 
 func (p pickMode) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
 	mode := policy.Mode(c.word)
@@ -98,15 +98,15 @@ func (p pickMode) answer(ctx context.Context, _ request, c choice) (answer, bool
 		return answer{}, false, err
 	}
 	if chat.ModeIn(p.modes.rules.Defaults) != p.Shown {
-		ans, err := p.modes.ask(ctx, chat, modeChanged)
+		ans, err := p.modes.ask(ctx, chat, modeChangedText)
 		return ans, true, err
 	}
 	ans, err := p.modes.set(ctx, chat, mode)
 	return ans, true, err
 }
 
-// modeChanged goes before a question that is asked again, because the answer was to something that holds no longer.
-const modeChanged = "**Its mode was changed meanwhile**, so I ask again. "
+// modeChangedText goes before a question that is asked again, because the answer was to something that holds no longer.
+const modeChangedText = "**Its mode was changed meanwhile**, so I ask again. "
 
 // ask shows a chat and asks for its mode.
 func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) (answer, error) {
@@ -116,28 +116,28 @@ func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) 
 	}
 	origin := "the default"
 	if chat.ModeSetAt != nil {
-		origin = "set by you, " + md.room.moment(*chat.ModeSetAt)
+		origin = "set by you, " + md.room.shortTime(*chat.ModeSetAt)
 	}
 	return answer{
 		text: first + fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
 			"3 silent: I remember, I never write\n4 off: nothing is stored, nothing is sent\nReply with a number.",
 			md.states.line(chat, view), origin, esc(view.name)),
-		asks: pickMode{modes: md, Chat: chat.ID, Shown: chat.ModeIn(md.rules.Defaults)},
+		question: pickMode{modes: md, Chat: chat.ID, Shown: chat.ModeIn(md.rules.Defaults)},
 	}, nil
 }
 
 // set sets a chat's mode and says what will happen from now on.
 func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
 	if chat.Mode != nil && *chat.Mode == mode {
-		text, err := md.whatFollows(ctx, chat, mode, "is "+string(mode)+" already")
+		text, err := md.effectText(ctx, chat, mode, "is "+string(mode)+" already")
 		return answer{text: text}, err
 	}
-	text, err := md.whatFollows(ctx, chat, mode, "is now "+string(mode))
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
+	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
 }
 
-// whatFollows tells the owner what a mode means in this chat.
-func (md *modeCommands) whatFollows(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
+// effectText tells the owner what a mode means in this chat.
+func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
 	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
 	switch mode {
 	case policy.ModeOff:
@@ -146,7 +146,7 @@ func (md *modeCommands) whatFollows(ctx context.Context, chat store.Chat, mode p
 		return head + "I remember, I never write.", nil
 	case policy.ModeBusiness, policy.ModePersonal: // below: what it takes to answer
 	}
-	if block := unsendable(chat); block != "" {
+	if block := whyUnsendable(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil
 	}
 	name, err := store.AssistantName(ctx, md.store.DB(), md.rules.Name)
@@ -157,17 +157,17 @@ func (md *modeCommands) whatFollows(ctx context.Context, chat store.Chat, mode p
 	if err != nil {
 		return "", err
 	}
-	text := head + md.whenAnswered(chat, mode, name, public)
-	pausedAll, err := md.states.pausedAll(ctx)
+	text := head + md.answerRule(chat, mode, name, public)
+	pausedAll, err := md.states.isAllPaused(ctx)
 	switch {
 	case err != nil:
 		return "", err
 	case pausedAll:
 		text += "\nEverything is paused now: I begin after `/resume`."
-	case md.states.paused(chat):
-		text += "\nThis chat is paused now: I begin after " + code("/resume "+typed(chat)) + "."
+	case md.states.isPaused(chat):
+		text += "\nThis chat is paused now: I begin after " + code("/resume "+typedName(chat)) + "."
 	default:
-		first := "Rather see each answer first? " + code("/delivery draft "+typed(chat)) + "."
+		first := "Rather see each answer first? " + code("/delivery draft "+typedName(chat)) + "."
 		if chat.Mode = &mode; chat.DeliveryIn(md.rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
 			first = "I show you each answer first."
 		}
@@ -176,8 +176,8 @@ func (md *modeCommands) whatFollows(ctx context.Context, chat store.Chat, mode p
 	return text, nil
 }
 
-// whenAnswered says when, from what and as whom the assistant will answer.
-func (md *modeCommands) whenAnswered(chat store.Chat, mode policy.Mode, name string, public int) string {
+// answerRule says when, from what and as whom the assistant will answer.
+func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name string, public int) string {
 	var when string
 	switch {
 	case chat.Kind == policy.KindGroup, mode == policy.ModePersonal:
@@ -194,7 +194,7 @@ func (md *modeCommands) whenAnswered(chat store.Chat, mode policy.Mode, name str
 		reply += " I stop for " + text.Duration(md.rules.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		reply += "\nThere is no public document yet, so I hand every question to you. " + md.rules.giveOne() + ": `/help index`."
+		reply += "\nThere is no public document yet, so I hand every question to you. " + md.rules.addDocumentHint() + ": `/help index`."
 	}
 	return reply
 }
@@ -202,10 +202,10 @@ func (md *modeCommands) whenAnswered(chat store.Chat, mode policy.Mode, name str
 // list finds chats by a part of their name.
 func (md *modeCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	then := "mode"
-	if !r.byOwner() {
+	if !r.isOwner() {
 		then = "why"
 	}
-	return md.chats.listed(ctx, args, then, chatPick{})
+	return md.chats.list(ctx, args, then, chatPick{})
 }
 
 // picked sets the mode that was asked for in the chat that was picked, or asks for one.
@@ -214,7 +214,7 @@ func (md *modeCommands) picked(ctx context.Context, pick chatPick, chat store.Ch
 	case pick.Mode == "":
 		return md.ask(ctx, chat, "")
 	case pick.stale:
-		return md.ask(ctx, chat, modeChanged)
+		return md.ask(ctx, chat, modeChangedText)
 	default:
 		return md.set(ctx, chat, pick.Mode)
 	}

@@ -14,11 +14,11 @@ func nearest(word string, names []string, limit int) []string {
 		name string
 		off  int
 	}
-	word = fold(word)
+	word = foldName(word)
 	var found []near
 	for _, name := range names {
-		off := text.EditDistance(word, fold(name))
-		if off <= slips(word) {
+		off := text.EditDistance(word, foldName(name))
+		if off <= maxEdits(word) {
 			found = append(found, near{name, off})
 		}
 	}
@@ -32,8 +32,8 @@ func nearest(word string, names []string, limit int) []string {
 	return out
 }
 
-// slips is how many letters of a word may be wrong.
-func slips(word string) int {
+// maxEdits is how many letters of a word may be wrong.
+func maxEdits(word string) int {
 	switch n := len([]rune(word)); {
 	case n <= 2:
 		return 0
@@ -44,6 +44,6 @@ func slips(word string) int {
 	}
 }
 
-// fold makes names comparable, as they are shown: small letters, one blank between words, nothing invisible, and the mark
+// foldName makes names comparable, as they are shown: small letters, one blank between words, nothing invisible, and the mark
 // that stands for a backtick where something is to be typed.
-func fold(s string) string { return strings.ToLower(strings.ReplaceAll(text.OneLine(s), "`", "'")) }
+func foldName(s string) string { return strings.ToLower(strings.ReplaceAll(text.OneLine(s), "`", "'")) }

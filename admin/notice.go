@@ -45,7 +45,7 @@ func (nt *Notices) Digest(ctx context.Context) error {
 		if err != nil || len(stale) == 0 {
 			return err
 		}
-		_, err = nt.room.say(ctx, tx, room, outbox.Quiet, nt.digestText(stale), nil)
+		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, nt.digestText(stale), nil)
 		return err
 	})
 }
@@ -62,8 +62,8 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 			newest = s.Newest
 		}
 	}
-	when := nt.room.moment(oldest)
-	if span := nt.room.moment(newest); span != when {
+	when := nt.room.shortTime(oldest)
+	if span := nt.room.shortTime(newest); span != when {
 		when += " to " + span
 	}
 	lines := []string{fmt.Sprintf("**While I was away** (%s): %s in %s came too late for an answer. I stored %s and wrote to nobody.",
@@ -107,7 +107,7 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	if !known {
 		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
-	return nt.room.tellSentence(ctx, said.kind, said.text)
+	return nt.room.completeWithNotice(ctx, said.kind, said.text)
 }
 
 // NotifyUndelivered tells that something said in a chat, or in the admin room, did not arrive there.
@@ -123,20 +123,20 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	text, err := nt.bridges.notSent(ctx, chat, o)
+	text, err := nt.bridges.notDeliveredText(ctx, chat, o)
 	if err != nil {
 		return err
 	}
-	zerolog.Ctx(ctx).Warn().Str("ref", refOf(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
-	return nt.room.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
+	zerolog.Ctx(ctx).Warn().Str("ref", logRef(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", chat.ID).Msg("A message was not delivered")
+	return nt.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		if err := clock.NotDelivered(ctx, tx, o); err != nil {
 			return err
 		}
-		ans := answer{text: text, kind: outbox.Alert, about: o.About}
+		ans := answer{text: text, kind: outbox.Alert, quotes: o.About}
 		if o.Purpose == policy.PurposeNotice {
 			ans.unsent = o.ID
 		}
-		_, err := nt.room.write(ctx, tx, room, ans, o.RestsOn)
+		_, err := nt.room.writeAnswer(ctx, tx, room, ans, o.RestsOn)
 		return err
 	})
 }
@@ -159,7 +159,7 @@ func (nt *Notices) Welcome(ctx context.Context) error {
 		if err != nil || !first {
 			return err
 		}
-		_, err = nt.room.say(ctx, tx, room, outbox.Quiet, text, nil)
+		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
 	})
 }

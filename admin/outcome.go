@@ -50,7 +50,7 @@ func outcomeSentence(o knowledge.Outcome) string {
 	if r.Pages > 0 {
 		amount += " of " + text.Count(r.Pages, "page")
 	}
-	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, whose(r.Role)) + blankPages(r.Blank)
+	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, visibility(r.Role)) + blankPages(r.Blank)
 }
 
 // outcomeTrouble says why a document is not indexed.
@@ -78,7 +78,7 @@ func leftPrivate(asked policy.Role, outcomes []knowledge.Outcome) string {
 
 // keepsRole says that a document was not given the role that was asked for all of them, because another was said of it since.
 func keepsRole(o knowledge.Outcome) string {
-	return "**" + esc(o.Name) + "** stays " + whose(o.Report.Role) + ", as you said later."
+	return "**" + esc(o.Name) + "** stays " + visibility(o.Report.Role) + ", as you said later."
 }
 
 // blankPages names the pages that could not be read.
@@ -130,7 +130,7 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 	if read+unchanged == 0 {
 		return strings.Join(lines, "\n")
 	}
-	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), text.Count(read+unchanged, "document"), text.Count(passages, "passage"), whose(asked))
+	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), text.Count(read+unchanged, "document"), text.Count(passages, "passage"), visibility(asked))
 	if unchanged > 0 {
 		first += fmt.Sprintf(" %d %s unchanged.", unchanged, text.Plural(unchanged, "was", "were"))
 	}

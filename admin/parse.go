@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// parse splits what was typed into the name of a command and what follows it. "/" and "!" both begin a command, when a
+// parseCommand splits what was typed into the name of a command and what follows it. "/" and "!" both begin a command, when a
 // letter follows; the name is in small letters. Anything else is plain text: an empty name, and all of it as rest.
-func parse(text string) (name, rest string) {
+func parseCommand(text string) (name, rest string) {
 	text = strings.TrimSpace(text)
 	if text == "" || (text[0] != '/' && text[0] != '!') {
 		return "", text
@@ -30,8 +30,8 @@ func parse(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// words is what was typed in a message, without the placeholder that stands for a file.
-func words(m store.Message) string {
+// typedText is what was typed in a message, without the placeholder that stands for a file.
+func typedText(m store.Message) string {
 	if m.Kind == string(bridgebridge.Text) {
 		return m.Body
 	}
@@ -55,7 +55,7 @@ func isQuestion(m store.Message) bool {
 	if m.Kind != string(bridgebridge.Text) {
 		return false
 	}
-	name, rest := parse(m.Body)
+	name, rest := parseCommand(m.Body)
 	if name != "" {
 		return name == "ask" || name == "search" || name == "brief"
 	}
@@ -78,12 +78,12 @@ const (
 	wordNo   = "no"
 )
 
-// variation asks for the coloured form of the emoji before it; clients differ in whether they send it.
-const variation = "\ufe0f"
+// emojiVariation asks for the coloured form of the emoji before it; clients differ in whether they send it.
+const emojiVariation = "\ufe0f"
 
 // parseReaction reads a reaction. False: it answers nothing.
 func parseReaction(key string) (choice, bool) {
-	switch key = strings.ReplaceAll(key, variation, ""); key {
+	switch key = strings.ReplaceAll(key, emojiVariation, ""); key {
 	case "➡", "▶", "⏩":
 		return choice{word: wordMore}, true
 	case "👍", "✅", "✔":
@@ -143,8 +143,8 @@ func parseRole(word string) (policy.Role, bool) {
 	}
 }
 
-// eventOf finds the event id in a link to a message, or in the bare id.
-func eventOf(args string) id.EventID {
+// parseEventLink finds the event id in a link to a message, or in the bare id.
+func parseEventLink(args string) id.EventID {
 	link := strings.TrimSpace(args)
 	if uri, err := id.ParseMatrixURIOrMatrixToURL(link); err == nil && uri != nil && uri.EventID() != "" {
 		return uri.EventID()

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			command, rest := parse(test.text)
+			command, rest := parseCommand(test.text)
 			require.Equal(t, test.command, command)
 			require.Equal(t, test.rest, rest)
 		})
@@ -86,7 +86,7 @@ func TestWordsLeaveOutThePlaceholderOfAFile(t *testing.T) {
 		{store.Message{Kind: "voice", Body: "[voice note]"}, ""},
 		{store.Message{Kind: "sticker", Body: "[sticker"}, ""},
 	} {
-		require.Equal(t, test.want, words(test.message))
+		require.Equal(t, test.want, typedText(test.message))
 	}
 }
 
@@ -117,7 +117,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		name, rest := parse(text)
+		name, rest := parseCommand(text)
 		require.False(t, strings.ContainsFunc(name, unicode.IsSpace))
 		require.Equal(t, strings.TrimSpace(rest), rest)
 		require.Equal(t, strings.ToLower(name), name)
@@ -127,12 +127,12 @@ func FuzzParse(f *testing.F) {
 		c, ok := parseChoice(text)
 		require.False(t, ok && c.number == 0 && c.word == "")
 		require.True(t, c.number >= 0 && (!ok || c.number <= maxChoice))
-		words(store.Message{Kind: "file", Body: text, Attachment: &store.Attachment{Name: "a"}})
-		mode, chat := splitMode(rest)
+		typedText(store.Message{Kind: "file", Body: text, Attachment: &store.Attachment{Name: "a"}})
+		mode, chat := parseModeArgs(rest)
 		require.True(t, mode == "" || mode.Valid())
 		require.LessOrEqual(t, len(chat), len(rest))
 		if strings.Contains(text, "$") {
-			eventOf(text)
+			parseEventLink(text)
 		}
 		require.False(t, strings.ContainsFunc(esc(text), func(r rune) bool { return r == '\n' || unicode.IsControl(r) }))
 	})

@@ -53,7 +53,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	}
 	return answer{
 		text: "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: r.now.UTC()})
 		},
 	}, nil
@@ -61,8 +61,8 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 
 func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	return answer{
-		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typed(chat)) + ".",
-		do: func(ctx context.Context, tx store.Tx) error {
+		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typedName(chat)) + ".",
+		change: func(ctx context.Context, tx store.Tx) error {
 			until := pausedForever
 			return store.PauseChat(ctx, tx, chat.ID, &until)
 		},
@@ -74,7 +74,7 @@ func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (an
 	if args != "" && !strings.EqualFold(args, "all") {
 		return ps.chats.withChat(ctx, args, "resume", chatPick{})
 	}
-	pausedAll, err := ps.states.pausedAll(ctx)
+	pausedAll, err := ps.states.isAllPaused(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -89,7 +89,7 @@ func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (an
 	if len(still) > 0 {
 		reply += "\nStill paused: " + text.List(still) + ". `/resume` and a name ends that."
 	}
-	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error {
 		return store.DropSetting(ctx, tx, store.SettingPause)
 	}}, nil
 }
@@ -101,21 +101,21 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 		return answer{}, err
 	}
 	text := "**" + esc(label(chat)) + ": I take over again.**"
-	if !ps.states.paused(chat) && !view.waiting[chat.ID] && !ps.states.quietUntil(chat).After(ps.room.now()) {
+	if !ps.states.isPaused(chat) && !view.escalated[chat.ID] && !ps.states.quietUntil(chat).After(ps.room.now()) {
 		text = "**" + esc(label(chat)) + " was not paused.**"
 	}
 	switch mode := chat.ModeIn(ps.rules.Defaults); {
 	case mode == policy.ModeSilent, mode == policy.ModeOff:
-		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+typed(chat)) + " changes that."
-	case unsendable(chat) != "":
-		text += " But I cannot answer there: " + unsendable(chat)
+		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+typedName(chat)) + " changes that."
+	case whyUnsendable(chat) != "":
+		text += " But I cannot answer there: " + whyUnsendable(chat)
 	default:
 		text += " It is " + string(mode) + "."
 	}
 	if view.pausedAll {
 		text += " Everything is still paused: `/resume` ends that."
 	}
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
 		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
 			return err
 		}

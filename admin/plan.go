@@ -17,14 +17,14 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 	case !ts.asker.Thinks(r.room, goal):
 		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}
-	return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: "👀", change: func(ctx context.Context, tx store.Tx) error {
 		return ts.planner.Plan(ctx, tx, r.room, r.message, goal)
 	}}, nil
 }
 
 // revisePlan has a plan made anew that a reply wants otherwise. False: it replies to no plan.
 func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (answer, bool, error) {
-	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.byOwner() {
+	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil
 	}
 	if _, isChoice := parseChoice(wish); isChoice {
@@ -52,7 +52,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) 
 	if err != nil {
 		return answer{}, false, err
 	}
-	return answer{react: "👀", do: finishing(dialog, func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: "👀", change: closing(dialog, func(ctx context.Context, tx store.Tx) error {
 		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wish, r.now)
 		if errors.Is(err, store.ErrPlanned) {
 			return nil // it ended meanwhile, and said so

@@ -12,8 +12,8 @@ import (
 	"multis/text"
 )
 
-// showAfter is how long reading must take before it is shown how far it is.
-const showAfter = time.Second
+// progressDelay is how long reading must take before it is shown how far it is.
+const progressDelay = time.Second
 
 // indexProgress shows how far the reading of documents is, in one message that the outcome replaces.
 type indexProgress struct {
@@ -29,7 +29,7 @@ type indexProgress struct {
 
 // show passes over what comes in the first second: what is done by then needs no progress.
 func (p *indexProgress) show(text string) {
-	if p.now().Sub(p.since) < showAfter {
+	if p.now().Sub(p.since) < progressDelay {
 		return
 	}
 	select {
@@ -39,8 +39,8 @@ func (p *indexProgress) show(text string) {
 	p.next <- text
 }
 
-// follow shows how IndexAll works through sources. where is the path that means them, if there are several.
-func (p *indexProgress) follow(where string, sources []knowledge.Source) knowledge.Batch {
+// batch shows how IndexAll works through sources. where is the path that means them, if there are several.
+func (p *indexProgress) batch(where string, sources []knowledge.Source) knowledge.Batch {
 	if len(sources) == 1 {
 		sources[0].Progress = p.pages("", sources[0].Name)
 		return knowledge.Batch{}

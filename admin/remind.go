@@ -18,17 +18,17 @@ import (
 
 // scheduleOptions is what was asked for beside the time and the text.
 type scheduleOptions struct {
-	agent, keep, tell, effort bool
-	to                        string
-	late                      store.CatchUp
-	session                   store.Session
+	agent, keep, tell, bestEffort bool
+	to                            string
+	catchUp                       store.CatchUp
+	session                       store.Session
 }
 
 // optionPattern finds the options of /remind and /cron. Phones make a dash of two hyphens.
 var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
-// options takes the options out of a text.
-func options(text string) (scheduleOptions, string) {
+// parseOptions takes the options out of a text.
+func parseOptions(text string) (scheduleOptions, string) {
 	var w scheduleOptions
 	for {
 		m := optionPattern.FindStringSubmatchIndex(text)
@@ -50,13 +50,13 @@ func options(text string) (scheduleOptions, string) {
 		case "tell":
 			w.tell = true
 		case "best-effort":
-			w.effort = true
+			w.bestEffort = true
 		case "session":
 			w.session = store.Session(strings.ToLower(value))
 		case "to":
 			w.to = value
 		case "late":
-			w.late = store.CatchUp(strings.ToLower(value))
+			w.catchUp = store.CatchUp(strings.ToLower(value))
 		}
 		text = text[:m[0]] + part(1) + text[m[10]:]
 	}
@@ -64,8 +64,8 @@ func options(text string) (scheduleOptions, string) {
 
 // remind sets what happens once.
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
-	w, args := options(args)
-	at, what, err := schedule.When(args, sc.room.written(r), schedule.English())
+	w, args := parseOptions(args)
+	at, what, err := schedule.When(args, sc.room.writtenAt(r), schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
 	}
@@ -75,31 +75,31 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
 }
 
-// addressed finds words for somebody: "to Ana: hello".
-var addressed = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
+// addressedPattern finds words for somebody: "to Ana: hello".
+var addressedPattern = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
 // addressedChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
 func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w scheduleOptions, args, what string) (answer, error) {
-	m := addressed.FindStringSubmatch(text.OneLine(args))
-	if m == nil || w.to != "" || !r.byOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
+	m := addressedPattern.FindStringSubmatch(text.OneLine(args))
+	if m == nil || w.to != "" || !r.isOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
 		return answer{}, nil
 	}
 	chats, err := store.ListChats(ctx, sc.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
-	found, sure := match(chats, m[1])
+	found, sure := matchChats(chats, m[1])
 	if len(found) == 0 || !sure {
 		return answer{}, nil
 	}
 	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text.OneLine(args), m[1]+": "+m[2]), "to "))
 	return answer{text: fmt.Sprintf("Shall it go to **%s**? Then write %s. As a reminder for you, leave “to” out.",
-		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typed(found[0]))))}, nil
+		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typedName(found[0]))))}, nil
 }
 
 // cron sets what comes again.
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
-	w, args := options(args)
+	w, args := parseOptions(args)
 	kind, spec, what, err := schedule.Repeat(args, sc.rules.Zone, schedule.English())
 	if ans, err := refusedTime(err); err != nil || ans.text != "" {
 		return ans, err
@@ -116,16 +116,16 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
 	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
-	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.effort
+	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.bestEffort
 	if w.agent {
 		s.Does = store.DoesAsk
 	}
-	ans, err := sc.aim(ctx, r, w, &s)
+	ans, err := sc.setTarget(ctx, r, w, &s)
 	if err != nil || ans.text != "" {
 		return ans, err
 	}
-	if w.late != "" {
-		s.CatchUp = w.late
+	if w.catchUp != "" {
+		s.CatchUp = w.catchUp
 	}
 	if ans := sc.agents.unknownAgent(s.Body); w.agent && ans.text != "" {
 		return ans, nil
@@ -140,26 +140,26 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 		return answer{text: "`--agent` needs a model to work with: `llm.model` in config.yaml names one. Without `--agent` I say your words at that time."}, nil
 	case s.Body == "":
 		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
-	case utf8.RuneCountInString(s.Body) > maxWhat:
-		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxWhat)}, nil
+	case utf8.RuneCountInString(s.Body) > maxScheduleText:
+		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxScheduleText)}, nil
 	case !s.CatchUp.Valid():
 		return answer{text: "`--late` is `once` (late, within a day), `skip` or `all`."}, nil
 	case !s.Session.Valid() || (w.session != "" && !w.agent):
 		return answer{text: "`--session` goes with `--agent`: `isolated` starts with nothing but what you ask, `main` with what was said here."}, nil
-	case (w.tell || w.effort) && w.to == "":
+	case (w.tell || w.bestEffort) && w.to == "":
 		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
 	}
 	if s.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
-	text, err := sc.echo(ctx, s)
-	return answer{text: text, do: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
+	text, err := sc.confirmation(ctx, s)
+	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
 }
 
-// aim finds the chat that a schedule is for. An answer says why it cannot be.
-func (sc *scheduleCommands) aim(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
+// setTarget finds the chat that a schedule is for. An answer says why it cannot be.
+func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
 	switch {
-	case (w.agent || w.to != "") && !r.byOwner():
+	case (w.agent || w.to != "") && !r.isOwner():
 		return answer{text: "Only the owner has me work or write to others by the clock. A plain reminder is yours to set."}, nil
 	case w.to == "":
 		return answer{}, nil
@@ -177,29 +177,29 @@ func (sc *scheduleCommands) aim(ctx context.Context, r request, w scheduleOption
 	return answer{}, nil
 }
 
-// echo says what was set, with the resolved times.
-func (sc *scheduleCommands) echo(ctx context.Context, s store.Schedule) (string, error) {
-	where, err := sc.where(ctx, s)
+// confirmation says what was set, with the resolved times.
+func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) (string, error) {
+	where, err := sc.target(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	what := sentence(esc(text.Clip(s.Body, 300))) + " " + where + "Set."
+	what := endSentence(esc(text.Clip(s.Body, 300))) + " " + where + "Set."
 	if schedule.Kind(s.Kind) == schedule.At {
-		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.clock(*s.NextAt), what, s.ID), nil
+		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.fullTime(*s.NextAt), what, s.ID), nil
 	}
 	upcoming, err := sc.upcoming(s)
-	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", rhythm(s), what, upcoming, s.ID)
-	if s.Does == store.DoesSay && s.ChatID == nil && isWork.MatchString(s.Body) {
+	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", recurrence(s), what, upcoming, s.ID)
+	if s.Does == store.DoesSay && s.ChatID == nil && workPattern.MatchString(s.Body) {
 		reply += "\nI repeat these words each time. With `--agent` I work on them instead."
 	}
 	return reply, err
 }
 
-// isWork finds words that ask for something to be worked out, and not only to be said again.
-var isWork = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
+// workPattern finds words that ask for something to be worked out, and not only to be said again.
+var workPattern = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
-// where says who does or gets it, when that is not plain.
-func (sc *scheduleCommands) where(ctx context.Context, s store.Schedule) (string, error) {
+// target says who does or gets it, when that is not plain.
+func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
 	case s.Does == store.DoesAsk:
 		return "I'll work on it and tell you here. ", nil

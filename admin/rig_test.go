@@ -324,7 +324,7 @@ func (r *rig) write(m store.Message) int64 {
 	return row
 }
 
-// carryOut does both jobs of a message from the admin room: a question is left by the first to the second.
+// execute does both jobs of a message from the admin room: a question is left by the first to the second.
 func (r *rig) carryOut(message int64, last bool) error {
 	if err := r.admin.Command(r.ctx, message, last); err != nil {
 		return err

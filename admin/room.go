@@ -25,12 +25,12 @@ type request struct {
 	now     time.Time
 }
 
-// byOwner tells the owner from an operator.
-func (r request) byOwner() bool { return r.message.Author.IsOwner() }
+// isOwner tells the owner from an operator.
+func (r request) isOwner() bool { return r.message.Author.IsOwner() }
 
 // scope is what the one who asks may read: the owner what is his and what is public, an operator what is public.
 func (r request) scope() policy.Scope {
-	if r.byOwner() {
+	if r.isOwner() {
 		return policy.OwnerScope()
 	}
 	return policy.ContactScope(r.room.ID)
@@ -38,32 +38,32 @@ func (r request) scope() policy.Scope {
 
 // answer is what a request leads to. Its zero value is silence.
 type answer struct {
-	text  string   // Markdown; empty says nothing
-	asks  question // what the text asks; nil for nothing
-	react string   // an emoji on the message that was answered
-	about []int64  // the messages that the text quotes: when one is deleted, so is the text
-	shows int64    // the promise that the text shows by itself; 0 for none
-	// do is what changes, in the transaction that says so; nil for nothing.
-	do func(ctx context.Context, tx store.Tx) error
-	// tells is do where what there is to say depends on what came of it; nil for nothing.
-	tells func(ctx context.Context, tx store.Tx) (text string, err error)
-	kind  outbox.NoticeKind
-	why   string // for the record, where it is not plain
+	text         string   // Markdown; empty says nothing
+	question     question // what the text asks; nil for nothing
+	reaction     string   // an emoji on the message that was answered
+	quotes       []int64  // the messages that the text quotes: when one is deleted, so is the text
+	commitmentID int64    // the promise that the text shows by itself; 0 for none
+	// change is what changes, in the transaction that says so; nil for nothing.
+	change func(ctx context.Context, tx store.Tx) error
+	// changeAndSay is do where what there is to say depends on what came of it; nil for nothing.
+	changeAndSay func(ctx context.Context, tx store.Tx) (text string, err error)
+	kind         outbox.NoticeKind
+	reason       string // for the record, where it is not plain
 	// unsent is the notice that could not be sent and that this one tells; zero for none.
 	unsent uuid.UUID
-	// said: it was answered and settled already.
-	said bool
+	// handled: it was answered and settled already.
+	handled bool
 }
 
-// change does what an answer leads to, and returns what there is to say.
-func (ans answer) change(ctx context.Context, tx store.Tx) (string, error) {
-	if ans.do != nil {
-		if err := ans.do(ctx, tx); err != nil {
+// apply does what an answer leads to, and returns what there is to say.
+func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
+	if ans.change != nil {
+		if err := ans.change(ctx, tx); err != nil {
 			return "", err
 		}
 	}
-	if ans.tells != nil {
-		return ans.tells(ctx, tx)
+	if ans.changeAndSay != nil {
+		return ans.changeAndSay(ctx, tx)
 	}
 	return ans.text, nil
 }
@@ -76,22 +76,22 @@ type room struct {
 	now   func() time.Time
 }
 
-// say puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
-func (rm *room) say(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
-	return rm.write(ctx, tx, room, answer{text: markdown, kind: kind, asks: asks, about: about}, nil)
+// notify puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
+func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
+	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: asks, quotes: about}, nil)
 }
 
-// write puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
-func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
-	markdown, asks, expires := ans.text, ans.asks, rm.now().Add(dialogTime)
+// writeAnswer puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
+func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
+	markdown, asks, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
 	if q, ok := asks.(longQuestion); ok {
-		expires = rm.now().Add(q.lasts())
+		expires = rm.now().Add(q.lifetime())
 	}
 	if asks != nil {
-		markdown += " Open until " + rm.moment(expires) + "."
+		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
-	letter := notice(room, markdown, ans.kind, asks != nil)
-	letter.About, letter.RestsOn, letter.FailedID = ans.about, restsOn, ans.unsent
+	letter := noticeLetter(room, markdown, ans.kind, asks != nil)
+	letter.About, letter.RestsOn, letter.FailedID = ans.quotes, restsOn, ans.unsent
 	out, _, err := rm.box.Queue(ctx, tx, letter)
 	if err != nil || asks == nil {
 		return out, err
@@ -109,17 +109,17 @@ func (rm *room) react(ctx context.Context, tx store.Tx, room store.Chat, to stor
 	return err
 }
 
-// tellSentence says something in the admin room, once there is one.
-func (rm *room) tellSentence(ctx context.Context, kind outbox.NoticeKind, text string) error {
-	return rm.tellOwner(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := rm.say(ctx, tx, room, kind, text, nil)
+// completeWithNotice says something in the admin room, once there is one.
+func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, text string) error {
+	return rm.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := rm.notify(ctx, tx, room, kind, text, nil)
 		return err
 	})
 }
 
-// tellOwner has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
+// completeInRoom has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
 // told again after a crash.
-func (rm *room) tellOwner(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
+func (rm *room) completeInRoom(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
 	return rm.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
@@ -132,8 +132,8 @@ func (rm *room) tellOwner(ctx context.Context, tell func(tx store.Tx, room store
 	})
 }
 
-// written is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
-func (rm *room) written(r request) time.Time {
+// writtenAt is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
+func (rm *room) writtenAt(r request) time.Time {
 	at := r.now
 	if r.message.At.Before(at) {
 		at = r.message.At
@@ -141,11 +141,11 @@ func (rm *room) written(r request) time.Time {
 	return at.In(rm.rules.Zone)
 }
 
-// clock writes when something happens, always with its day.
-func (rm *room) clock(t time.Time) string { return schedule.Text(t, rm.now(), rm.rules.Zone) }
+// fullTime writes when something happens, always with its day.
+func (rm *room) fullTime(t time.Time) string { return schedule.Text(t, rm.now(), rm.rules.Zone) }
 
-// moment says when something was or will be: the time of day today, with the day otherwise.
-func (rm *room) moment(t time.Time) string {
+// shortTime says when something was or will be: the time of day today, with the day otherwise.
+func (rm *room) shortTime(t time.Time) string {
 	local, now := t.In(rm.rules.Zone), rm.now().In(rm.rules.Zone)
 	switch {
 	case local.YearDay() == now.YearDay() && local.Year() == now.Year():
@@ -168,17 +168,17 @@ type question interface {
 	command() string
 	// answer gives what a choice leads to. The question stays open when it says that the choice is none of its own.
 	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
-	// takes tells whether a word is meant for this question.
-	takes(word string) bool
+	// accepts tells whether a word is meant for this question.
+	accepts(word string) bool
 }
 
 // longQuestion is a question that can be answered longer than others.
-type longQuestion interface{ lasts() time.Duration }
+type longQuestion interface{ lifetime() time.Duration }
 
 // refusedTime turns the refusal of a time into an answer.
 func refusedTime(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
-		return answer{text: refused.Error(), why: "I could not read the time."}, nil
+		return answer{text: refused.Error(), reason: "I could not read the time."}, nil
 	}
 	return answer{}, err
 }
@@ -186,7 +186,7 @@ func refusedTime(err error) (answer, error) {
 // reactionTime reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
 func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	local := r.now.In(rm.rules.Zone)
-	switch strings.ReplaceAll(r.message.Body, variation, "") {
+	switch strings.ReplaceAll(r.message.Body, emojiVariation, "") {
 	case "✅", "✔", "👍", "☑":
 		return time.Time{}, true
 	case "➕", "➕️", "+":
@@ -202,8 +202,8 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 }
 
 const (
-	// dialogTime is how long a question can be answered.
-	dialogTime = 15 * time.Minute
+	// questionLifetime is how long a question can be answered.
+	questionLifetime = 15 * time.Minute
 	// tomorrowHour is when what is put off until tomorrow comes.
 	tomorrowHour = 9
 )

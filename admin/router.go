@@ -11,47 +11,47 @@ import (
 // handle decides what a message leads to. It changes nothing itself.
 func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Code == policy.CodeUntrusted {
-		return answer{text: untrusted, why: policy.CodeUntrusted.Sentence()}, nil
+		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence()}, nil
 	}
 	if r.message.Kind == string(bridgebridge.Reaction) {
-		return a.reacted(ctx, r)
+		return a.handleReaction(ctx, r)
 	}
 	switch r.message.Code {
 	case policy.CodeHeard: // what is said aloud is a question, whatever it sounds like
-		if !r.byOwner() {
-			return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+		if !r.isOwner() {
+			return answer{reason: "Operators talk in this room; only their commands are for me."}, nil
 		}
 		return a.questions.ask(ctx, r, r.message.Body)
 	case policy.CodeUnheard:
-		return answer{text: "⚠️ " + esc(r.message.Reason), why: r.message.Reason}, nil
+		return answer{text: "⚠️ " + esc(r.message.Reason), reason: r.message.Reason}, nil
 	default: // it was typed
 	}
-	text := words(r.message)
-	name, rest := parse(text)
+	text := typedText(r.message)
+	name, rest := parseCommand(text)
 	if name != "" {
-		return a.run(ctx, r, name, rest)
+		return a.runCommand(ctx, r, name, rest)
 	}
 	if ans, done, err := a.Drafts.answeredReply(ctx, r, text); err != nil || done {
 		return ans, err
 	}
-	if about, err := store.IsAbout(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.byOwner()) {
-		return answer{text: "I don't pass answers on yet: write in that chat.", why: "It replies to what I told of a chat."}, err
+	if about, err := store.IsAbout(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
+		return answer{text: "I don't pass answers on yet: write in that chat.", reason: "It replies to what I told of a chat."}, err
 	}
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
 		return ans, err
 	}
 	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
-		if ans, done, err := a.dialogs.answered(ctx, r, c); err != nil || done {
+		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
 			return ans, err
 		}
 	}
 	switch {
-	case !r.byOwner():
-		return answer{why: "Operators talk in this room; only their commands are for me."}, nil
+	case !r.isOwner():
+		return answer{reason: "Operators talk in this room; only their commands are for me."}, nil
 	case r.message.Attachment != nil:
-		return a.Documents.offered(r, text), nil
+		return a.Documents.offerFile(r, text), nil
 	case r.message.Kind != string(bridgebridge.Text):
-		return answer{text: unreadable(r.message.Kind)}, nil
+		return answer{text: unreadableKindText(r.message.Kind)}, nil
 	default:
 		if ans := a.help.plainCommand(r, rest); ans.text != "" {
 			return ans, nil
@@ -60,8 +60,8 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 }
 
-func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
-	silent := answer{why: "A reaction that answers no question."}
+func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
+	silent := answer{reason: "A reaction that answers no question."}
 	if ans, done, err := a.schedules.reacted(ctx, r); err != nil || done {
 		return ans, err
 	}
@@ -75,14 +75,14 @@ func (a *Admin) reacted(ctx context.Context, r request) (answer, error) {
 	if !ok {
 		return silent, nil
 	}
-	ans, done, err := a.dialogs.answered(ctx, r, c)
+	ans, done, err := a.dialogs.handleChoice(ctx, r, c)
 	if err != nil || done {
 		return ans, err
 	}
 	return silent, nil
 }
 
-func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, error) {
+func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (answer, error) {
 	cmd, known := a.table.lookup(name)
 	switch {
 	case !known:
@@ -94,6 +94,6 @@ func (a *Admin) run(ctx context.Context, r request, name, args string) (answer, 
 	}
 }
 
-// untrusted answers a command from a device that could be anybody's.
-const untrusted = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
+// untrustedText answers a command from a device that could be anybody's.
+const untrustedText = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
 	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."

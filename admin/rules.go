@@ -54,24 +54,24 @@ func (g Agent) isCalled(name string) bool {
 	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
 }
 
-// noModel is what the configuration says for no language model at all.
-const noModel = "none"
+// modelNone is what the configuration says for no language model at all.
+const modelNone = "none"
 
-// noDocuments answers everything that needs some, without any.
-func (r Rules) noDocuments() string {
-	return "I know no documents yet. " + r.giveOne() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+// noDocumentsText answers everything that needs some, without any.
+func (r Rules) noDocumentsText() string {
+	return "I know no documents yet. " + r.addDocumentHint() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
 }
 
-// giveOne says how a document comes here.
-func (r Rules) giveOne() string {
+// addDocumentHint says how a document comes here.
+func (r Rules) addDocumentHint() string {
 	if r.Terminal {
 		return "Name one that is in " + code(r.folder) + ", as in `/index prices.pdf`"
 	}
 	return "Send me one here"
 }
 
-// nameOne says how /index is told what to read.
-func (r Rules) nameOne() string {
+// indexHint says how /index is told what to read.
+func (r Rules) indexHint() string {
 	if r.Terminal {
 		return "Name"
 	}

@@ -33,20 +33,20 @@ func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (ans
 		}
 		return answer{text: reply + " `/run` lists them."}, nil
 	case all[i].Problem != "":
-		return answer{text: cannotBegin(all[i].Name, all[i].Problem)}, nil
+		return answer{text: cannotBeginText(all[i].Name, all[i].Problem)}, nil
 	case !ts.asker.Thinks(r.room, "@"+all[i].Agent):
 		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
 	}
-	return answer{react: "👀", tells: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reaction: "👀", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		problem, err := ts.saved.Begin(ctx, tx, r.room, r.message, all[i].Name)
 		if problem != "" {
-			problem = cannotBegin(all[i].Name, problem)
+			problem = cannotBeginText(all[i].Name, problem)
 		}
 		return problem, err
 	}}, nil
 }
 
-func cannotBegin(name, problem string) string {
+func cannotBeginText(name, problem string) string {
 	return "⚠️ " + code(name) + " cannot be begun: " + esc(problem) + "."
 }
 

@@ -22,12 +22,12 @@ type scheduleCommands struct {
 	rules  Rules
 }
 
-// maxWhat is the longest text of a schedule, in characters.
-const maxWhat = 2000
+// maxScheduleText is the longest text of a schedule, in characters.
+const maxScheduleText = 2000
 
 // mayChange tells whether the one who wrote may change a job.
 func (sc *scheduleCommands) mayChange(r request, s store.Schedule) bool {
-	return r.byOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
+	return r.isOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
 }
 
 // whichJob says what to write with the number of a job that there is.
@@ -53,7 +53,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 		reply += " · to " + esc(label(chat))
 	}
 	if s.FailingSince != nil {
-		reply += " · ⚠️ failing since " + sc.room.moment(*s.FailingSince)
+		reply += " · ⚠️ failing since " + sc.room.shortTime(*s.FailingSince)
 	}
 	return reply, nil
 }
@@ -62,7 +62,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 func (sc *scheduleCommands) state(s store.Schedule) string {
 	text := ""
 	if schedule.Kind(s.Kind) != schedule.At {
-		text = rhythm(s) + ", "
+		text = recurrence(s) + ", "
 	}
 	switch {
 	case s.PausedAt != nil:
@@ -70,13 +70,13 @@ func (sc *scheduleCommands) state(s store.Schedule) string {
 	case s.NextAt == nil:
 		return text + "over"
 	default:
-		return text + "**" + sc.room.clock(*s.NextAt) + "**"
+		return text + "**" + sc.room.fullTime(*s.NextAt) + "**"
 	}
 }
 
 // executionLine shows a run in a line.
 func (sc *scheduleCommands) executionLine(run store.Run) string {
-	reply := sc.room.clock(run.DueAt) + ": " + string(run.State)
+	reply := sc.room.fullTime(run.DueAt) + ": " + string(run.State)
 	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
 		reply += ", " + text.Duration(late) + " late"
 	}
@@ -93,7 +93,7 @@ func changing(before, after store.Schedule) func(context.Context, store.Tx) erro
 
 // runNow does a job once more, beside its times.
 func (sc *scheduleCommands) runNow(s store.Schedule) answer {
-	return answer{text: "Done now: " + title(s) + ".", do: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "Done now: " + title(s) + ".", change: func(ctx context.Context, tx store.Tx) error {
 		return sc.clock.RunNow(ctx, tx, s)
 	}}
 }
@@ -107,15 +107,15 @@ func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	times := []string{"**" + sc.room.clock(*s.NextAt) + "**"}
+	times := []string{"**" + sc.room.fullTime(*s.NextAt) + "**"}
 	for _, t := range plan.Upcoming(*s.NextAt, 2) {
-		times = append(times, sc.room.clock(t))
+		times = append(times, sc.room.fullTime(t))
 	}
 	return strings.Join(times, " · "), nil
 }
 
-// rhythm says how often something comes.
-func rhythm(s store.Schedule) string {
+// recurrence says how often something comes.
+func recurrence(s store.Schedule) string {
 	if schedule.Kind(s.Kind) == schedule.Every {
 		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
 		return whole.Replace("`every " + s.Spec + "`")

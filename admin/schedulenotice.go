@@ -64,9 +64,9 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
 	since := "set " + m.day(s.CreatedAt)
 	if schedule.Kind(s.Kind) != schedule.At {
-		since = fmt.Sprintf("%s, `/jobs %d`", rhythm(s), s.ID)
+		since = fmt.Sprintf("%s, `/jobs %d`", recurrence(s), s.ID)
 	}
-	reply := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(text.Clip(s.Body, maxWhat)), since)
+	reply := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(text.Clip(s.Body, maxScheduleText)), since)
 	if late != "" {
 		reply += "\n" + late
 	}
@@ -91,12 +91,12 @@ func (m ScheduleMessenger) day(t time.Time) string {
 // Missed tells the owner that a schedule was not carried out at a time.
 func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
-		sentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
+		endSentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
 // Failed tells the owner that a schedule failed.
 func (m ScheduleMessenger) Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
-	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), sentence(esc(text.Clip(reason, 300))), s.ID)
+	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), endSentence(esc(text.Clip(reason, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
 		return m.notify(ctx, tx, outbox.Alert, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
@@ -111,7 +111,7 @@ func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.
 // HeartbeatStopped tells the owner that a heartbeat failed so often that it was paused.
 func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
-		failures, sentence(esc(text.Clip(reason, 300))), s.ID))
+		failures, endSentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
 // TakenOver tells the owner which schedules of former operators are paused and his from now on.
@@ -133,7 +133,7 @@ func (m ScheduleMessenger) notify(ctx context.Context, tx store.Tx, kind outbox.
 	if err != nil {
 		return err
 	}
-	_, _, err = m.Box.Queue(ctx, tx, notice(room, text, kind, false))
+	_, _, err = m.Box.Queue(ctx, tx, noticeLetter(room, text, kind, false))
 	return err
 }
 

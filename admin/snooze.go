@@ -13,18 +13,18 @@ import (
 	"multis/text"
 )
 
-// snoozeable is how long after a reminder it can be put off without naming it.
-const snoozeable = 24 * time.Hour
+// snoozeWindow is how long after a reminder it can be put off without naming it.
+const snoozeWindow = 24 * time.Hour
 
 // snooze puts a reminder off that came: the one replied to, the one named, or the last.
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := int64(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
-		if _, _, err := schedule.When(when, sc.room.written(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+		if _, _, err := schedule.When(when, sc.room.writtenAt(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
 			number, when = parseNumber(first), strings.TrimSpace(rest)
 		}
 	}
-	s, err := sc.snoozed(ctx, r, number)
+	s, err := sc.findReminder(ctx, r, number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come."}, nil
 	}
@@ -40,7 +40,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	if when == "" {
 		when = "10m"
 	}
-	at, rest, err := schedule.When(when, sc.room.written(r), schedule.English())
+	at, rest, err := schedule.When(when, sc.room.writtenAt(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
@@ -50,15 +50,15 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	return sc.postpone(ctx, s, at)
 }
 
-// snoozed is the reminder that is meant.
-func (sc *scheduleCommands) snoozed(ctx context.Context, r request, number int64) (store.Schedule, error) {
+// findReminder is the reminder that is meant.
+func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number int64) (store.Schedule, error) {
 	db := sc.store.DB()
 	if number > 0 {
 		return store.ScheduleByID(ctx, db, number)
 	}
 	run, err := store.RunByEvent(ctx, db, r.room.ID, r.message.RelatesTo)
 	if r.message.RelatesTo == "" {
-		run, err = store.LastSaid(ctx, db, r.room.ID, r.now.Add(-snoozeable))
+		run, err = store.LastSaid(ctx, db, r.room.ID, r.now.Add(-snoozeWindow))
 	}
 	if err != nil {
 		return store.Schedule{}, err
@@ -68,11 +68,11 @@ func (sc *scheduleCommands) snoozed(ctx context.Context, r request, number int64
 
 // postpone has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
 func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
-	reply := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.clock(at), sentence(esc(text.Clip(s.Body, 300))))
+	reply := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.fullTime(at), endSentence(esc(text.Clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
-		return answer{text: reply, do: changing(s, changed)}, nil
+		return answer{text: reply, change: changing(s, changed)}, nil
 	}
 	once := s
 	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
@@ -80,7 +80,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	if once.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
 	}
-	return answer{text: reply, do: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
+	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
 }
 
 // reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
@@ -89,12 +89,12 @@ func (sc *scheduleCommands) reacted(ctx context.Context, r request) (answer, boo
 	if !ok {
 		return answer{}, false, nil
 	}
-	s, err := sc.reminded(ctx, r)
+	s, err := sc.remindedBy(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
 	if err != nil || !sc.mayChange(r, s) {
-		return answer{why: "That reminder is not theirs."}, true, err
+		return answer{reason: "That reminder is not theirs."}, true, err
 	}
 	if at.IsZero() {
 		return sc.done(s), true, nil
@@ -103,8 +103,8 @@ func (sc *scheduleCommands) reacted(ctx context.Context, r request) (answer, boo
 	return ans, true, err
 }
 
-// reminded is the schedule whose reminder was reacted to.
-func (sc *scheduleCommands) reminded(ctx context.Context, r request) (store.Schedule, error) {
+// remindedBy is the schedule whose reminder was reacted to.
+func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Schedule, error) {
 	run, err := store.RunByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
 	if err != nil {
 		return store.Schedule{}, err
@@ -114,11 +114,11 @@ func (sc *scheduleCommands) reminded(ctx context.Context, r request) (store.Sche
 
 // done ends a reminder that was put off; another is over already, and what comes again goes on.
 func (sc *scheduleCommands) done(s store.Schedule) answer {
-	ans := answer{why: "You are done with that reminder."}
+	ans := answer{reason: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
 		changed := s
 		changed.NextAt = nil
-		ans.do = changing(s, changed)
+		ans.change = changing(s, changed)
 	}
 	return ans
 }

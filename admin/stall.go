@@ -46,7 +46,7 @@ func (sl *stallNotices) text(ctx context.Context, door store.Setting) (string, e
 	if err != nil || !stalled {
 		return "", err
 	}
-	return fmt.Sprintf(stallTexts[door], sl.room.moment(stall.Since)), nil
+	return fmt.Sprintf(stallTexts[door], sl.room.shortTime(stall.Since)), nil
 }
 
 // notify tells that nothing comes through a door, unless that is over, or that something does again.
@@ -67,5 +67,5 @@ func (sl *stallNotices) notify(ctx context.Context, topic jobs.Topic) error {
 	if err != nil || text == "" {
 		return err
 	}
-	return sl.room.tellSentence(ctx, kind, text)
+	return sl.room.completeWithNotice(ctx, kind, text)
 }

@@ -61,7 +61,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	for _, e := range open {
 		about = append(about, e.RestsOn...)
 	}
-	return answer{text: strings.Join(lines, "\n"), about: about}, err
+	return answer{text: strings.Join(lines, "\n"), quotes: about}, err
 }
 
 func (st *statusCommands) pauseLine(ctx context.Context, _ request) (string, error) {
@@ -71,7 +71,7 @@ func (st *statusCommands) pauseLine(ctx context.Context, _ request) (string, err
 		return "", err
 	}
 	if paused {
-		return "**Everything is paused** since " + st.room.moment(pause.Since) + ": `/resume` ends it.", nil
+		return "**Everything is paused** since " + st.room.shortTime(pause.Since) + ": `/resume` ends it.", nil
 	}
 	chats, err := st.states.pausedNames(ctx)
 	if err != nil || len(chats) == 0 {
@@ -101,7 +101,7 @@ func (st *statusCommands) documentsLine(ctx context.Context, r request) (string,
 		return "", err
 	}
 	if public+private == 0 {
-		return "Documents: none yet. " + st.rules.giveOne() + ".", nil
+		return "Documents: none yet. " + st.rules.addDocumentHint() + ".", nil
 	}
 	text := fmt.Sprintf("Documents: %d public", public)
 	if private > 0 {
@@ -112,7 +112,7 @@ func (st *statusCommands) documentsLine(ctx context.Context, r request) (string,
 
 // searchLine says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
 func (st *statusCommands) searchLine(ctx context.Context, r request) (string, error) {
-	if st.rules.Embeddings == "" || st.rules.Embeddings == noModel {
+	if st.rules.Embeddings == "" || st.rules.Embeddings == modelNone {
 		return "Search: by words (no model for `embeddings` is configured).", nil
 	}
 	has, err := store.HasVectors(ctx, st.store.DB())
@@ -123,7 +123,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 		return "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there, as an administrator, then start me again.", nil
 	}
 	reply := "Search: by words and meaning (" + esc(st.rules.Embeddings)
-	if r.byOwner() {
+	if r.isOwner() {
 		n, err := store.CountVectors(ctx, st.store.DB())
 		if err != nil {
 			return "", err
@@ -177,7 +177,7 @@ func (st *statusCommands) waitingLines(ctx context.Context, _ request) (string, 
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.moment(e.OpenedAt), esc(text.Clip(e.Why, 100))))
+		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.shortTime(e.OpenedAt), esc(text.Clip(e.Why, 100))))
 	}
 	if more := len(open) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -203,21 +203,21 @@ func (st *statusCommands) name(ctx context.Context, _ request, args string) (ans
 	switch {
 	case name == "":
 		return answer{text: "I am called **" + esc(old) + "**. `/name` and another word changes that."}, nil
-	case !isName(name):
+	case !isValidName(name):
 		return answer{text: "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`."}, nil
 	case name == old:
 		return answer{text: "I am called **" + esc(old) + "** already."}, nil
 	}
 	return answer{
 		text: fmt.Sprintf("I am **%s** from now on: I answer to it, and my answers are marked %s.", esc(name), esc("["+name+"]")),
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			return store.PutSetting(ctx, tx, store.SettingName, name)
 		},
 	}, nil
 }
 
-// isName tells whether people can call the assistant so, and whether it can stand in "[Nora] ...".
-func isName(name string) bool {
+// isValidName tells whether people can call the assistant so, and whether it can stand in "[Nora] ...".
+func isValidName(name string) bool {
 	n := utf8.RuneCountInString(name)
 	first, _ := utf8.DecodeRuneInString(name)
 	return n >= 2 && n <= 100 && unicode.IsLetter(first) && !strings.ContainsFunc(name, func(r rune) bool {
@@ -238,7 +238,7 @@ func (st *statusCommands) unreadableLines(ctx context.Context, _ request) (strin
 	var lines []string
 	more := 0
 	for _, c := range chats {
-		note := lockedNote(c, why)
+		note := unreadableNote(c, why)
 		switch {
 		case note == "" || c.ClosedWhy != "" || c.ModeIn(st.rules.Defaults) == policy.ModeOff:
 		case len(lines) == pageSize:

@@ -55,8 +55,8 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 	case task.State.Over():
 		return answer{text: fmt.Sprintf("Task %d is over already. `/cancel-task` lists what runs.", number)}, nil
 	}
-	return answer{do: func(ctx context.Context, tx store.Tx) error {
-		return stop(ctx, tx, number)
+	return answer{change: func(ctx context.Context, tx store.Tx) error {
+		return stopTask(ctx, tx, number)
 	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
@@ -75,16 +75,16 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 		return answer{}, err
 	}
 	if model = strings.TrimSpace(model); model != "" {
-		return answer{react: "👀", do: func(ctx context.Context, tx store.Tx) error {
+		return answer{reaction: "👀", change: func(ctx context.Context, tx store.Tx) error {
 			return ts.planner.ReplayWith(ctx, tx, r.room, r.message, replayed, model)
 		}}, nil
 	}
 	text, err := ts.replayer.Replay(ctx, number)
-	return answer{text: text, about: replayed.About}, err
+	return answer{text: text, quotes: replayed.About}, err
 }
 
-// stopByOwner is why a task ends that the owner wants to end.
-const stopByOwner = "you asked me to"
+// ownerStopReason is why a task ends that the owner wants to end.
+const ownerStopReason = "you asked me to"
 
 // listOpen lists what can be stopped.
 func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
@@ -102,7 +102,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 		}
 		lines = append(lines, fmt.Sprintf("%d %s — %s", t.ID, quote(t.Input, 80), state))
 	}
-	return answer{text: strings.Join(lines, "\n"), about: about}, nil
+	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
 }
 
 // stopReaction on a question, or on what shows its answer being made, ends its task.
@@ -110,7 +110,7 @@ const stopReaction = "❌"
 
 // stopByReaction ends the task that a reaction points at. False: it points at none that runs.
 func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (answer, bool, error) {
-	if strings.ReplaceAll(r.message.Body, variation, "") != stopReaction || !r.byOwner() {
+	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
 	}
 	task, err := store.TaskByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
@@ -120,14 +120,14 @@ func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (answer, 
 	if err != nil {
 		return answer{}, false, err
 	}
-	return answer{why: "It stopped a task.", do: func(ctx context.Context, tx store.Tx) error {
-		return stop(ctx, tx, task.ID)
+	return answer{reason: "It stopped a task.", change: func(ctx context.Context, tx store.Tx) error {
+		return stopTask(ctx, tx, task.ID)
 	}}, true, nil
 }
 
-// stop ends a task. One that is put aside has to go on to be ended.
-func stop(ctx context.Context, tx store.Tx, number int64) error {
-	task, err := store.StopTask(ctx, tx, number, stopByOwner)
+// stopTask ends a task. One that is put aside has to go on to be ended.
+func stopTask(ctx context.Context, tx store.Tx, number int64) error {
+	task, err := store.StopTask(ctx, tx, number, ownerStopReason)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -20,9 +20,9 @@ import (
 // pageSize is how many entries of a list are shown at once.
 const pageSize = 10
 
-// notice is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
+// noticeLetter is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
 // it: what is too long for a message is then attached to its beginning as a file.
-func notice(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
+func noticeLetter(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
 		return outbox.Notice(room, markdown, kind)
 	}
@@ -53,8 +53,8 @@ func label(c store.Chat) string {
 	return text
 }
 
-// typed is how a chat is written in a command.
-func typed(c store.Chat) string {
+// typedName is how a chat is written in a command.
+func typedName(c store.Chat) string {
 	name := bridgebridge.DisplayName(c.Name)
 	if c.Namesake {
 		name += fmt.Sprintf(" #%d", c.ID)
@@ -79,16 +79,16 @@ func labels(chats []store.Chat) []string {
 	return names
 }
 
-// onlyYours marks what customers never see.
-func onlyYours(role policy.Role) string {
+// privateMark marks what customers never see.
+func privateMark(role policy.Role) string {
 	if role == policy.Public {
 		return ""
 	}
 	return " (only you)"
 }
 
-// whose says who may see data of a role.
-func whose(role policy.Role) string {
+// visibility says who may see data of a role.
+func visibility(role policy.Role) string {
 	switch role {
 	case policy.Public:
 		return "public"
@@ -113,14 +113,14 @@ func bodyOf(o store.Out) string {
 	return cmp.Or(content.New.Body, content.Body)
 }
 
-// refOf is a short mark by which an outgoing event is found in the log.
-func refOf(out uuid.UUID) string {
+// logRef is a short mark by which an outgoing event is found in the log.
+func logRef(out uuid.UUID) string {
 	text := out.String()
 	return "#" + text[len(text)-4:]
 }
 
-// bytes writes a size of a file.
-func bytes(n int64) string {
+// fileSize writes a size of a file.
+func fileSize(n int64) string {
 	switch {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
@@ -129,8 +129,8 @@ func bytes(n int64) string {
 	}
 }
 
-// sentence ends a text with a full stop, unless it has its own end.
-func sentence(s string) string {
+// endSentence ends a text with a full stop, unless it has its own end.
+func endSentence(s string) string {
 	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) {
 		return s + "."
 	}

@@ -47,7 +47,7 @@ func (sc *scheduleCommands) upkeepLine(ctx context.Context, s store.Schedule) st
 		return text + fmt.Sprintf(" · ⚠️ stopped: `/jobs %d resume`", s.ID)
 	}
 	if s.NextAt != nil {
-		text += " · next " + sc.room.clock(*s.NextAt)
+		text += " · next " + sc.room.fullTime(*s.NextAt)
 	}
 	return text
 }

@@ -36,13 +36,13 @@ func (ws *watchCommands) commands() []command {
 
 // How often a watched page is looked at: unless somebody says otherwise, and at most. More often would be rude.
 const (
-	usualEvery    = 6 * time.Hour
-	shortestEvery = 15 * time.Minute
-	longestEvery  = 30 * 24 * time.Hour
+	defaultInterval = 6 * time.Hour
+	minInterval     = 15 * time.Minute
+	maxInterval     = 30 * 24 * time.Hour
 )
 
-// mostWatches is how many watches there may be.
-const mostWatches = 100
+// maxWatches is how many watches there may be.
+const maxWatches = 100
 
 // run lists, adds and ends watches.
 func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answer, error) {
@@ -56,9 +56,9 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	case args == "":
 		return answer{text: ws.list(all)}, nil
 	case strings.EqualFold(verb, "remove"):
-		return endWatch(all, rest), nil
-	case len(all) >= mostWatches:
-		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", mostWatches)}, nil
+		return removeWatch(all, rest), nil
+	case len(all) >= maxWatches:
+		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", maxWatches)}, nil
 	case strings.EqualFold(verb, "inbox"):
 		return ws.addInbox(all, rest), nil
 	case knowledge.IsAddress(verb):
@@ -90,11 +90,11 @@ func (ws *watchCommands) list(all []store.Watch) string {
 	return strings.Join(append(lines, "`/watch remove "+all[0].Name+"` ends one."), "\n")
 }
 
-// parseEvery reads "every 6h".
-func parseEvery(text string) (time.Duration, bool) {
+// parseInterval reads "every 6h".
+func parseInterval(text string) (time.Duration, bool) {
 	fields := strings.Fields(strings.ToLower(text))
 	if len(fields) == 0 {
-		return usualEvery, true
+		return defaultInterval, true
 	}
 	length := strings.Join(fields[1:], "")
 	if days, ok := strings.CutSuffix(length, "d"); ok {
@@ -107,24 +107,24 @@ func parseEvery(text string) (time.Duration, bool) {
 }
 
 func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer {
-	every, ok := parseEvery(rest)
+	every, ok := parseInterval(rest)
 	if !ok {
 		return answer{text: "I don't know " + code(rest) + ". Say it like: `every 30m`, `every 6h`, `every 2d`."}
 	}
-	if every < shortestEvery || every > longestEvery {
+	if every < minInterval || every > maxInterval {
 		return answer{text: "I look every 15 minutes at most and once in 30 days at least."}
 	}
-	name := watchName(knowledge.AddressName(address))
-	for n := 2; named(all, name); n++ {
+	name := slug(knowledge.AddressName(address))
+	for n := 2; hasWatch(all, name); n++ {
 		if slices.ContainsFunc(all, func(w store.Watch) bool { return w.Address == address }) {
 			return answer{text: "I watch that page already: `/watch` lists it."}
 		}
-		name = fmt.Sprintf("%s-%d", watchName(knowledge.AddressName(address)), n)
+		name = fmt.Sprintf("%s-%d", slug(knowledge.AddressName(address)), n)
 	}
 	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Every: int64(every.Seconds())}
 	return answer{
 		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), text.Duration(every), name),
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			watch, err := store.InsertWatch(ctx, tx, row)
 			if err != nil || watch == 0 {
 				return err
@@ -134,8 +134,8 @@ func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer
 	}
 }
 
-// named tells whether a watch has that name.
-func named(all []store.Watch, name string) bool {
+// hasWatch tells whether a watch has that name.
+func hasWatch(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
@@ -143,9 +143,9 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	switch {
 	case ws.rules.Inbox == "":
 		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}
-	case name == "" || watchName(name) != name:
+	case name == "" || slug(name) != name:
 		return answer{text: "Give it a name of small letters, digits and dashes: `/watch inbox ci`."}
-	case named(all, name):
+	case hasWatch(all, name):
 		return answer{text: "There is a **" + esc(name) + "** already. `/watch remove " + name + "` ends it."}
 	}
 	token := rand.Text()
@@ -153,26 +153,26 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	return answer{
 		text: fmt.Sprintf("📬 What is posted to %s is shown here. Who knows the address can post: I show it only now. `/watch remove %s` ends it.",
 			code(ws.rules.Inbox+"/watch/"+name+"/"+token), name),
-		do: func(ctx context.Context, tx store.Tx) error {
+		change: func(ctx context.Context, tx store.Tx) error {
 			_, err := store.InsertWatch(ctx, tx, row)
 			return err
 		},
 	}
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
+var notInSlug = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// watchName makes a name that can be typed, and stand in an address.
-func watchName(s string) string {
-	return strings.Trim(text.Clip(notInNames.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
+// slug makes a name that can be typed, and stand in an address.
+func slug(s string) string {
+	return strings.Trim(text.Clip(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
 }
 
-func endWatch(all []store.Watch, name string) answer {
+func removeWatch(all []store.Watch, name string) answer {
 	for _, w := range all {
 		if strings.EqualFold(w.Name, name) {
 			return answer{
-				text: "I don't watch **" + esc(w.Name) + "** any more.",
-				do:   func(ctx context.Context, tx store.Tx) error { return store.DropWatch(ctx, tx, w.ID) },
+				text:   "I don't watch **" + esc(w.Name) + "** any more.",
+				change: func(ctx context.Context, tx store.Tx) error { return store.DropWatch(ctx, tx, w.ID) },
 			}
 		}
 	}

@@ -39,8 +39,8 @@ func (ex *whyCommands) commands() []command {
 	}
 }
 
-// whyMessages is how many messages of one chat are explained.
-const whyMessages = 5
+// maxExplained is how many messages of one chat are explained.
+const maxExplained = 5
 
 // run explains what was decided about messages of contacts: the newest, those of one chat, or one event.
 func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer, error) {
@@ -48,7 +48,7 @@ func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer,
 	case args == "":
 		return ex.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
-		return ex.explainEvent(ctx, eventOf(args))
+		return ex.explainEvent(ctx, parseEventLink(args))
 	default:
 		return ex.chats.withChat(ctx, args, "why", chatPick{})
 	}
@@ -74,7 +74,7 @@ func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer
 	if chat.ModeIn(ex.rules.Defaults) == policy.ModeOff {
 		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
 	}
-	return ex.explain(ctx, chat.ID, "", whyMessages, none)
+	return ex.explain(ctx, chat.ID, "", maxExplained, none)
 }
 
 func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
@@ -92,7 +92,7 @@ func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID
 			return answer{}, err
 		}
 	}
-	return answer{text: strings.Join(told, "\n\n"), about: about}, nil
+	return answer{text: strings.Join(told, "\n\n"), quotes: about}, nil
 }
 
 // explainMessage tells what was made of one message, and why.
@@ -122,7 +122,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		said += " · arrived after " + text.Duration(late)
 	}
 	lines := []string{
-		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.moment(m.At)),
+		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.shortTime(m.At)),
 		said,
 		esc(m.Reason),
 	}
@@ -173,7 +173,7 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	if chat.ModeSetAt == nil {
 		return "set by you"
 	}
-	return "set by you, " + ex.room.moment(*chat.ModeSetAt)
+	return "set by you, " + ex.room.shortTime(*chat.ModeSetAt)
 }
 
 // sentLines tells what was said, on which sources, what the gate said about it, and how far it came.
@@ -192,7 +192,7 @@ func (ex *whyCommands) sentLines(o store.Out) []string {
 	}
 	switch {
 	case o.State == store.OutFailed:
-		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(refOf(o.ID))+")")
+		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(logRef(o.ID))+")")
 	case o.DeliveredAt != nil:
 		way = append(way, "delivered "+o.DeliveredAt.In(ex.rules.Zone).Format(seconds))
 	case o.State == store.OutHeld:
