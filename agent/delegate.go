@@ -38,7 +38,7 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 	if c.Name == tools.SessionsSendName {
 		args, err := tools.Decode[tools.SessionsSendArgs](c)
 		if err != nil {
-			return no(tools.Bad(err))
+			return no(tools.BadArguments(err))
 		}
 		before, known, err := r.session(ctx, args.Session)
 		if err != nil {
@@ -59,7 +59,7 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 	}
 	args, err := tools.Decode[tools.DelegateArgs](c)
 	if err != nil {
-		return no(tools.Bad(err))
+		return no(tools.BadArguments(err))
 	}
 	to, known := r.colleague(args.Agent)
 	if !known || strings.TrimSpace(args.Task) == "" {

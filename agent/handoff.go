@@ -26,7 +26,7 @@ const (
 func (r *attempt) handOff(_ context.Context, c tools.Call) (tools.Result, error) {
 	args, err := tools.Decode[tools.HandoffArgs](c)
 	if err != nil {
-		return tools.Bad(err), nil
+		return tools.BadArguments(err), nil
 	}
 	to, known := r.colleague(args.Agent)
 	summary := strings.TrimSpace(args.Summary)

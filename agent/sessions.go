@@ -49,7 +49,7 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Result, error) {
 	args, err := tools.Decode[tools.SessionsHistoryArgs](c)
 	if err != nil {
-		return tools.Bad(err), nil
+		return tools.BadArguments(err), nil
 	}
 	t, known, err := r.session(ctx, args.Session)
 	if err != nil {

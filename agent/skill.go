@@ -28,7 +28,7 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 	has := func(tool string) bool {
 		return slices.ContainsFunc(offered, func(s tools.Spec) bool { return s.Name == tool })
 	}
-	r.skills = r.agent.Skills.Of(r.persona.Workspace, r.persona.Skills, r.run.Caller.Owner, has)
+	r.skills = r.agent.Skills.ForAnswer(r.persona.Workspace, r.persona.Skills, r.run.Caller.Owner, has)
 	r.agent.notifySkillProblems(ctx, r.skills)
 	caller := &r.run.Caller
 	for _, s := range r.skills {
@@ -39,7 +39,7 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 		if s.NoEscalation {
 			caller.Deny = append(slices.Clone(caller.Deny), "escalate")
 		}
-		if s.Forgetful {
+		if s.NoMemory {
 			r.noNotes = true
 			caller.Deny = append(slices.Clone(caller.Deny), "recall_memory")
 		}
@@ -56,7 +56,7 @@ func (r *attempt) manner() string {
 	case !r.run.Caller.Owner:
 		own = r.persona.ContactPrompt()
 	}
-	parts := []string{skills.Text(r.skills), own}
+	parts := []string{skills.PromptText(r.skills), own}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 

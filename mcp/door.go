@@ -11,9 +11,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// door is the way to a server that wants a login. It shows the token of the owner's, and has it made new when its time is over, or
+// loginTransport is the way to a server that wants a login. It shows the token of the owner's, and has it made new when its time is over, or
 // when the server takes it no more. It never asks for a login by itself: that takes the owner.
-type door struct {
+type loginTransport struct {
 	bearer // to the server, and to who makes tokens new
 
 	server Server
@@ -21,7 +21,7 @@ type door struct {
 }
 
 // RoundTrip looks for the token at each request, so that a login is seen as soon as it was kept.
-func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close() // what is sent are copies of it
 	}
@@ -44,7 +44,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		_ = resp.Body.Close() // it says nothing that we did not know
 		if refused != "" || resp.StatusCode == http.StatusForbidden {
-			return nil, d.ask(fmt.Errorf("it refused the login (%d)", resp.StatusCode))
+			return nil, d.needsLogin(fmt.Errorf("it refused the login (%d)", resp.StatusCode))
 		}
 		refused = token
 	}
@@ -52,15 +52,15 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // token is one that is good now, and not the one that the server just refused. A new one is kept before it is used: the older ones may
 // open nothing any more.
-func (d *door) token(ctx context.Context, refused string) (string, error) {
+func (d *loginTransport) token(ctx context.Context, refused string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for range 3 { // multis mcp login and logout may come between
-		text, known, err := d.server.Logins.of(ctx, d.server)
-		if errors.Is(err, errNone) || errors.Is(err, errSealed) {
-			return "", d.ask(err)
+		text, known, err := d.server.Logins.load(ctx, d.server)
+		if errors.Is(err, errNoLogin) || errors.Is(err, errUnsealable) {
+			return "", d.needsLogin(err)
 		}
 		if err != nil {
 			return "", err
@@ -68,40 +68,40 @@ func (d *door) token(ctx context.Context, refused string) (string, error) {
 		if known.Token.AccessToken == refused {
 			known.Token.Expiry = time.Unix(0, 1) // whatever it says of its time
 		}
-		client := &http.Client{Transport: d.bearer, CheckRedirect: stay}
+		client := &http.Client{Transport: d.bearer, CheckRedirect: refuseRedirect}
 		token, err := known.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), known.Token).Token()
 		switch {
-		case err != nil && d.changed(ctx, text):
+		case err != nil && d.isReplaced(ctx, text):
 			continue
 		case err != nil:
-			return "", d.explain(err, known.Token, refused)
+			return "", d.refreshError(err, known.Token, refused)
 		case token == known.Token:
 			return token.AccessToken, nil
 		}
 		known.Token = token
-		if kept, err := d.server.Logins.renew(ctx, d.server, text, known); kept || err != nil {
+		if kept, err := d.server.Logins.replace(ctx, d.server, text, known); kept || err != nil {
 			return token.AccessToken, err
 		}
 	}
 	return "", errors.New("its login changes all the time")
 }
 
-// changed tells whether a login is not what it was.
-func (d *door) changed(ctx context.Context, was string) bool {
-	now, err := d.server.Logins.Shelf.Kept(ctx, d.server.Name)
+// isReplaced tells whether a login is not what it was.
+func (d *loginTransport) isReplaced(ctx context.Context, was string) bool {
+	now, err := d.server.Logins.Store.Load(ctx, d.server.Name)
 	return err == nil && now != was
 }
 
-// explain says why there is no new token. What a server said of it is not repeated: nothing is known of it.
-func (d *door) explain(err error, old *oauth2.Token, refused string) error {
+// refreshError says why there is no new token. What a server said of it is not repeated: nothing is known of it.
+func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused string) error {
 	said, is := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case old.RefreshToken == "" && refused != "":
-		return d.ask(fmt.Errorf("it refused the login (%d)", http.StatusUnauthorized))
+		return d.needsLogin(fmt.Errorf("it refused the login (%d)", http.StatusUnauthorized))
 	case old.RefreshToken == "":
-		return d.ask(errors.New("its login is over"))
+		return d.needsLogin(errors.New("its login is over"))
 	case is && said.Response.StatusCode < http.StatusInternalServerError && said.Response.StatusCode != http.StatusTooManyRequests:
-		return d.ask(errors.New("its login is over"))
+		return d.needsLogin(errors.New("its login is over"))
 	case is:
 		return fmt.Errorf("renew the login: it answers with %d", said.Response.StatusCode)
 	default:
@@ -109,15 +109,17 @@ func (d *door) explain(err error, old *oauth2.Token, refused string) error {
 	}
 }
 
-// askError has the owner log in. Nothing was done by the server.
-type askError struct {
+// loginError has the owner log in. Nothing was done by the server.
+type loginError struct {
 	why    error
 	server string
 }
 
 // Error says why, and what to do.
-func (e *askError) Error() string {
+func (e *loginError) Error() string {
 	return fmt.Sprintf("%v: run multis mcp login %s where multis runs", e.why, e.server)
 }
 
-func (d *door) ask(why error) error { return &askError{why: why, server: d.server.Name} }
+func (d *loginTransport) needsLogin(why error) error {
+	return &loginError{why: why, server: d.server.Name}
+}

@@ -21,22 +21,22 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// loginAddress is where the owner's browser is sent when he has logged in. Nobody listens there: he pastes the address.
-const loginAddress = "http://127.0.0.1:8931/login"
+// redirectURL is where the owner's browser is sent when he has logged in. Nobody listens there: he pastes the address.
+const redirectURL = "http://127.0.0.1:8931/login"
 
-// Shelf keeps texts by the names of servers.
-type Shelf interface {
-	// Kept returns a server's text; empty if there is none.
-	Kept(ctx context.Context, server string) (string, error)
-	// Keep puts a server's text in place of what was there.
-	Keep(ctx context.Context, server, text string) error
+// LoginStore keeps texts by the names of servers.
+type LoginStore interface {
+	// Load returns a server's text; empty if there is none.
+	Load(ctx context.Context, server string) (string, error)
+	// Save puts a server's text in place of what was there.
+	Save(ctx context.Context, server, text string) error
 	// Replace does so only if the one that was there is still there; false: it is not.
 	Replace(ctx context.Context, server, was, text string) (bool, error)
 }
 
 // Logins are what servers gave when the owner logged in to them (OAuth), sealed with a secret that the shelf does not know.
 type Logins struct {
-	Shelf  Shelf
+	Store  LoginStore
 	Secret string
 }
 
@@ -48,66 +48,66 @@ type login struct {
 }
 
 var (
-	errNone = errors.New("it wants a login")
-	// errSealed: the secret is another one than when it was sealed, or somebody changed it.
-	errSealed = errors.New("its login cannot be read with this as_token")
+	errNoLogin = errors.New("it wants a login")
+	// errUnsealable: the secret is another one than when it was sealed, or somebody changed it.
+	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// of opens the login to a server, and returns it as it is kept as well: errNone, errSealed, or what the shelf says.
-func (l Logins) of(ctx context.Context, s Server) (text string, known login, err error) {
-	if text, err = l.Shelf.Kept(ctx, s.Name); err != nil {
+// load opens the login to a server, and returns it as it is kept as well: errNoLogin, errUnsealable, or what the shelf says.
+func (l Logins) load(ctx context.Context, s Server) (text string, known login, err error) {
+	if text, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err
 	}
 	if text == "" {
-		return "", login{}, errNone
+		return "", login{}, errNoLogin
 	}
-	known, err = l.open(s, text)
+	known, err = l.unseal(s, text)
 	return text, known, err
 }
 
-func (l Logins) open(s Server, text string) (login, error) {
-	box, err := l.box()
+func (l Logins) unseal(s Server, text string) (login, error) {
+	box, err := l.aead()
 	if err != nil {
 		return login{}, err
 	}
 	sealed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(sealed) < box.NonceSize() {
-		return login{}, errSealed
+		return login{}, errUnsealable
 	}
 	plain, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(s.Name))
 	if err != nil {
-		return login{}, errSealed
+		return login{}, errUnsealable
 	}
 	var known login
 	if err := json.Unmarshal(plain, &known); err != nil || known.Token == nil {
-		return login{}, errSealed
+		return login{}, errUnsealable
 	}
 	if known.URL != s.URL {
-		return login{}, errNone
+		return login{}, errNoLogin
 	}
 	return known, nil
 }
 
-// keep keeps a login, whatever was there.
-func (l Logins) keep(ctx context.Context, s Server, known login) error {
+// save keeps a login, whatever was there.
+func (l Logins) save(ctx context.Context, s Server, known login) error {
 	text, err := l.seal(s, known)
 	if err != nil {
 		return err
 	}
-	return l.Shelf.Keep(ctx, s.Name, text)
+	return l.Store.Save(ctx, s.Name, text)
 }
 
-// renew keeps a login in place of the one that was read. False: that is no longer there.
-func (l Logins) renew(ctx context.Context, s Server, was string, known login) (bool, error) {
+// replace keeps a login in place of the one that was read. False: that is no longer there.
+func (l Logins) replace(ctx context.Context, s Server, was string, known login) (bool, error) {
 	text, err := l.seal(s, known)
 	if err != nil {
 		return false, err
 	}
-	return l.Shelf.Replace(ctx, s.Name, was, text)
+	return l.Store.Replace(ctx, s.Name, was, text)
 }
 
 func (l Logins) seal(s Server, known login) (string, error) {
-	box, err := l.box()
+	box, err := l.aead()
 	if err != nil {
 		return "", err
 	}
@@ -120,7 +120,7 @@ func (l Logins) seal(s Server, known login) (string, error) {
 	return base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, plain, []byte(s.Name))), nil
 }
 
-func (l Logins) box() (cipher.AEAD, error) {
+func (l Logins) aead() (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(l.Secret), nil, "multis: logins to MCP servers", 32)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
@@ -139,34 +139,34 @@ var ErrNoLogin = errors.New("it opens without a login")
 // that ended. It returns how many tools the server has.
 func Login(ctx context.Context, s Server, show func(ctx context.Context, address string) (ended string, err error)) (int, error) {
 	client := plainClient(s.URL, "")
-	client.Timeout = connectTime // of each request; the owner may take his time
+	client.Timeout = connectTimeout // of each request; the owner may take his time
 	defer client.CloseIdleConnections()
 	kept := false
 	var failed error
 	config := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: loginAddress, RequestRefreshToken: true, Client: client,
+		RedirectURL: redirectURL, RequestRefreshToken: true, Client: client,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			ended, err := show(ctx, printable(args.URL))
+			ended, err := show(ctx, escapeURL(args.URL))
 			if err != nil {
 				failed = err
 				return nil, err
 			}
-			result, err := readEnded(ended)
+			result, err := parseRedirect(ended)
 			failed = err
 			return result, err
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 			kept = true
-			return oauth2.StaticTokenSource(token), s.Logins.keep(ctx, s, login{URL: s.URL, Client: *c, Token: token})
+			return oauth2.StaticTokenSource(token), s.Logins.save(ctx, s, login{URL: s.URL, Client: *c, Token: token})
 		},
 	}
-	register(config, s)
+	setClient(config, s)
 	handler, err := auth.NewAuthorizationCodeHandler(config)
 	if err != nil {
 		return 0, fmt.Errorf("prepare the login: %w", err)
 	}
 	session, err := newClient(nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.URL, HTTPClient: client, OAuthHandler: &once{OAuthHandler: handler}, MaxRetries: -1, MaxEventSize: maxBody, DisableStandaloneSSE: true,
+		Endpoint: s.URL, HTTPClient: client, OAuthHandler: &singleLogin{OAuthHandler: handler}, MaxRetries: -1, MaxEventSize: maxBody, DisableStandaloneSSE: true,
 	}, nil)
 	if failed != nil {
 		return 0, failed
@@ -175,7 +175,7 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 		return 0, errors.New(problem(err))
 	}
 	defer session.Close()
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	n := 0
 	for _, err := range session.Tools(ctx, nil) {
@@ -190,15 +190,15 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 	return n, nil
 }
 
-// once logs in at most once, however often the server is tried: nobody is asked again, and what went wrong is not covered up.
-type once struct {
+// singleLogin logs in at most once, however often the server is tried: nobody is asked again, and what went wrong is not covered up.
+type singleLogin struct {
 	auth.OAuthHandler
 
 	tried bool
 	err   error
 }
 
-func (o *once) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+func (o *singleLogin) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
 	if !o.tried {
 		o.tried, o.err = true, o.OAuthHandler.Authorize(ctx, r, resp)
 		return o.err
@@ -210,11 +210,11 @@ func (o *once) Authorize(ctx context.Context, r *http.Request, resp *http.Respon
 	return fmt.Errorf("it refused the login that it just gave (%d)", resp.StatusCode)
 }
 
-// register says how a server knows multis: as the owner registered it there, else as it makes itself known.
-func register(config *auth.AuthorizationCodeHandlerConfig, s Server) {
+// setClient says how a server knows multis: as the owner registered it there, else as it makes itself known.
+func setClient(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	if s.ClientID == "" {
 		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "multis", RedirectURIs: []string{loginAddress}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ClientName: "multis", RedirectURIs: []string{redirectURL}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
 		}}
 		return
@@ -225,8 +225,8 @@ func register(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	}
 }
 
-// printable is an address as it can be shown in a terminal: the server wrote it, and a terminal obeys some signs.
-func printable(address string) string {
+// escapeURL is an address as it can be shown in a terminal: the server wrote it, and a terminal obeys some signs.
+func escapeURL(address string) string {
 	var b strings.Builder
 	for i := range len(address) {
 		if c := address[i]; c <= ' ' || c > '~' {
@@ -238,8 +238,8 @@ func printable(address string) string {
 	return b.String()
 }
 
-// readEnded reads the address that a browser ended at.
-func readEnded(text string) (*auth.AuthorizationResult, error) {
+// parseRedirect reads the address that a browser ended at.
+func parseRedirect(text string) (*auth.AuthorizationResult, error) {
 	address, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		return nil, errors.New("that is no address; paste the whole one that the browser ended at")
@@ -247,9 +247,9 @@ func readEnded(text string) (*auth.AuthorizationResult, error) {
 	q := address.Query()
 	switch {
 	case q.Get("error") != "":
-		return nil, fmt.Errorf("the login was refused: %s", clean(strings.TrimSpace(q.Get("error")+" "+q.Get("error_description"))))
+		return nil, fmt.Errorf("the login was refused: %s", singleLine(strings.TrimSpace(q.Get("error")+" "+q.Get("error_description"))))
 	case q.Get("code") == "" || q.Get("state") == "":
-		return nil, fmt.Errorf("that is not where the login ended; paste the whole address, which begins with %s?", loginAddress)
+		return nil, fmt.Errorf("that is not where the login ended; paste the whole address, which begins with %s?", redirectURL)
 	}
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }

@@ -26,26 +26,26 @@ import (
 	"multis/tools"
 )
 
-// memoryShelf is a shelf that is gone with the test.
-type memoryShelf struct {
+// memoryStore is a shelf that is gone with the test.
+type memoryStore struct {
 	mu    sync.Mutex
 	texts map[string]string
 }
 
-func (s *memoryShelf) Kept(_ context.Context, server string) (string, error) {
+func (s *memoryStore) Load(_ context.Context, server string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.texts[server], nil
 }
 
-func (s *memoryShelf) Keep(_ context.Context, server, text string) error {
+func (s *memoryStore) Save(_ context.Context, server, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.texts[server] = text
 	return nil
 }
 
-func (s *memoryShelf) Replace(_ context.Context, server, was, text string) (bool, error) {
+func (s *memoryStore) Replace(_ context.Context, server, was, text string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.texts[server] != was {
@@ -178,8 +178,8 @@ func problemOf(t *testing.T, s Server) string {
 func TestALoginOpensAServer(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 
 	require.Contains(t, problemOf(t, server), "it wants a login: run multis mcp login guarded")
 
@@ -195,7 +195,7 @@ func TestALoginOpensAServer(t *testing.T) {
 	require.NotContains(t, kept+string(plain), "secret-")
 
 	other := server
-	other.Logins = &Logins{Shelf: shelf, Secret: "another"}
+	other.Logins = &Logins{Store: shelf, Secret: "another"}
 	require.Contains(t, problemOf(t, other), "cannot be read with this as_token: run multis mcp login guarded")
 	shelf.texts["other"] = kept
 	other = server
@@ -219,26 +219,26 @@ func TestALoginOpensAServer(t *testing.T) {
 func TestALoginThatNobodyMakesNewIsOver(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	kept := login{URL: server.URL, Token: &oauth2.Token{AccessToken: "old"}}
-	require.NoError(t, server.Logins.keep(t.Context(), server, kept))
+	require.NoError(t, server.Logins.save(t.Context(), server, kept))
 	require.Equal(t, "it refused the login (401): run multis mcp login guarded where multis runs", problemOf(t, server))
 	kept.Token.Expiry = time.Now()
-	require.NoError(t, server.Logins.keep(t.Context(), server, kept))
+	require.NoError(t, server.Logins.save(t.Context(), server, kept))
 	require.Equal(t, "its login is over: run multis mcp login guarded where multis runs", problemOf(t, server))
 }
 
 func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1)
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
 	require.NoError(t, err)
 	g.refreshing = func() int {
 		g.refreshing = nil
-		require.NoError(t, shelf.Keep(t.Context(), "guarded", ""))
+		require.NoError(t, shelf.Save(t.Context(), "guarded", ""))
 		return 0
 	}
 	require.Contains(t, problemOf(t, server), "it wants a login", "a logout holds")
@@ -250,7 +250,7 @@ func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
 		g.refreshing = func() int {
 			g.refreshing = nil
 			newer := login{URL: server.URL, Token: &oauth2.Token{AccessToken: g.token}}
-			require.NoError(t, server.Logins.keep(t.Context(), server, newer))
+			require.NoError(t, server.Logins.save(t.Context(), server, newer))
 			return status
 		}
 		before := g.issued
@@ -259,7 +259,7 @@ func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
 			require.Empty(t, problem)
 			require.Equal(t, before, g.issued, "the newer login is taken as it is")
 		}
-		_, known, err := server.Logins.of(t.Context(), server)
+		_, known, err := server.Logins.load(t.Context(), server)
 		require.NoError(t, err)
 		require.Empty(t, known.Token.RefreshToken, "and not overwritten")
 		_, err = Login(t.Context(), server, browse)
@@ -270,8 +270,8 @@ func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
 func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1)
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Timeout: time.Second, Read: []string{"*"}, Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Timeout: time.Second, Read: []string{"*"}, Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
 	require.NoError(t, err)
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests} {
@@ -293,8 +293,8 @@ func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 		<-stuck
 		return http.StatusServiceUnavailable
 	}
-	s := source(t, registry, server)
-	there(t, s, 8)
+	s := startSource(t, registry, server)
+	waitForTools(t, s, 8)
 	slow.Store(true)
 	t.Cleanup(func() { slow.Store(false); close(stuck) })
 	for range 2 {
@@ -311,7 +311,7 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 		for _, host := range []string{"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"} {
 			resp, err := client.Get(strings.Replace(here.URL, "127.0.0.1", host, 1))
 			if !reached {
-				require.ErrorIs(t, err, errHere, address+" "+host)
+				require.ErrorIs(t, err, errLocalAddress, address+" "+host)
 				continue
 			}
 			require.NoError(t, err, address+" "+host)
@@ -321,7 +321,7 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 	}
 	// A name shows only when it is resolved where it leads.
 	_, err := newBearer("https://tools.example.com/mcp", "").next.DialContext(t.Context(), "tcp", here.Listener.Addr().String())
-	require.ErrorIs(t, err, errHere)
+	require.ErrorIs(t, err, errLocalAddress)
 }
 
 func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
@@ -343,7 +343,7 @@ func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
 		}
 	}))
 	t.Cleanup(evil.Close)
-	server := Server{Name: "evil", URL: evil.URL + "/mcp", Logins: &Logins{Shelf: &memoryShelf{texts: map[string]string{}}, Secret: "as-token"}}
+	server := Server{Name: "evil", URL: evil.URL + "/mcp", Logins: &Logins{Store: &memoryStore{texts: map[string]string{}}, Secret: "as-token"}}
 	var shown string
 	_, err := Login(t.Context(), server, func(_ context.Context, address string) (string, error) {
 		shown = address
@@ -355,7 +355,7 @@ func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
 	for _, r := range shown + err.Error() {
 		require.True(t, unicode.IsPrint(r), "%q", r)
 	}
-	_, err = readEnded("http://127.0.0.1:8931/login?error=denied&error_description=%1b%5d0%3bowned%07")
+	_, err = parseRedirect("http://127.0.0.1:8931/login?error=denied&error_description=%1b%5d0%3bowned%07")
 	require.EqualError(t, err, "the login was refused: denied ]0;owned")
 }
 
@@ -369,8 +369,8 @@ func stateOf(t *testing.T, address string) string {
 func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1) // a token is over ten seconds before its time
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
 	require.NoError(t, err)
 	require.Empty(t, problemOf(t, server))
@@ -386,8 +386,8 @@ func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {
 func TestALoginThatCannotBe(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
-	shelf := &memoryShelf{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Shelf: shelf, Secret: "as-token"}}
+	shelf := &memoryStore{texts: map[string]string{}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	for ended, want := range map[string]string{
 		"":         "paste the whole address",
 		"http://[": "that is no address",

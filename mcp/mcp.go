@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// connectTime is how long a server may take to come up and to say what it has.
-	connectTime = 30 * time.Second
-	// lookTime is how often a server is asked what it has, which also shows whether it is there.
-	lookTime = time.Minute
-	// changeTime is how long a server may go on changing before it is asked again.
-	changeTime = time.Second
-	// firstWait and longestWait are the pauses before a server is tried again.
-	firstWait   = time.Second
-	longestWait = time.Minute
-	// goodTime is how long a server has to be there for its next failure to count as a first one.
-	goodTime = 5 * time.Minute
+	// connectTimeout is how long a server may take to come up and to say what it has.
+	connectTimeout = 30 * time.Second
+	// listPeriod is how often a server is asked what it has, which also shows whether it is there.
+	listPeriod = time.Minute
+	// changePause is how long a server may go on changing before it is asked again.
+	changePause = time.Second
+	// minRetryPause and maxRetryPause are the pauses before a server is tried again.
+	minRetryPause = time.Second
+	maxRetryPause = time.Minute
+	// stableTime is how long a server has to be there for its next failure to count as a first one.
+	stableTime = 5 * time.Minute
 )
 
 // Server is one that brings tools.
@@ -94,7 +94,7 @@ func (s *Source) States() []State {
 func (s *Source) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, c := range s.servers {
-		all.Go(func() { c.keep(ctx) })
+		all.Go(func() { c.maintain(ctx) })
 	}
 	all.Wait()
 	return nil
@@ -113,32 +113,32 @@ type connection struct {
 // prefix is what no tool of multis' own has in its name.
 func (c *connection) prefix() string { return c.Name + "__" }
 
-// keep connects, and connects again.
-func (c *connection) keep(ctx context.Context) {
+// maintain connects, and connects again.
+func (c *connection) maintain(ctx context.Context) {
 	log := zerolog.Ctx(ctx).With().Str("mcp_server", c.Name).Logger()
-	wait := firstWait
+	wait := minRetryPause
 	for ctx.Err() == nil {
 		begin := time.Now()
-		err := c.serve(ctx)
-		c.set(nil, State{Name: c.Name, Problem: problem(err)})
+		err := c.stayConnected(ctx)
+		c.setState(nil, State{Name: c.Name, Problem: problem(err)})
 		c.registry.Drop(c.prefix())
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(begin) > goodTime {
-			wait = firstWait
+		if time.Since(begin) > stableTime {
+			wait = minRetryPause
 		}
 		log.Warn().Str("error", problem(err)).Stringer("again_in", wait).Msg("An MCP server is not there")
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, longestWait)
+		wait = min(2*wait, maxRetryPause)
 	}
 }
 
-// serve connects and stays until the server is gone. What its program said last may be the reason.
-func (c *connection) serve(ctx context.Context) (err error) {
+// stayConnected connects and stays until the server is gone. What its program said last may be the reason.
+func (c *connection) stayConnected(ctx context.Context) (err error) {
 	changed := make(chan struct{}, 1)
 	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
 		select {
@@ -154,11 +154,11 @@ func (c *connection) serve(ctx context.Context) (err error) {
 	}()
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(connectTime, func() { cancel(errSilent) })
+	silent := time.AfterFunc(connectTimeout, func() { cancel(errConnectTimeout) })
 	session, err := client.Connect(working, transport, nil)
 	silent.Stop()
-	if err != nil && errors.Is(context.Cause(working), errSilent) {
-		return errSilent
+	if err != nil && errors.Is(context.Cause(working), errConnectTimeout) {
+		return errConnectTimeout
 	}
 	if err != nil {
 		return err
@@ -171,21 +171,21 @@ func (c *connection) serve(ctx context.Context) (err error) {
 		end()
 		<-gone
 	}()
-	look := time.NewTicker(lookTime)
+	look := time.NewTicker(listPeriod)
 	defer look.Stop()
 	for {
-		if err := c.look(ctx, session); err != nil {
+		if err := c.refreshTools(ctx, session); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-gone:
-			return errors.Join(errGone, ended)
+			return errors.Join(errClosed, ended)
 		case <-changed:
 			select { // some change all the time
 			case <-ctx.Done():
-			case <-time.After(changeTime):
+			case <-time.After(changePause):
 			}
 		case <-look.C:
 		}
@@ -199,14 +199,14 @@ func newClient(changed func(context.Context, *mcp.ToolListChangedRequest)) *mcp.
 	})
 }
 
-// errGone: the server ended, or ended the connection.
-var errGone = errors.New("it is gone")
+// errClosed: the server ended, or ended the connection.
+var errClosed = errors.New("it is gone")
 
-var errSilent = fmt.Errorf("it said nothing within %s", connectTime)
+var errConnectTimeout = fmt.Errorf("it said nothing within %s", connectTimeout)
 
-// look takes in which tools there are.
-func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
+// refreshTools takes in which tools there are.
+func (c *connection) refreshTools(ctx context.Context, session *mcp.ClientSession) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	var found []tools.Tool
 	size := 0
@@ -215,15 +215,15 @@ func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error
 		if err != nil {
 			return fmt.Errorf("ask what it has: %w", err)
 		}
-		tool, why := c.take(t)
+		tool, why := c.newTool(t)
 		switch {
 		case why != "":
 			state.Skipped = append(state.Skipped, why)
 		case tool == nil:
 		case len(found) == maxTools:
 			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d tools", t.Name, maxTools))
-		case size+tool.size() > maxAll:
-			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d bytes said of all tools", t.Name, maxAll))
+		case size+tool.size() > maxToolsText:
+			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d bytes said of all tools", t.Name, maxToolsText))
 		default:
 			found, size = append(found, tool), size+tool.size()
 		}
@@ -233,19 +233,19 @@ func (c *connection) look(ctx context.Context, session *mcp.ClientSession) error
 	}
 	state.Tools = len(found)
 	c.registry.Replace(c.prefix(), found...)
-	c.set(session, state)
+	c.setState(session, state)
 	return nil
 }
 
-func (c *connection) set(session *mcp.ClientSession, state State) {
+func (c *connection) setState(session *mcp.ClientSession, state State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session, c.state = session, state
 	c.state.Skipped = slices.Clip(state.Skipped)
 }
 
-// open is the session, if the server is there.
-func (c *connection) open() *mcp.ClientSession {
+// openSession is the session, if the server is there.
+func (c *connection) openSession() *mcp.ClientSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session
@@ -259,13 +259,13 @@ func problem(err error) string {
 	if err == nil {
 		return "it is gone"
 	}
-	if closed, is := errors.AsType[*askError](err); is {
-		return clean(closed.Error())
+	if closed, is := errors.AsType[*loginError](err); is {
+		return singleLine(closed.Error())
 	}
-	return clean(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
+	return singleLine(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
 }
 
-// clean makes somebody else's text fit for terminals and logs: one short line without control characters.
-func clean(s string) string { return text.Clip(text.OneLine(s), maxProblem) }
+// singleLine makes somebody else's text fit for terminals and logs: one short line without control characters.
+func singleLine(s string) string { return text.Clip(text.OneLine(s), maxProblem) }
 
 const maxProblem = 200

@@ -87,8 +87,8 @@ func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 	return s
 }
 
-// source runs a source until the test ends.
-func source(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
+// startSource runs a source until the test ends.
+func startSource(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
 	t.Helper()
 	s := NewSource(registry, servers)
 	ctx, stop := context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func source(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
 	return s
 }
 
-func there(t *testing.T, s *Source, n int) {
+func waitForTools(t *testing.T, s *Source, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.States()[0].Problem == "" && s.States()[0].Tools == n }, time.Minute, 10*time.Millisecond)
 }
@@ -122,11 +122,11 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	}))
 	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
-	s := source(t, registry, Server{
+	s := startSource(t, registry, Server{
 		Name: "desk", URL: web.URL, Token: "open-sesame", Timeout: 3 * time.Second,
 		Allow: []string{"[a-df-z]*", "echo"}, Read: []string{"echo", "long", "fail", "slow", "picture", "big"}, Pin: []string{"die"},
 	})
-	there(t, s, 7)
+	waitForTools(t, s, 7)
 	require.Equal(t, "Bearer open-sesame", shown.Load())
 	var names []string
 	for _, spec := range registry.All() {
@@ -157,7 +157,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tools.CodeNotAllowed, res.Code, "never for a contact")
 	narrow := tools.Caller{Owner: true, Deny: []string{"desk__*"}}
-	require.False(t, narrow.May("desk__echo"), "and not for an agent that has it not")
+	require.False(t, narrow.MayCall("desk__echo"), "and not for an agent that has it not")
 }
 
 func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
@@ -182,9 +182,9 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 	}))
 	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{})
-	s := source(t, registry, Server{Name: "desk", URL: web.URL, Timeout: time.Second, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
+	s := startSource(t, registry, Server{Name: "desk", URL: web.URL, Timeout: time.Second, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
 	for i, code := range []int{0, http.StatusBadGateway, http.StatusInternalServerError} {
-		there(t, s, 3)
+		waitForTools(t, s, 3)
 		status.Store(int32(code))
 		res := call(t, registry, "desk__wipe", `{}`, true)
 		require.EqualValues(t, i+1, wiped.Load(), "it was done")
@@ -193,7 +193,7 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 		require.Equal(t, "⚠️ desk__wipe: whether it was done I don't know", res.ForUser)
 		require.False(t, res.Retriable)
 	}
-	there(t, s, 3)
+	waitForTools(t, s, 3)
 	require.Equal(t, tools.CodeUnknown, call(t, registry, "desk__slow", `{}`, true).Code)
 	res := call(t, registry, "desk__echo", `{}`, false)
 	require.Equal(t, tools.CodeFailed, res.Code)
@@ -202,11 +202,11 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 
 func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &askError{why: errNone}} {
-		require.True(t, undone(fmt.Errorf("calling: %w", err)), err)
+	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errNoLogin}} {
+		require.True(t, isCertainlyNotDone(fmt.Errorf("calling: %w", err)), err)
 	}
-	for _, err := range []error{&jsonrpc.Error{Code: rejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
-		require.False(t, undone(fmt.Errorf("calling: %w", err)), err)
+	for _, err := range []error{&jsonrpc.Error{Code: codeRejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
+		require.False(t, isCertainlyNotDone(fmt.Errorf("calling: %w", err)), err)
 	}
 }
 
@@ -219,8 +219,8 @@ func TestAServerThatSaysTooMuchIsCutShort(t *testing.T) {
 	}
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-	wordy := source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "wordy", URL: web.URL})
-	there(t, wordy, 6)
+	wordy := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "wordy", URL: web.URL})
+	waitForTools(t, wordy, 6)
 	require.Len(t, wordy.States()[0].Skipped, 4)
 	require.Contains(t, wordy.States()[0].Skipped[0], "tool6: more than 100000 bytes said of all tools")
 }
@@ -230,14 +230,14 @@ func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {
 	t.Setenv("MULTIS_TEST_PASSED", "passed")
 	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
 	registry := tools.NewRegistry(tools.Tiers{})
-	s := source(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Read: []string{"*"}})
-	there(t, s, 8)
+	s := startSource(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Read: []string{"*"}})
+	waitForTools(t, s, 8)
 	env := call(t, registry, "own__env", `{}`, false).ForLLM
 	require.Contains(t, env, "MULTIS_TEST_PASSED=passed")
 	require.NotContains(t, env, "hunter2", "it gets what it was given, and no more")
 	require.True(t, call(t, registry, "own__die", `{}`, false).IsError)
 	require.Eventually(t, func() bool { return s.States()[0].Problem != "" && len(registry.All()) == 0 }, time.Minute, time.Millisecond)
-	there(t, s, 8)
+	waitForTools(t, s, 8)
 	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
 }
 
@@ -258,15 +258,15 @@ func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	begin := time.Now()
-	source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
+	startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
 	require.Eventually(t, func() bool { return asked.Load() >= 3 }, time.Minute, 5*time.Millisecond, "what changes is looked at")
-	require.GreaterOrEqual(t, time.Since(begin), 2*changeTime)
+	require.GreaterOrEqual(t, time.Since(begin), 2*changePause)
 }
 
 func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
 	t.Parallel()
 	registry := tools.NewRegistry(tools.Tiers{})
-	s := source(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
+	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
 		Server{Name: "unset", Command: []string{"sh", "-c", "echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
 	for i := range 3 {
 		require.Eventually(t, func() bool { p := s.States()[i].Problem; return p != "" && p != "it was not tried yet" }, time.Minute, 10*time.Millisecond)
@@ -324,7 +324,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 
 func TestOfAServersAddressTheHostAloneIsShown(t *testing.T) {
 	t.Parallel()
-	s := source(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
+	s := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
 	require.Eventually(t, func() bool { return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1") }, time.Minute, 10*time.Millisecond)
 	for _, secret := range []string{"anna", "hunter2", "secret"} {
 		require.NotContains(t, s.States()[0].Problem, secret)

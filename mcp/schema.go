@@ -16,9 +16,9 @@ const maxSchema = 16_000
 // argumentName is what providers take as the name of an argument.
 var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// schemaOf is what a server says of a tool's arguments, in a form that every provider takes: one that it does not would make it refuse
+// portableSchema is what a server says of a tool's arguments, in a form that every provider takes: one that it does not would make it refuse
 // whatever is asked while the tool is offered. The server sees to the rest of its rules itself.
-func schemaOf(said any) (json.RawMessage, error) {
+func portableSchema(said any) (json.RawMessage, error) {
 	raw, err := json.Marshal(said)
 	if err != nil {
 		return nil, errors.New("its schema cannot be read")

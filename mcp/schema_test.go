@@ -16,7 +16,7 @@ func TestASchemaIsOneThatEveryProviderTakes(t *testing.T) {
 		`{"type": "object", "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "integer"}]}}, "anyOf": [{"required": ["a"]}, true]}`:                                                                                   `{"type": "object", "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "integer"}]}}}`,
 		`{"type": "object", "properties": {"a": {"type": "string"}}, "allOf": [{"properties": {"a": {}}}], "oneOf": [{"properties": {"b": {"type": "integer"}}, "required": ["b"]}], "not": {"required": ["c"]}, "enum": [{}]}`: `{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}`,
 	} {
-		raw, err := schemaOf(json.RawMessage(said))
+		raw, err := portableSchema(json.RawMessage(said))
 		require.NoError(t, err, said)
 		require.JSONEq(t, want, string(raw))
 	}
@@ -32,7 +32,7 @@ func TestASchemaIsOneThatEveryProviderTakes(t *testing.T) {
 		`{"type": "object", "oneOf": [{"properties": {"ä": {}}}]}`:              "has signs in it",
 		`{"type": "object", "title": "` + strings.Repeat("x", maxSchema) + `"}`: "more than 16000 bytes",
 	} {
-		_, err := schemaOf(json.RawMessage(said))
+		_, err := portableSchema(json.RawMessage(said))
 		require.ErrorContains(t, err, want, said)
 	}
 }

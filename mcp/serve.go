@@ -16,19 +16,19 @@ import (
 	"multis/tools"
 )
 
-// served are the tools of ours that others may call: they look, and change nothing.
-var served = []string{"search_docs", "recall_memory"} //nolint:gochecknoglobals // a constant, were there constant lists
+// servedTools are the tools of ours that others may call: they look, and change nothing.
+var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglobals // a constant, were there constant lists
 
 // maxRequest is the longest request, in bytes.
 const maxRequest = 1 << 20
 
 // Serve lets programs that know the token search what the owner may search.
 func Serve(ctx context.Context, registry *tools.Registry, token, version string) http.Handler {
-	caller := tools.Caller{Owner: true, Scope: policy.OwnerScope(), Allow: served}
+	caller := tools.Caller{Owner: true, Scope: policy.OwnerScope(), Allow: servedTools}
 	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: version}, nil)
 	var calls atomic.Int64
 	for _, spec := range registry.All() {
-		if !on(served, spec.Name) {
+		if !matchesAny(servedTools, spec.Name) {
 			continue
 		}
 		server.AddTool(&mcp.Tool{Name: spec.Name, Description: spec.Description, InputSchema: spec.Schema}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

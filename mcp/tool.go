@@ -22,7 +22,7 @@ import (
 const (
 	maxTools       = 64
 	maxDescription = 2000
-	maxAll         = 100_000 // of all descriptions and schemas: they stand in every prompt
+	maxToolsText   = 100_000 // of all descriptions and schemas: they stand in every prompt
 	maxText        = 64_000  // of one result; the registry cuts it further
 )
 
@@ -36,24 +36,24 @@ type tool struct {
 	spec tools.Spec
 }
 
-// take makes a tool of what a server says of one. nil without a reason: it is not wanted.
-func (c *connection) take(t *mcp.Tool) (*tool, string) {
-	if len(c.Allow) > 0 && !on(c.Allow, t.Name) {
+// newTool makes a tool of what a server says of one. nil without a reason: it is not wanted.
+func (c *connection) newTool(t *mcp.Tool) (*tool, string) {
+	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
 	}
 	name := c.prefix() + t.Name
 	if !toolName.MatchString(name) {
 		return nil, fmt.Sprintf("%.60q: its name is too long, or has signs in it", t.Name)
 	}
-	schema, err := schemaOf(t.InputSchema)
+	schema, err := portableSchema(t.InputSchema)
 	if err != nil {
 		return nil, t.Name + ": " + err.Error()
 	}
 	tier := tools.Confirm
 	switch {
-	case on(c.Pin, t.Name):
+	case matchesAny(c.Pin, t.Name):
 		tier = tools.Pin
-	case on(c.Read, t.Name):
+	case matchesAny(c.Read, t.Name):
 		tier = tools.Read
 	}
 	return &tool{from: c, name: t.Name, spec: tools.Spec{
@@ -69,11 +69,11 @@ func (t *tool) Spec() tools.Spec { return t.spec }
 
 // Run has the server do it.
 func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
-	session := t.from.open()
+	session := t.from.openSession()
 	if session == nil {
 		return tools.Failed("The server that has this tool is not there now.", true), nil
 	}
-	calling, cancel := context.WithTimeoutCause(ctx, t.from.timeout(), errSlow)
+	calling, cancel := context.WithTimeoutCause(ctx, t.from.callTimeout(), errCallTimeout)
 	defer cancel()
 	args := c.Args
 	if len(args) == 0 {
@@ -83,9 +83,9 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	switch {
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
-	case err != nil && errors.Is(context.Cause(calling), errSlow):
+	case err != nil && errors.Is(context.Cause(calling), errCallTimeout):
 		return t.unanswered("The server took too long.", tools.CodeTimeout), nil
-	case err != nil && !undone(err):
+	case err != nil && !isCertainlyNotDone(err):
 		return t.unanswered("The server was lost before it answered: "+problem(err)+".", tools.CodeFailed), nil
 	case err != nil:
 		return tools.Failed("The server did not do it: "+problem(err), false), nil
@@ -100,25 +100,25 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 // unanswered is the result of a call that was sent and not answered. What only reads can be tried again.
 func (t *tool) unanswered(why string, code tools.Code) tools.Result {
 	if t.spec.Effect {
-		return tools.Unknown(t.spec.Name, why)
+		return tools.UnknownOutcome(t.spec.Name, why)
 	}
 	return tools.Result{ForLLM: why, IsError: true, Code: code, Retriable: true}
 }
 
-// rejected is the SDK's own code for what it could not send, or had no answer of this protocol to. It does not tell which.
-const rejected = -32005
+// codeRejected is the SDK's own code for what it could not send, or had no answer of this protocol to. It does not tell which.
+const codeRejected = -32005
 
-// undone tells whether a call was certainly not done: the server says so, or never heard of it.
-func undone(err error) bool {
+// isCertainlyNotDone tells whether a call was certainly not done: the server says so, or never heard of it.
+func isCertainlyNotDone(err error) bool {
 	said, answered := errors.AsType[*jsonrpc.Error](err)
 	network, lost := errors.AsType[*net.OpError](err)
-	_, closed := errors.AsType[*askError](err)
-	return answered && said.Code != rejected || lost && network.Op == "dial" || closed
+	_, closed := errors.AsType[*loginError](err)
+	return answered && said.Code != codeRejected || lost && network.Op == "dial" || closed
 }
 
-var errSlow = errors.New("the call took too long")
+var errCallTimeout = errors.New("the call took too long")
 
-func (c *connection) timeout() time.Duration {
+func (c *connection) callTimeout() time.Duration {
 	if c.Timeout > 0 {
 		return min(c.Timeout, time.Minute)
 	}
@@ -152,7 +152,7 @@ func textOf(res *mcp.CallToolResult) string {
 	return tools.Clip(strings.ToValidUTF8(strings.Join(parts, "\n"), "\uFFFD"), maxText)
 }
 
-// on tells whether a name is on a list of patterns.
-func on(patterns []string, name string) bool {
+// matchesAny tells whether a name is on a list of patterns.
+func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil })
 }

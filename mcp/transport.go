@@ -23,15 +23,15 @@ import (
 // maxBody is the most that a server may answer in one response, in bytes.
 const maxBody = 16 << 20
 
-// endTime is how long a program may take to end by itself.
-const endTime = 2 * time.Second
+// exitTimeout is how long a program may take to end by itself.
+const exitTimeout = 2 * time.Second
 
 // transport is the way to a server. end, which may be called twice, leaves nothing of it behind, and tells what a program said last.
 func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
 		if c.Logins != nil {
-			client.Transport = &door{bearer: newBearer(c.URL, ""), server: c.Server}
+			client.Transport = &loginTransport{bearer: newBearer(c.URL, ""), server: c.Server}
 		}
 		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, func() string {
 			client.CloseIdleConnections()
@@ -48,9 +48,9 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	said := &tail{}
 	cmd.Stderr = said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
-	cmd.WaitDelay = endTime
+	cmd.WaitDelay = exitTimeout
 	var once sync.Once
-	return &mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}, func() string {
+	return &mcp.CommandTransport{Command: cmd, TerminateDuration: exitTimeout}, func() string {
 		once.Do(func() {
 			if cmd.Process != nil {
 				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is gone is gone
@@ -62,11 +62,11 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 
 // plainClient asks the server at an address and follows nobody elsewhere. It shows the token, if there is one.
 func plainClient(address, token string) *http.Client {
-	return &http.Client{Transport: newBearer(address, token), CheckRedirect: stay}
+	return &http.Client{Transport: newBearer(address, token), CheckRedirect: refuseRedirect}
 }
 
-// stay follows no redirect.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// refuseRedirect follows no redirect.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // bearer shows a token, and bounds what comes back.
 type bearer struct {
@@ -93,25 +93,25 @@ func newBearer(address, token string) bearer {
 		if b.local {
 			kinds = append(kinds, fetch.Own, fetch.Loopback)
 		}
-		dialer := net.Dialer{Timeout: connectTime, Control: fetch.Control(kinds...)}
+		dialer := net.Dialer{Timeout: connectTimeout, Control: fetch.Control(kinds...)}
 		conn, err := dialer.DialContext(ctx, network, to)
 		if errors.Is(err, fetch.ErrPrivate) {
-			return nil, errHere
+			return nil, errLocalAddress
 		}
 		return conn, err
 	}
 	return b
 }
 
-// errHere: a server elsewhere said who lets the owner log in, and may name what only this machine reaches.
-var errHere = errors.New("it names an address of the machine that multis runs on")
+// errLocalAddress: a server elsewhere said who lets the owner log in, and may name what only this machine reaches.
+var errLocalAddress = errors.New("it names an address of the machine that multis runs on")
 
 // CloseIdleConnections is what http.Client asks its transport for.
 func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !b.local && fetch.IsLoopback(r.URL.Hostname()) {
-		return nil, errHere
+		return nil, errLocalAddress
 	}
 	if b.token != "" {
 		r = r.Clone(r.Context())

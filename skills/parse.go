@@ -10,15 +10,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// head is what stands above the text.
-type head struct {
-	Name        string `yaml:"name"`
-	Description string `yaml:"description"`
-	Roles       words  `yaml:"roles"`
-	AllowedURLs words  `yaml:"allowed_urls"`
-	Actions     *words `yaml:"actions"`
-	Needs       words  `yaml:"needs"`
-	Escalation  *bool  `yaml:"escalation"`
+// header is what stands above the text.
+type header struct {
+	Name        string    `yaml:"name"`
+	Description string    `yaml:"description"`
+	Roles       wordList  `yaml:"roles"`
+	AllowedURLs wordList  `yaml:"allowed_urls"`
+	Actions     *wordList `yaml:"actions"`
+	Needs       wordList  `yaml:"needs"`
+	Escalation  *bool     `yaml:"escalation"`
 	MemoryRules struct {
 		Visible string `yaml:"visible"`
 		Capture *bool  `yaml:"capture"`
@@ -26,8 +26,8 @@ type head struct {
 	} `yaml:"memory_rules"`
 }
 
-// headKeys are the keys of a head, or of one that is in it; none for what holds no keys.
-func headKeys(in string) []string {
+// headerKeys are the keys of a head, or of one that is in it; none for what holds no keys.
+func headerKeys(in string) []string {
 	switch in {
 	case "":
 		return []string{"name", "description", "roles", "allowed_urls", "actions", "needs", "escalation", "memory_rules"}
@@ -38,8 +38,8 @@ func headKeys(in string) []string {
 	}
 }
 
-// toolsOf are the tools behind an action: those of the names that skills of the first multis use; any other is a tool's own name.
-func toolsOf(action string) []string {
+// actionTools are the tools behind an action: those of the names that skills of the first multis use; any other is a tool's own name.
+func actionTools(action string) []string {
 	switch action {
 	case "ask", "search":
 		return []string{"search_docs", "recall_memory"}
@@ -54,11 +54,11 @@ func toolsOf(action string) []string {
 	}
 }
 
-// words are a list, or one line with commas or plus signs between.
-type words []string
+// wordList are a list, or one line with commas or plus signs between.
+type wordList []string
 
 // UnmarshalYAML takes either.
-func (w *words) UnmarshalYAML(n *yaml.Node) error {
+func (w *wordList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.SequenceNode {
 		var list []string
 		if err := n.Decode(&list); err != nil {
@@ -78,9 +78,9 @@ func (w *words) UnmarshalYAML(n *yaml.Node) error {
 // parse reads a skill. What is wrong with it is its Problem.
 func parse(name, text, from string) Skill {
 	skill := Skill{Name: name, From: from}
-	h, unknown, body, err := split(text)
+	h, unknown, body, err := splitHeader(text)
 	if err == nil {
-		err = skill.fill(h)
+		err = skill.setHeader(h)
 	}
 	if err != nil {
 		return Skill{Name: name, From: from, Problem: err.Error()}
@@ -92,23 +92,23 @@ func parse(name, text, from string) Skill {
 	return skill
 }
 
-// split takes the head off a file, with the keys of it that are unknown. A file without one is text for the owner's questions.
-func split(text string) (h head, unknown []string, body string, err error) {
+// splitHeader takes the head off a file, with the keys of it that are unknown. A file without one is text for the owner's questions.
+func splitHeader(text string) (h header, unknown []string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	rest, found := strings.CutPrefix(text, "---\n")
 	if !found {
-		return head{Roles: words{"admin"}}, nil, text, nil
+		return header{Roles: wordList{"admin"}}, nil, text, nil
 	}
 	above, body, found := strings.Cut("\n"+rest, "\n---\n")
 	if !found {
-		return head{}, nil, "", errors.New("its head has no end: a line of ---")
+		return header{}, nil, "", errors.New("its head has no end: a line of ---")
 	}
 	var root yaml.Node
 	if err = yaml.Unmarshal([]byte(above), &root); err == nil && len(root.Content) > 0 {
 		err = root.Decode(&h)
 	}
 	if err != nil {
-		return head{}, nil, "", fmt.Errorf("its head cannot be read: %s", yamlProblem(err.Error()))
+		return header{}, nil, "", fmt.Errorf("its head cannot be read: %s", yamlProblem(err.Error()))
 	}
 	if len(root.Content) > 0 {
 		unknown = unknownKeys(root.Content[0], "")
@@ -120,17 +120,17 @@ func split(text string) (h head, unknown []string, body string, err error) {
 func unknownKeys(n *yaml.Node, in string) (unknown []string) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i].Value; {
-		case !slices.Contains(headKeys(in), key):
+		case !slices.Contains(headerKeys(in), key):
 			unknown = append(unknown, strings.TrimPrefix(in+"."+key, "."))
-		case headKeys(key) != nil:
+		case headerKeys(key) != nil:
 			unknown = append(unknown, unknownKeys(n.Content[i+1], key)...)
 		}
 	}
 	return unknown
 }
 
-// fill says what a head means.
-func (s *Skill) fill(h head) error {
+// setHeader says what a head means.
+func (s *Skill) setHeader(h header) error {
 	if h.Name != "" && h.Name != s.Name {
 		return fmt.Errorf("it calls itself %q: the file's name counts", h.Name)
 	}
@@ -146,11 +146,11 @@ func (s *Skill) fill(h head) error {
 			return fmt.Errorf("roles: %q is none; write admin, public, or both", role)
 		}
 	}
-	s.fillActions(h)
+	s.setActions(h)
 	switch h.MemoryRules.Visible {
 	case "", "own":
 	case "none":
-		s.Forgetful = true
+		s.NoMemory = true
 	default:
 		return fmt.Errorf("memory_rules.visible: %q is not possible; write own or none", h.MemoryRules.Visible)
 	}
@@ -169,23 +169,23 @@ func (s *Skill) fill(h head) error {
 	return nil
 }
 
-// fillActions says which tools a head leaves. To pass a conversation on is one of them where it says so.
-func (s *Skill) fillActions(h head) {
+// setActions says which tools a head leaves. To pass a conversation on is one of them where it says so.
+func (s *Skill) setActions(h header) {
 	s.NoEscalation = h.Escalation != nil && !*h.Escalation
 	if h.Actions == nil {
 		return
 	}
 	s.Limited, s.Actions = !slices.Contains(*h.Actions, "all"), []string{}
 	for _, action := range *h.Actions {
-		s.allow(toolsOf(action)...)
+		s.addActions(actionTools(action)...)
 	}
 	if s.Limited && h.Escalation != nil && *h.Escalation {
-		s.allow("escalate")
+		s.addActions("escalate")
 	}
 }
 
-// allow adds tools, each once.
-func (s *Skill) allow(tools ...string) {
+// addActions adds tools, each once.
+func (s *Skill) addActions(tools ...string) {
 	for _, tool := range tools {
 		if !slices.Contains(s.Actions, tool) {
 			s.Actions = append(s.Actions, tool)
@@ -193,8 +193,8 @@ func (s *Skill) allow(tools ...string) {
 	}
 }
 
-// plainName tells whether a name can be a skill's.
-func plainName(name string) bool {
+// isValidName tells whether a name can be a skill's.
+func isValidName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
 }
 

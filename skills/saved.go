@@ -31,8 +31,8 @@ type Saved struct {
 	Problem string
 }
 
-// SavedIn are the saved tasks of a folder, by name; none where there is no folder. A link out of it is not followed.
-func SavedIn(folder string) []Saved {
+// ReadSaved are the saved tasks of a folder, by name; none where there is no folder. A link out of it is not followed.
+func ReadSaved(folder string) []Saved {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil
@@ -46,10 +46,10 @@ func SavedIn(folder string) []Saved {
 	for _, e := range entries {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext)
-		if (ext != ".yaml" && ext != ".yml") || !plainName(name) || len(all) == maxSkills {
+		if (ext != ".yaml" && ext != ".yml") || !isValidName(name) || len(all) == maxSkills {
 			continue
 		}
-		text, size, err := read(filesOf(root), e.Name())
+		text, size, err := readStart(filesOf(root), e.Name())
 		switch {
 		case err != nil:
 			all = append(all, Saved{Name: name, Problem: "it cannot be read"})
@@ -67,13 +67,13 @@ func SavedIn(folder string) []Saved {
 // parseSaved reads a saved task. What is wrong with it is its Problem.
 func parseSaved(name, text string) Saved {
 	s := Saved{Name: name}
-	if err := s.read(text); err != nil {
+	if err := s.parse(text); err != nil {
 		return Saved{Name: name, Problem: yamlProblem(err.Error())}
 	}
 	return s
 }
 
-func (s *Saved) read(text string) error {
+func (s *Saved) parse(text string) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.TrimPrefix(text, "\uFEFF")), &doc); err != nil {
 		return fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))

@@ -39,7 +39,7 @@ func long(n int) string { return strings.Repeat("x", n+1) }
 func TestTheSavedTasksOfAFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.Empty(t, SavedIn(filepath.Join(dir, "absent")))
+	require.Empty(t, ReadSaved(filepath.Join(dir, "absent")))
 	write(t, filepath.Join(dir, "week.yaml"), "prompt: Sum up the week.\n")
 	write(t, filepath.Join(dir, "week.yml"), "prompt: Sum it up otherwise.\n")
 	write(t, filepath.Join(dir, "long.yaml"), "prompt: "+long(maxText))
@@ -53,7 +53,7 @@ func TestTheSavedTasksOfAFolder(t *testing.T) {
 		{Name: "pipe", Problem: "it cannot be read"},
 		{Name: "week", Prompt: "Sum up the week."},
 		{Name: "week", Problem: "there is another file of that name; keep one"},
-	}, SavedIn(dir))
+	}, ReadSaved(dir))
 }
 
 func FuzzSaved(f *testing.F) {

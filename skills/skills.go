@@ -20,9 +20,9 @@ import (
 var builtIn embed.FS
 
 const (
-	// maxText is how much of one skill is read, in bytes, and maxAll of all of one answer.
-	maxText = 8000
-	maxAll  = 24_000
+	// maxText is how much of one skill is read, in bytes, and maxPromptText of all of one answer.
+	maxText       = 8000
+	maxPromptText = 24_000
 	// maxSkills are read from one folder.
 	maxSkills = 50
 	// folder is where an agent keeps its own, in its workspace.
@@ -51,10 +51,10 @@ type Skill struct {
 	NoEscalation bool
 	// Needs are tools without which it has nothing to say.
 	Needs []string
-	// Forgetful says that notes and what was said before have no part in it.
-	Forgetful bool
-	Text      string
-	From      string
+	// NoMemory says that notes and what was said before have no part in it.
+	NoMemory bool
+	Text     string
+	From     string
 	// Cut is how long the file is when not all of it was read; zero otherwise.
 	Cut int
 	// Problem says what is wrong with the file. It is not used then.
@@ -78,7 +78,7 @@ func (s *Set) All(workspace string) []Skill {
 	for name, text := range s.own {
 		found[name] = parse(name, text, FromMultis)
 	}
-	take(found, files{FS: builtIn, open: openBuiltIn}, "builtin", FromMultis)
+	readSkills(found, fileSystem{FS: builtIn, open: openBuiltIn}, "builtin", FromMultis)
 	readFolder(found, s.shared, ".", FromShared)
 	readFolder(found, workspace, folder, FromAgent)
 	all := make([]Skill, 0, len(found))
@@ -102,19 +102,19 @@ func readFolder(found map[string]Skill, top, below, from string) {
 		return // there is none
 	}
 	defer root.Close()
-	take(found, filesOf(root), below, from)
+	readSkills(found, filesOf(root), below, from)
 }
 
-// files is where files are listed and opened.
-type files struct {
+// fileSystem is where files are listed and opened.
+type fileSystem struct {
 	fs.FS
 
 	open func(name string) (io.ReadCloser, fs.FileInfo, error)
 }
 
 // filesOf are the files of a folder of the machine, of which only plain files are opened.
-func filesOf(root *os.Root) files {
-	return files{FS: root.FS(), open: func(name string) (io.ReadCloser, fs.FileInfo, error) { return plainfile.OpenIn(root, name) }}
+func filesOf(root *os.Root) fileSystem {
+	return fileSystem{FS: root.FS(), open: func(name string) (io.ReadCloser, fs.FileInfo, error) { return plainfile.OpenIn(root, name) }}
 }
 
 func openBuiltIn(name string) (io.ReadCloser, fs.FileInfo, error) {
@@ -126,8 +126,8 @@ func openBuiltIn(name string) (io.ReadCloser, fs.FileInfo, error) {
 	return f, info, err
 }
 
-// take reads the skills of a folder.
-func take(found map[string]Skill, in files, dir, from string) {
+// readSkills reads the skills of a folder.
+func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
 		return
@@ -135,23 +135,23 @@ func take(found map[string]Skill, in files, dir, from string) {
 	n := 0
 	for _, e := range entries {
 		name, is := strings.CutSuffix(e.Name(), ".md")
-		if !is || !plainName(name) || n == maxSkills {
+		if !is || !isValidName(name) || n == maxSkills {
 			continue
 		}
 		n++
 		skill := Skill{Name: name, From: from}
-		if text, size, err := read(in, path.Join(dir, e.Name())); err != nil {
+		if text, size, err := readStart(in, path.Join(dir, e.Name())); err != nil {
 			skill.Problem = "it cannot be read"
 		} else {
 			skill = parse(name, text, from)
 			skill.Cut = size
 		}
-		found[name] = skill.over(found[name])
+		found[name] = skill.override(found[name])
 	}
 }
 
-// over is a skill that comes before another one of its name. A broken one leaves that in force.
-func (s *Skill) over(before Skill) Skill {
+// override is a skill that comes before another one of its name. A broken one leaves that in force.
+func (s *Skill) override(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
 		return *s
 	}
@@ -159,8 +159,8 @@ func (s *Skill) over(before Skill) Skill {
 	return before
 }
 
-// read returns the beginning of a file, and its size if that is not all.
-func read(in files, name string) (text string, size int, err error) {
+// readStart returns the beginning of a file, and its size if that is not all.
+func readStart(in fileSystem, name string) (text string, size int, err error) {
 	f, info, err := in.open(name)
 	if err != nil {
 		return "", 0, err
@@ -176,8 +176,8 @@ func read(in files, name string) (text string, size int, err error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), size, nil
 }
 
-// Named is one skill; without it Problem says so.
-func (s *Set) Named(workspace, name string) Skill {
+// Get is one skill; without it Problem says so.
+func (s *Set) Get(workspace, name string) Skill {
 	for _, skill := range s.All(workspace) {
 		if skill.Name == name {
 			return skill
@@ -186,8 +186,8 @@ func (s *Set) Named(workspace, name string) Skill {
 	return Skill{Name: name, Problem: "it is not there"}
 }
 
-// Of are the skills of one answer: for the owner or for a contact, of those an agent was given (none: all), with tools that it has.
-func (s *Set) Of(workspace string, given []string, owner bool, has func(tool string) bool) []Skill {
+// ForAnswer are the skills of one answer: for the owner or for a contact, of those an agent was given (none: all), with tools that it has.
+func (s *Set) ForAnswer(workspace string, given []string, owner bool, has func(tool string) bool) []Skill {
 	var chosen []Skill
 	all := s.All(workspace)
 	for _, skill := range all {
@@ -208,10 +208,10 @@ func (s *Set) Of(workspace string, given []string, owner bool, has func(tool str
 	return chosen
 }
 
-// Text is what a model reads of skills.
-func Text(chosen []Skill) string {
+// PromptText is what a model reads of skills.
+func PromptText(chosen []Skill) string {
 	var parts []string
-	left := maxAll
+	left := maxPromptText
 	for _, skill := range chosen {
 		switch {
 		case skill.Problem != "":

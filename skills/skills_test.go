@@ -33,18 +33,18 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 		require.Empty(t, skill.Problem, skill.Name)
 		require.Equal(t, FromMultis, skill.From)
 	}
-	require.Equal(t, []string{"customer-support"}, names(s.Of("", nil, false, every)))
-	support := s.Of("", nil, false, every)[0]
+	require.Equal(t, []string{"customer-support"}, names(s.ForAnswer("", nil, false, every)))
+	support := s.ForAnswer("", nil, false, every)[0]
 	require.True(t, support.Limited)
 	require.Equal(t, []string{"search_docs", "recall_memory", "escalate"}, support.Actions)
-	require.Equal(t, []string{"admin", "files"}, names(s.Of("", nil, true, func(tool string) bool { return tool != "exec" })), "without exec there is nothing to say about a shell")
+	require.Equal(t, []string{"admin", "files"}, names(s.ForAnswer("", nil, true, func(tool string) bool { return tool != "exec" })), "without exec there is nothing to say about a shell")
 }
 
 func TestTheAgentsOwnComesBeforeTheSharedOneAndThatBeforeTheBuiltIn(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil)
-	of := func() Skill { return s.Named(work, "customer-support") }
+	of := func() Skill { return s.Get(work, "customer-support") }
 	require.Equal(t, FromMultis, of().From)
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n---\nShared.\n")
 	require.Equal(t, "Shared.", of().Text, "from the next answer on")
@@ -63,15 +63,15 @@ func TestWhatIsLongIsCutAndWhatIsMissingOrWrongIsMarked(t *testing.T) {
 	write(t, filepath.Join(work, "secret.md"), "a secret")
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(work, "skills", "link.md")))
 	s := Open("", nil)
-	text := Text(s.Of(work, []string{"long", "broken", "open", "link", "absent"}, true, every))
+	text := PromptText(s.ForAnswer(work, []string{"long", "broken", "open", "link", "absent"}, true, every))
 	require.Contains(t, text, "[long.md is cut here: 8000 of 20021 bytes]")
 	require.Contains(t, text, `[the skill broken is missing: roles: "everybody" is none; write admin, public, or both]`)
 	require.Contains(t, text, "[the skill open is missing: its head has no end")
 	require.Contains(t, text, "[the skill link is missing: it cannot be read]", "a link out of the folder")
 	require.Contains(t, text, "[the skill absent is missing: it is not there]")
 	require.NotContains(t, text, "root:")
-	require.NotContains(t, Text(s.Of(work, nil, true, every)), "broken", "one that nobody asked for is not missed")
-	require.LessOrEqual(t, len(text), maxAll+1000)
+	require.NotContains(t, PromptText(s.ForAnswer(work, nil, true, every)), "broken", "one that nobody asked for is not missed")
+	require.LessOrEqual(t, len(text), maxPromptText+1000)
 }
 
 func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
 		"Just text.": {Owner: true, Text: "Just text."},
 		"---\nroles: public + user:$chatId\nactions: none\n---\nx":                        {Contact: true, Limited: true, Actions: []string{}, Text: "x"},
 		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {Owner: true, Contact: true, URLs: []string{"a.example", "b.example"}, Text: "x"},
-		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {Owner: true, Actions: []string{}, Forgetful: true, Text: "x"},
+		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {Owner: true, Actions: []string{}, NoMemory: true, Text: "x"},
 		"---\n---\nx": {Text: "x"},
 	} {
 		want.Name, want.From = "a", FromShared
@@ -117,16 +117,16 @@ Answer from the knowledge base only. Cite sources.
 	write(t, filepath.Join(shared, "admin.md"), "---\nname: admin\nroles: kb + admin + user:*\nactions: exec, read, index, cron, all\n---\nThe owner asks.\n")
 	write(t, filepath.Join(shared, "desk.md"), "---\nroles: kb + admin\nactions: ask, search only\nescalation: false\n---\nx")
 	s := Open(shared, nil)
-	support := s.Named("", "customer-support")
+	support := s.Get("", "customer-support")
 	require.Equal(t, Skill{
 		Name: "customer-support", Description: "Handle customer queries from business-mode chats", Contact: true, Limited: true, Actions: []string{"escalate"},
 		Text: "Answer from the knowledge base only. Cite sources.", From: FromShared,
 	}, support)
-	admin := s.Named("", "admin")
+	admin := s.Get("", "admin")
 	require.True(t, admin.Owner && !admin.Contact && !admin.Limited, "%+v", admin)
 	require.Empty(t, admin.Problem)
 	require.Empty(t, admin.Warnings)
-	desk := s.Named("", "desk")
+	desk := s.Get("", "desk")
 	require.True(t, desk.Owner && !desk.Contact, "the knowledge base is what is read, not who asks")
 	require.Equal(t, []string{"search_docs", "recall_memory"}, desk.Actions)
 	require.True(t, desk.NoEscalation)
@@ -136,7 +136,7 @@ func TestAnUnknownKeyIsAWarningAndABrokenFileLeavesTheOneBeforeItInForce(t *test
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil)
-	of := func() Skill { return s.Named(work, "customer-support") }
+	of := func() Skill { return s.Get(work, "customer-support") }
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\ncolour: red\nmemory_rules: {visible: own, depth: 3, capture: false}\n---\nShared.\n")
 	require.Equal(t, "Shared.", of().Text)
 	require.Equal(t, []string{
@@ -153,7 +153,7 @@ func TestAnUnknownKeyIsAWarningAndABrokenFileLeavesTheOneBeforeItInForce(t *test
 	require.Empty(t, support.Problem)
 	require.Len(t, support.Warnings, 2)
 	require.True(t, support.Contact && support.Limited)
-	require.Equal(t, []string{"customer-support"}, names(s.Of(work, nil, false, every)), "and it is used")
+	require.Equal(t, []string{"customer-support"}, names(s.ForAnswer(work, nil, false, every)), "and it is used")
 }
 
 func FuzzParse(f *testing.F) {

@@ -23,8 +23,8 @@ type auditSummaryArgs struct {
 }
 
 const (
-	dayHours = 24
-	maxHours = 30 * dayHours
+	defaultHours = 24
+	maxHours     = 30 * defaultHours
 )
 
 // Spec describes it.
@@ -36,12 +36,12 @@ func (AuditSummary) Spec() Spec {
 func (t AuditSummary) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[auditSummaryArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	if args.Task != 0 {
 		return t.task(ctx, args.Task)
 	}
-	hours := dayHours
+	hours := defaultHours
 	if args.Hours > 0 {
 		hours = min(args.Hours, maxHours)
 	}

@@ -28,7 +28,7 @@ func (Escalate) Spec() Spec {
 func (Escalate) Run(_ context.Context, c Call) (Result, error) {
 	args, err := Decode[escalateArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	reason := strings.Join(strings.Fields(args.Reason), " ")
 	if reason == "" {

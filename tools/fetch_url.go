@@ -28,8 +28,8 @@ type fetchURLArgs struct {
 	From int    `json:"from,omitempty" jsonschema:"first line to read, from 1"`
 }
 
-// pageLines of a page are read at once.
-const pageLines = 400
+// maxPageLines of a page are read at once.
+const maxPageLines = 400
 
 // Spec describes it.
 func (FetchURL) Spec() Spec {
@@ -47,17 +47,17 @@ func (t FetchURL) TierOf(c Call) Tier {
 
 // allows tells whether an address may be read without asking: the owner named it, or its domain is one that may.
 func (t FetchURL) allows(c Call, address string) bool {
-	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || names(c.Asked, address)
+	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || mentionsURL(c.Asked, address)
 }
 
 // Run fetches.
 func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[fetchURLArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	// Within one site a page may move, because the site that was allowed chose where to.
-	page, err := t.Client.GetWithin(ctx, args.URL, "", func(hop string) bool { return site(hop) == site(args.URL) || t.allows(c, hop) })
+	page, err := t.Client.GetWithin(ctx, args.URL, "", func(hop string) bool { return siteOf(hop) == siteOf(args.URL) || t.allows(c, hop) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, err
@@ -68,16 +68,16 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 		var status fetch.StatusError
 		return Failed("It cannot be read: "+err.Error()+".", errors.As(err, &status) && status.Temporary()), nil
 	}
-	text, err := t.Documents.Text(ctx, nameOf(page.Address), page.Type, page.Data)
+	text, err := t.Documents.Text(ctx, fileNameOf(page.Address), page.Type, page.Data)
 	if err != nil {
 		return Failed("It cannot be read: "+err.Error()+".", false), nil //nolint:nilerr // the model reads it
 	}
-	return Result{ForLLM: part(text, args.From, pageLines), ForUser: "read " + host(page.Address), Ref: page.Address}, nil
+	return Result{ForLLM: lineRange(text, args.From, maxPageLines), ForUser: "read " + hostOf(page.Address), Ref: page.Address}, nil
 }
 
 // inDomains tells whether an address is in one of the domains.
 func inDomains(address string, domains []string) bool {
-	name := host(address)
+	name := hostOf(address)
 	for _, domain := range domains {
 		domain = strings.ToLower(strings.TrimPrefix(domain, "*."))
 		if domain != "" && (name == domain || strings.HasSuffix(name, "."+domain)) {
@@ -87,18 +87,18 @@ func inDomains(address string, domains []string) bool {
 	return false
 }
 
-// names tells whether a text holds an address, to the letter.
-func names(text, address string) bool {
+// mentionsURL tells whether a text holds an address, to the letter.
+func mentionsURL(text, address string) bool {
 	address = strings.TrimRight(strings.TrimSpace(address), "/")
 	for word := range strings.FieldsSeq(text) {
-		if host(address) != "" && strings.TrimRight(strings.Trim(word, "<>()[]\"'`,.;!?"), "/") == address {
+		if hostOf(address) != "" && strings.TrimRight(strings.Trim(word, "<>()[]\"'`,.;!?"), "/") == address {
 			return true
 		}
 	}
 	return false
 }
 
-func host(address string) string {
+func hostOf(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return ""
@@ -106,14 +106,14 @@ func host(address string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// site is the host of an address, with or without a www in front.
-func site(address string) string { return strings.TrimPrefix(host(address), "www.") }
+// siteOf is the host of an address, with or without a www in front.
+func siteOf(address string) string { return strings.TrimPrefix(hostOf(address), "www.") }
 
-// nameOf is what a document under an address is called.
-func nameOf(address string) string {
+// fileNameOf is what a document under an address is called.
+func fileNameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Ext(u.Path) == "" {
-		return host(address) + ".html"
+		return hostOf(address) + ".html"
 	}
 	return path.Base(u.Path)
 }

@@ -18,20 +18,20 @@ import (
 
 // What file tools look at, at most.
 const (
-	maxFile   = 10 << 20 // bytes of one file
-	maxGrep   = 2 << 20  // bytes of one file that is searched
-	maxFiles  = 5000     // files of one search
-	maxDepth  = 12       // folders in folders
-	maxFound  = 200      // files or lines in an answer
-	maxFolder = 500      // entries of one listed folder
-	lookLike  = 8000     // bytes that tell text from data
+	maxFile     = 10 << 20 // bytes of one file
+	maxGrep     = 2 << 20  // bytes of one file that is searched
+	maxFiles    = 5000     // files of one search
+	maxDepth    = 12       // folders in folders
+	maxMatches  = 200      // files or lines in an answer
+	maxFolder   = 500      // entries of one listed folder
+	sniffLength = 8000     // bytes that tell text from data
 )
 
 // errOutside is all there is to say about what is outside of the folders, whether or not it is there.
 var errOutside = errors.New("there is no such file in your folders")
 
-// place is a path inside one of a caller's folders.
-type place struct {
+// location is a path inside one of a caller's folders.
+type location struct {
 	root *os.Root
 	path string // relative to the root, with slashes; "." for the root itself
 	name string // as the caller names it
@@ -39,7 +39,7 @@ type place struct {
 
 // locate opens the folder that a path is in: the workspace for a relative one, one of the folders to read from for an absolute one.
 // Links that lead out of it are not followed.
-func (c Caller) locate(name string) (place, error) {
+func (c Caller) locate(name string) (location, error) {
 	folder, rel := c.Workspace, filepath.Clean(name)
 	if name == "" {
 		rel = "."
@@ -53,17 +53,17 @@ func (c Caller) locate(name string) (place, error) {
 		}
 	}
 	if folder == "" || !filepath.IsLocal(rel) {
-		return place{}, errOutside
+		return location{}, errOutside
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return place{}, errOutside
+		return location{}, errOutside
 	}
-	return place{root: root, path: filepath.ToSlash(rel), name: name}, nil
+	return location{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// file reads the whole of a plain file.
-func (p place) file(most int64) ([]byte, error) {
+// readAll reads the whole of a plain file.
+func (p location) readAll(most int64) ([]byte, error) {
 	f, _, err := plainfile.OpenIn(p.root, p.path)
 	switch {
 	case errors.Is(err, plainfile.ErrOther):
@@ -84,7 +84,7 @@ func (p place) file(most int64) ([]byte, error) {
 
 // isText tells whether data is text and nothing else.
 func isText(data []byte) bool {
-	head := data[:min(len(data), lookLike)]
+	head := data[:min(len(data), sniffLength)]
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
@@ -102,7 +102,7 @@ func isText(data []byte) bool {
 
 // walk calls visit for every plain file below a place, in order, until there are too many or visit returns fs.SkipAll. Hidden files
 // and folders are passed over. full says that there was more than is looked at.
-func (p place) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (full bool, err error) {
+func (p location) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (full bool, err error) {
 	seen := 0
 	err = fs.WalkDir(p.root.FS(), p.path, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -136,13 +136,13 @@ func skip(d fs.DirEntry) error {
 	return nil
 }
 
-// shown is how a file below a place is called in an answer: so that it can be asked for again.
-func (p place) shown(path string) string {
+// displayPath is how a file below a place is called in an answer: so that it can be asked for again.
+func (p location) displayPath(path string) string {
 	if filepath.IsAbs(p.name) {
 		return filepath.Join(p.root.Name(), filepath.FromSlash(path))
 	}
 	return path
 }
 
-// notThere is the result for a path that leads nowhere the caller may go.
-func notThere(err error) Result { return Refused(CodeNotFound, err.Error()) }
+// notFound is the result for a path that leads nowhere the caller may go.
+func notFound(err error) Result { return Refused(CodeNotFound, err.Error()) }

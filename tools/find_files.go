@@ -28,7 +28,7 @@ func (FindFiles) Spec() Spec {
 func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[findFilesArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	pattern := strings.ToLower(args.Name)
 	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
@@ -36,21 +36,21 @@ func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	}
 	at, err := c.locate(args.Path)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
 	defer at.root.Close()
 	var found []string
 	full, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
 		if fits, _ := path.Match(pattern, strings.ToLower(d.Name())); fits {
-			found = append(found, at.shown(file))
+			found = append(found, at.displayPath(file))
 		}
-		if len(found) == maxFound {
+		if len(found) == maxMatches {
 			return fs.SkipAll
 		}
 		return nil
 	})
 	if err != nil {
-		return broken(ctx, err)
+		return walkError(ctx, err)
 	}
-	return listed(found, full || len(found) == maxFound, "looked for files named “"+args.Name+"”")
+	return linesResult(found, full || len(found) == maxMatches, "looked for files named “"+args.Name+"”")
 }

@@ -36,18 +36,18 @@ func (GrepFiles) Spec() Spec {
 func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[grepFilesArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	wanted, err := regexp.Compile(args.Pattern)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	if _, err := path.Match(args.Files, ""); err != nil {
-		return Bad(fmt.Errorf("files: %w", err)), nil
+		return BadArguments(fmt.Errorf("files: %w", err)), nil
 	}
 	at, err := c.locate(args.Path)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
 	defer at.root.Close()
 	var found []string
@@ -55,7 +55,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 		if fits, _ := path.Match(args.Files, d.Name()); args.Files != "" && !fits {
 			return nil
 		}
-		data, err := place{root: at.root, path: file, name: file}.file(maxGrep)
+		data, err := location{root: at.root, path: file, name: file}.readAll(maxGrep)
 		if err != nil || !isText(data) {
 			return nil //nolint:nilerr // what cannot be read as text is not searched
 		}
@@ -63,28 +63,28 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 			if !wanted.MatchString(line) {
 				continue
 			}
-			if found = append(found, fmt.Sprintf("%s:%d: %s", at.shown(file), n+1, text.Clip(strings.TrimSpace(line), maxLine))); len(found) == maxFound {
+			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1, text.Clip(strings.TrimSpace(line), maxLine))); len(found) == maxMatches {
 				return fs.SkipAll
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return broken(ctx, err)
+		return walkError(ctx, err)
 	}
-	return listed(found, full || len(found) == maxFound, "searched the files for “"+args.Pattern+"”")
+	return linesResult(found, full || len(found) == maxMatches, "searched the files for “"+args.Pattern+"”")
 }
 
-// broken is what becomes of an error of a walk: one of the call's own end passes on.
-func broken(ctx context.Context, err error) (Result, error) {
+// walkError is what becomes of an error of a walk: one of the call's own end passes on.
+func walkError(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, err
 	}
-	return notThere(err), nil
+	return notFound(err), nil
 }
 
-// listed is a result of lines.
-func listed(lines []string, more bool, what string) (Result, error) {
+// linesResult is a result of lines.
+func linesResult(lines []string, more bool, what string) (Result, error) {
 	if len(lines) == 0 {
 		return Result{ForLLM: "Nothing was found.", ForUser: what + ": nothing"}, nil
 	}

@@ -25,8 +25,8 @@ type readFileArgs struct {
 	Lines int    `json:"lines,omitempty" jsonschema:"how many lines, 200 unless told"`
 }
 
-// someLines are read unless more are asked for.
-const someLines = 200
+// defaultLines are read unless more are asked for.
+const defaultLines = 200
 
 // Spec describes it.
 func (ReadFile) Spec() Spec {
@@ -37,23 +37,23 @@ func (ReadFile) Spec() Spec {
 func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[readFileArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	at, err := c.locate(args.Path)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
 	defer at.root.Close()
 	info, err := at.root.Stat(at.path)
 	if err != nil {
-		return notThere(errOutside), nil
+		return notFound(errOutside), nil
 	}
 	if info.IsDir() {
 		return at.list()
 	}
-	data, err := at.file(maxFile)
+	data, err := at.readAll(maxFile)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
 	text := string(data)
 	if !isText(data) {
@@ -61,13 +61,13 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 			return Failed(err.Error(), false), nil
 		}
 	}
-	return Result{ForLLM: part(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
+	return Result{ForLLM: lineRange(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
-// part is a number of lines of a text, with word of what is left.
-func part(text string, from, count int) string {
+// lineRange is a number of lines of a text, with word of what is left.
+func lineRange(text string, from, count int) string {
 	if count <= 0 {
-		count = someLines
+		count = defaultLines
 	}
 	lines := strings.SplitAfter(text, "\n")
 	first := min(max(from, 1)-1, len(lines))
@@ -80,15 +80,15 @@ func part(text string, from, count int) string {
 }
 
 // list names what is in a folder.
-func (p place) list() (Result, error) {
+func (p location) list() (Result, error) {
 	f, err := p.root.Open(p.path)
 	if err != nil {
-		return notThere(errOutside), nil
+		return notFound(errOutside), nil
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(maxFolder)
 	if err != nil && err != io.EOF { //nolint:errorlint // ReadDir returns it bare
-		return notThere(errOutside), nil
+		return notFound(errOutside), nil
 	}
 	var names []string
 	for _, e := range entries {

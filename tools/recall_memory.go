@@ -12,8 +12,8 @@ import (
 //go:embed recall_memory.md
 var recallMemoryText string
 
-// recalled is how many passages come back: messages are short.
-const recalled = 10
+// maxRecalled is how many passages come back: messages are short.
+const maxRecalled = 10
 
 // RecallMemory finds notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
 type RecallMemory struct{ Memory *memory.Memory }
@@ -31,12 +31,12 @@ func (RecallMemory) Spec() Spec {
 func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[recallMemoryArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	if strings.TrimSpace(args.Query) == "" {
 		return Refused(CodeArguments, "query is empty"), nil
 	}
-	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope, Limit: recalled})
+	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope, Limit: maxRecalled})
 	if err != nil {
 		return Result{}, err
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// callTime is how long one call may take.
-	callTime = time.Minute
+	// callTimeout is how long one call may take.
+	callTimeout = time.Minute
 	// maxForLLM is how much of a result a model reads, in bytes.
 	maxForLLM = 16_000
 	// maxForUser is the longest line about a result, in bytes.
@@ -72,7 +72,7 @@ func (r *Registry) Replace(prefix string, all ...Tool) {
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
-		if !c.May(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
+		if !c.MayCall(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
 			continue
 		}
 		v, err := r.judge(ctx, s, Call{Name: s.Name, Caller: c})
@@ -146,7 +146,7 @@ func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 const notAllowed = "You have no such tool here. Go on without it."
 
 func (r *Registry) get(c Call) (Tool, bool) {
-	if !c.May(c.Name) {
+	if !c.MayCall(c.Name) {
 		return nil, false
 	}
 	r.mu.RLock()
@@ -180,26 +180,26 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	return result, nil
 }
 
-// errSlow ends a call that takes too long.
-var errSlow = errors.New("the call took too long")
+// errCallTimeout ends a call that takes too long.
+var errCallTimeout = errors.New("the call took too long")
 
 // run makes a call in its time. One that breaks down has failed, and takes nothing with it.
 func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
-	working, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
+	working, cancel := context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
 	defer cancel()
 	defer func() {
 		if broken := recover(); broken != nil {
 			zerolog.Ctx(ctx).Error().Str("tool", c.Name).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("A tool broke down")
 			res, err = Failed("The tool broke down.", false), nil
 			if t.Spec().Effect {
-				res = Unknown(c.Name, res.ForLLM)
+				res = UnknownOutcome(c.Name, res.ForLLM)
 			}
 		}
 	}()
 	res, err = t.Run(working, c)
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(working), errSlow) {
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(working), errCallTimeout) {
 		if t.Spec().Effect {
-			return Unknown(c.Name, "It took longer than a minute, so nobody waited any more."), nil
+			return UnknownOutcome(c.Name, "It took longer than a minute, so nobody waited any more."), nil
 		}
 		return Result{ForLLM: "It took longer than a minute, so it was stopped.", IsError: true, Code: CodeTimeout, Retriable: true}, nil
 	}

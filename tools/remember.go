@@ -33,7 +33,7 @@ func (Remember) Spec() Spec {
 // TierOf lets be noted at once what the owner said himself.
 func (Remember) TierOf(c Call) Tier {
 	args, err := Decode[rememberArgs](c)
-	if err != nil || !saidBy(c.Asked, args.Note) {
+	if err != nil || !isInOrderFrom(c.Asked, args.Note) {
 		return Confirm
 	}
 	return Read
@@ -43,7 +43,7 @@ func (Remember) TierOf(c Call) Tier {
 func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[rememberArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	note := strings.Join(strings.Fields(args.Note), " ")
 	switch {
@@ -62,15 +62,15 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "Noted.", ForUser: "noted: " + note}, nil
 }
 
-// saidBy tells whether a note says what the owner said: in the order of the owner's words, with every word that turns a sentence into its
+// isInOrderFrom tells whether a note says what the owner said: in the order of the owner's words, with every word that turns a sentence into its
 // opposite, and with no other ones. Words of one or two letters say nothing else. What denies something is said without a gap, else it
 // would deny something else.
-func saidBy(asked, note string) bool {
+func isInOrderFrom(asked, note string) bool {
 	said, noted := words(asked), words(note)
-	if !slices.Equal(denials(said), denials(noted)) {
+	if !slices.Equal(negations(said), negations(noted)) {
 		return false
 	}
-	if len(denials(noted)) > 0 {
+	if len(negations(noted)) > 0 {
 		return strings.Contains(" "+strings.Join(said, " ")+" ", " "+strings.Join(noted, " ")+" ")
 	}
 	for _, w := range noted {
@@ -92,8 +92,8 @@ func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// denying are the words without which a sentence may say the opposite, of the languages that are known: en de fr es pt it nl ru tr ar pl.
-const denying = `no not never none nobody nothing neither nor cannot without except unless
+// negationWords are the words without which a sentence may say the opposite, of the languages that are known: en de fr es pt it nl ru tr ar pl.
+const negationWords = `no not never none nobody nothing neither nor cannot without except unless
 	nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder außer
 	ne pas jamais rien aucun aucune personne sans ni sauf
 	nunca jamás nada nadie ningún ninguno ninguna sin tampoco salvo
@@ -105,9 +105,9 @@ const denying = `no not never none nobody nothing neither nor cannot without exc
 	لا لم لن ليس ليست غير بدون بلا
 	nie nigdy nikt nic bez żaden`
 
-// denials are the denying words of a text, in their order.
-func denials(all []string) (found []string) {
-	known := strings.Fields(denying)
+// negations are the denying words of a text, in their order.
+func negations(all []string) (found []string) {
+	known := strings.Fields(negationWords)
 	for _, w := range all {
 		if slices.Contains(known, w) {
 			found = append(found, w)

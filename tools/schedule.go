@@ -42,10 +42,10 @@ type scheduleArgs struct {
 const (
 	scheduleSet, scheduleList, scheduleCancel = "set", "list", "cancel"
 
-	// maxScheduled is the longest text of a schedule, in characters, listedJobs how many are listed at most.
-	maxScheduled, listedJobs = 2000, 50
-	// farthest is how far ahead something can be set.
-	farthest = 5 * 366 * 24 * time.Hour
+	// maxScheduled is the longest text of a schedule, in characters, maxListed how many are listed at most.
+	maxScheduled, maxListed = 2000, 50
+	// maxAhead is how far ahead something can be set.
+	maxAhead = 5 * 366 * 24 * time.Hour
 )
 
 // Spec describes it.
@@ -65,7 +65,7 @@ func (Schedule) TierOf(c Call) Tier {
 func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[scheduleArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	switch args.Do {
 	case scheduleSet:
@@ -75,7 +75,7 @@ func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	case scheduleCancel:
 		return t.cancel(ctx, args.Job)
 	default:
-		return Bad(errors.New("do is set, list or cancel")), nil
+		return BadArguments(errors.New("do is set, list or cancel")), nil
 	}
 }
 
@@ -86,8 +86,8 @@ func (t Schedule) now() time.Time {
 	return time.Now()
 }
 
-// planned reads what is to be set; an error is for the model.
-func (t Schedule) planned(args scheduleArgs, now time.Time) (store.Schedule, error) {
+// parse reads what is to be set; an error is for the model.
+func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error) {
 	s := store.Schedule{
 		Zone: t.Zone.String(), Does: store.DoesSay, Body: strings.TrimSpace(args.What), CatchUp: store.CatchOnce, CreatedBy: t.Owner, CreatedAt: now,
 		Session: store.SessionIsolated,
@@ -104,7 +104,7 @@ func (t Schedule) planned(args scheduleArgs, now time.Time) (store.Schedule, err
 		if err != nil {
 			return s, errors.New("at is no time in RFC 3339, such as 2026-12-24T18:00:00+01:00")
 		}
-		if !at.After(now) || at.Sub(now) > farthest {
+		if !at.After(now) || at.Sub(now) > maxAhead {
 			return s, fmt.Errorf("%s is not ahead, or too far: it is %s now", args.At, now.In(t.Zone).Format(time.RFC3339))
 		}
 		s.Kind, s.NextAt = string(schedule.At), &at
@@ -124,9 +124,9 @@ func (t Schedule) planned(args scheduleArgs, now time.Time) (store.Schedule, err
 
 func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, error) {
 	now := t.now().Truncate(time.Second)
-	s, err := t.planned(args, now)
+	s, err := t.parse(args, now)
 	if err != nil {
-		return Bad(err), nil //nolint:nilerr // the model reads it
+		return BadArguments(err), nil //nolint:nilerr // the model reads it
 	}
 	if args.Work {
 		s.Does = store.DoesAsk
@@ -157,7 +157,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 }
 
 func (t Schedule) list(ctx context.Context) (Result, error) {
-	all, err := store.ListSchedules(ctx, t.Store.DB(), false, listedJobs)
+	all, err := store.ListSchedules(ctx, t.Store.DB(), false, maxListed)
 	if err != nil {
 		return Result{}, err
 	}

@@ -13,8 +13,8 @@ import (
 //go:embed search_docs.md
 var searchDocsText string
 
-// docsHits is how many passages one search brings.
-const docsHits = 6
+// maxPassages is how many passages one search brings.
+const maxPassages = 6
 
 // SearchDocs finds passages of documents in the caller's scope.
 type SearchDocs struct{ Search *search.Searcher }
@@ -32,7 +32,7 @@ func (SearchDocs) Spec() Spec {
 func (t SearchDocs) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[searchDocsArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	if strings.TrimSpace(args.Query) == "" {
 		return Refused(CodeArguments, "query is empty"), nil
@@ -41,7 +41,7 @@ func (t SearchDocs) Run(ctx context.Context, c Call) (Result, error) {
 	if c.Owner {
 		find = t.Search.AsOwner
 	}
-	found, err := find(ctx, c.Scope, search.Query{Text: args.Query, Limit: docsHits, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := find(ctx, c.Scope, search.Query{Text: args.Query, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return Result{}, err
 	}

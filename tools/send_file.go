@@ -45,29 +45,29 @@ func (SendFile) Spec() Spec {
 func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[sendFileArgs](c)
 	if err != nil {
-		return Bad(err), nil
+		return BadArguments(err), nil
 	}
 	if !c.Owner || c.Chat.Kind != policy.KindAdmin {
 		return Refused(CodeRefused, "Files go to the owner's own room only."), nil
 	}
 	at, err := c.locate(args.Path)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
 	defer at.root.Close()
-	data, err := at.file(maxFile)
+	data, err := at.readAll(maxFile)
 	if err != nil {
-		return notThere(err), nil
+		return notFound(err), nil
 	}
-	file := Outgoing{Name: path.Base(at.path), MIME: kindOf(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
+	file := Outgoing{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
 	if err := t.Send(ctx, c.Chat, file); err != nil {
 		return Result{}, err
 	}
 	return Result{ForLLM: "It is on its way to the owner.", ForUser: "sent " + file.Name, Ref: args.Path}, nil
 }
 
-// kindOf is a file's media type, by its name, else by how it begins.
-func kindOf(name string, data []byte) string {
+// mediaType is a file's media type, by its name, else by how it begins.
+func mediaType(name string, data []byte) string {
 	kind := mime.TypeByExtension(path.Ext(name))
 	if kind == "" {
 		kind = http.DetectContentType(data)

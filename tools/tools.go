@@ -138,9 +138,9 @@ func Failed(why string, retriable bool) Result {
 	return Result{ForLLM: why, IsError: true, Code: CodeFailed, Retriable: retriable}
 }
 
-// Unknown is the result of a call that changes something and was begun, when nobody knows whether it was done: that is told, and never
+// UnknownOutcome is the result of a call that changes something and was begun, when nobody knows whether it was done: that is told, and never
 // found out by another call.
-func Unknown(name, why string) Result {
+func UnknownOutcome(name, why string) Result {
 	return Result{
 		ForLLM: why + " Nobody knows whether it was carried out. Do not repeat it; say so.", ForUser: "⚠️ " + name + ": whether it was done I don't know",
 		IsError: true, Code: CodeUnknown,
@@ -165,15 +165,15 @@ func Decode[T any](c Call) (T, error) {
 	return args, nil
 }
 
-// Bad is the result of arguments that do not fit.
-func Bad(err error) Result { return Refused(CodeArguments, err.Error()) }
+// BadArguments is the result of arguments that do not fit.
+func BadArguments(err error) Result { return Refused(CodeArguments, err.Error()) }
 
-// floor is all that a contact's turn can call, whatever is configured.
-var floor = []string{"search_docs", "recall_memory", "escalate"} //nolint:gochecknoglobals // a constant, were there constant lists
+// contactTools is all that a contact's turn can call, whatever is configured.
+var contactTools = []string{"search_docs", "recall_memory", "escalate"} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// May tells whether a caller may call a tool of a name at all.
-func (c Caller) May(name string) bool {
-	if !c.Owner && !slices.Contains(floor, name) {
+// MayCall tells whether a caller may call a tool of a name at all.
+func (c Caller) MayCall(name string) bool {
+	if !c.Owner && !slices.Contains(contactTools, name) {
 		return false
 	}
 	if c.Owner && name == "escalate" {

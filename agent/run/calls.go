@@ -93,7 +93,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pending) (err error) {
 		return err
 	}
 	if p.known != nil && p.known.Effect {
-		return a.settle(ctx, p, tools.Unknown(p.call.Name, "This call was begun before a crash."))
+		return a.settle(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
 	}
 	spec, verdict, err := a.engine.Tools.Judge(ctx, a.toolCall(p.call))
 	if err != nil {

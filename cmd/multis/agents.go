@@ -129,7 +129,7 @@ type savedTasks struct {
 // Saved lists them as their files are now.
 func (t savedTasks) Saved() []admin.Saved {
 	var all []admin.Saved
-	for _, s := range skills.SavedIn(t.cfg.Tasks.Folder) {
+	for _, s := range skills.ReadSaved(t.cfg.Tasks.Folder) {
 		shown := admin.Saved{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
 		if _, there := t.cfg.Agents[s.Agent]; s.Agent != "" && !there {
 			shown.Problem = "there is no agent " + s.Agent
@@ -141,7 +141,7 @@ func (t savedTasks) Saved() []admin.Saved {
 
 // Begin begins the task of that name.
 func (t savedTasks) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
-	all := skills.SavedIn(t.cfg.Tasks.Folder)
+	all := skills.ReadSaved(t.cfg.Tasks.Folder)
 	i := slices.IndexFunc(all, func(s skills.Saved) bool { return s.Name == name })
 	switch {
 	case i < 0:

@@ -40,24 +40,24 @@ func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
 		Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
 	}
 	if m.Login {
-		server.Logins = &mcp.Logins{Shelf: loginShelf{st}, Secret: cfg.Appservice.ASToken.Value()}
+		server.Logins = &mcp.Logins{Store: loginStore{st}, Secret: cfg.Appservice.ASToken.Value()}
 	}
 	return server
 }
 
-// loginShelf keeps logins among the settings.
-type loginShelf struct{ st *store.Store }
+// loginStore keeps logins among the settings.
+type loginStore struct{ st *store.Store }
 
-func (s loginShelf) Kept(ctx context.Context, server string) (text string, err error) {
+func (s loginStore) Load(ctx context.Context, server string) (text string, err error) {
 	_, err = store.GetSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), &text)
 	return text, err
 }
 
-func (s loginShelf) Keep(ctx context.Context, server, text string) error {
+func (s loginStore) Save(ctx context.Context, server, text string) error {
 	return store.PutSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), text)
 }
 
-func (s loginShelf) Replace(ctx context.Context, server, was, text string) (bool, error) {
+func (s loginStore) Replace(ctx context.Context, server, was, text string) (bool, error) {
 	return store.ReplaceSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), was, text)
 }
 

@@ -42,7 +42,7 @@ func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
 		if text, err := os.ReadFile(cfg.Memory.CaptureSkill); err == nil {
 			return string(text)
 		}
-		return set.Named("", captureSkill).Text
+		return set.Get("", captureSkill).Text
 	}
 	m := cfg.Memory
 	return memory.Rules{
