@@ -22,7 +22,7 @@ func TestTheAdminRoom(t *testing.T) {
 	a := begin(t, setup{New: true})
 	a.step("the owner is invited and reads what to do", func(t *testing.T) {
 		a.joinAdminRoom() // which only who is invited can
-		a.until("the welcome", func(context.Context) (bool, error) { return len(a.notices()) > 0, nil })
+		a.await("the welcome", func(context.Context) (bool, error) { return len(a.notices()) > 0, nil })
 		require.Contains(t, a.notices()[0], "multis is ready")
 	})
 
@@ -36,7 +36,7 @@ func TestTheAdminRoom(t *testing.T) {
 		file := a.upload(t, "rates.md", prices)
 		require.Contains(t, a.answer(file), "who may see it?")
 		one := a.write("1")
-		a.until("the end of indexing", func(context.Context) (bool, error) {
+		a.await("the end of indexing", func(context.Context) (bool, error) {
 			return strings.Contains(last(a.notices()), "— done: 1 passage"), nil
 		})
 		require.Contains(t, a.reactionsTo(t, file, one), "👀")
@@ -49,9 +49,9 @@ func TestTheAdminRoom(t *testing.T) {
 	})
 
 	a.step("why it answered and why it kept silent", func(t *testing.T) {
-		a.business("why-tom")
+		a.switchToBusiness("why-tom")
 		a.say("why-tom", question)
-		a.delivered("why-tom", 1)
+		a.awaitDeliveries("why-tom", 1)
 		reply := a.command("/why Why-tom")
 		require.Contains(t, reply, "Why I answered")
 		require.Contains(t, reply, "A consultation costs 80 EUR")
@@ -90,17 +90,17 @@ func TestTheAdminRoom(t *testing.T) {
 func TestAFailedDeliveryIsTold(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("fail-vic")
+	a.switchToBusiness("fail-vic")
 	require.NoError(t, a.Network.Fail(t.Context(), "fail-vic", true))
 	said, _ := a.say("fail-vic", question)
-	a.until("a word about the failure", func(context.Context) (bool, error) {
+	a.await("a word about the failure", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "Not sent to Fail-vic"), nil
 	})
-	out := a.out(*a.stored(said.Event).OutboxID, store.OutFailed)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutFailed)
 	require.Contains(t, out.Error, "refused")
 	require.Contains(t, a.command("/why Fail-vic"), "did not arrive")
 	require.NoError(t, a.Network.Fail(t.Context(), "fail-vic", false))
-	a.delivered("fail-vic", 0)
+	a.awaitDeliveries("fail-vic", 0)
 }
 
 // leaveAdminRooms makes the owner leave what rooms earlier tests left, so that the next multis makes a new one.

@@ -60,7 +60,7 @@ func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
 	a.write("/plan count to three")
 	revived("plan")
 	var shown id.EventID
-	a.until("the plan", func(ctx context.Context) (bool, error) {
+	a.await("the plan", func(ctx context.Context) (bool, error) {
 		err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'allow-call'").Scan(&shown)
 		return shown != "", err
 	})
@@ -69,7 +69,7 @@ func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
 	for _, at := range []string{"first", "second", "third"} {
 		revived(at)
 	}
-	a.until("what the plan came to", func(context.Context) (bool, error) {
+	a.await("what the plan came to", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "The third is done."), nil
 	})
 	said := 0
@@ -99,7 +99,7 @@ func TestAnotherAgentGoesOnWithAQuestionAndASpaceDecidesWhoAnswers(t *testing.T)
 	})
 	a.learn()
 	require.Contains(t, a.command(question), "@shop** goes on here: It is about a price.")
-	a.until("the other one's answer", func(context.Context) (bool, error) {
+	a.await("the other one's answer", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "It costs 80 EUR."), nil
 	})
 	require.Contains(t, a.command("/agents"), "`@shop` Sam (answers here)")
@@ -109,14 +109,14 @@ func TestAnotherAgentGoesOnWithAQuestionAndASpaceDecidesWhoAnswers(t *testing.T)
 		t.Helper()
 		_, err := a.Owner.SendStateEvent(t.Context(), space.RoomID, event.StateSpaceChild, room.String(), map[string]any{"via": strings.Fields(content)})
 		require.NoError(t, err)
-		a.until("the chat's spaces", func(ctx context.Context) (bool, error) {
+		a.await("the chat's spaces", func(ctx context.Context) (bool, error) {
 			return a.exists(ctx, "select cardinality(spaces) = $2 from chats where room_id = $1", room, want)
 		})
 	}
 	inSpace(devstack.Domain, 1)
 	_, err = a.Say(t.Context(), "space-ina", question)
 	require.NoError(t, err)
-	require.Contains(t, a.delivered("space-ina", 1)[0].Text, "[Sam] It costs 80 EUR.")
+	require.Contains(t, a.awaitDeliveries("space-ina", 1)[0].Text, "[Sam] It costs 80 EUR.")
 	require.Contains(t, a.command("/why"), "`@shop` answers there, by the space that the room is in.")
 	inSpace("", 0)
 	require.Contains(t, a.command("/why"), "`@main` answers there, by default.")

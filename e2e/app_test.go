@@ -31,33 +31,33 @@ var configTemplate string
 //go:embed testdata/prices.md
 var prices []byte
 
-// setup is what a test changes of the configuration. The zero value is an owner whose chats are silent unless switched.
+// setup selects a world and the parts of the configuration that differ between tests. With the zero value all chats are silent.
 type setup struct {
-	Profile  string // personal unless said otherwise
-	Quiet    string // burst_quiet; short unless said otherwise
-	Model    string // the address of a model server; none unless said otherwise
-	APIKey   string // by which the model server tells processes apart
-	Database string // its address; a new one unless said otherwise
-	Off      bool   // the whole network is off
+	Profile  string // defaults to personal
+	Quiet    string // burst_quiet; defaults to 200ms
+	Model    string // the URL of a model server; may be empty
+	APIKey   string // identifies the process at the model server
+	Database string // defaults to a new database
+	Off      bool   // the mode of the network is off
 	Locked   bool   // the bridge encrypts every chat
 	New      bool   // no other test has used the world
-	Speech   string // the address of a transcription server; none unless said otherwise
-	Agents   string // who answers, as YAML on one line; multis itself unless said otherwise
+	Speech   string // the URL of a transcription server; may be empty
+	Agents   string // the agents as YAML on one line; may be empty
 }
 
-// app is multis as one test has it: a process, and what stands before and behind it.
+// app is a running multis of one test, with the proxies on both sides.
 type app struct {
 	*scene
 	t     *testing.T
 	setup setup
-	back  *back
+	back  *clientProxy
 	db    *store.Store
 	port  int
 
 	process *rig.Multis
 }
 
-// start starts multis on a database of the test's own, with the owner in its admin room.
+// start starts multis on a new database and joins the owner to the admin room.
 func start(t *testing.T, s setup) *app {
 	t.Helper()
 	a := begin(t, s)
@@ -65,7 +65,7 @@ func start(t *testing.T, s setup) *app {
 	return a
 }
 
-// begin starts multis; whether the owner comes into the admin room is the test's.
+// begin starts multis on a new database.
 func begin(t *testing.T, s setup) *app {
 	t.Helper()
 	pool := plainWorlds
@@ -83,7 +83,7 @@ func begin(t *testing.T, s setup) *app {
 	}
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)
-	a := &app{scene: around, t: t, setup: s, back: openBack(t, around.Stack.HomeserverURL), port: ports[0]}
+	a := &app{scene: around, t: t, setup: s, back: openClientProxy(t, around.Stack.HomeserverURL), port: ports[0]}
 	a.db, err = store.Open(t.Context(), s.Database)
 	require.NoError(t, err)
 	t.Cleanup(a.db.Close)
@@ -102,40 +102,40 @@ func begin(t *testing.T, s setup) *app {
 	return a
 }
 
-// run starts the process, after a kill too.
+// run starts the process, or restarts it after a kill.
 func (a *app) run() {
 	a.t.Helper()
 	process, err := a.StartMultis(a.t.Context(), a.config(a.port))
 	require.NoError(a.t, err)
 	a.process = process
 	if a.setup.Locked {
-		a.bridgeKnows()
+		a.awaitBridgeTrust()
 	}
 }
 
-// A bridge that shares no encrypted room with the owner yet asks for his sessions when it does.
+// A bridge that shares no encrypted room with the owner queries the owner's devices when it needs them.
 const bridgeKnowsSQL = `select not exists (select from crypto_tracked_user where user_id = $1)
 	or exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)`
 
-// bridgeKnows waits until the bridge has seen multis' session, and encrypts for it.
-func (a *app) bridgeKnows() {
+// awaitBridgeTrust waits until the bridge knows multis' device and encrypts for it.
+func (a *app) awaitBridgeTrust() {
 	a.t.Helper()
 	conn, err := pgx.Connect(a.t.Context(), a.Stack.PostgresDSN(rig.BridgeDatabase))
 	require.NoError(a.t, err)
 	defer conn.Close(a.t.Context())
-	a.until("the bridge to see the session", func(ctx context.Context) (known bool, err error) {
+	a.await("the bridge to see the session", func(ctx context.Context) (known bool, err error) {
 		err = conn.QueryRow(ctx, bridgeKnowsSQL, owner, a.session()).Scan(&known)
 		return known, err
 	})
 }
 
-// bridgeForgets waits until the bridge knows that a session was ended, and encrypts for it no more.
-func (a *app) bridgeForgets(session id.DeviceID) {
+// awaitBridgeDistrust waits until the bridge knows that a device was logged out and no longer encrypts for it.
+func (a *app) awaitBridgeDistrust(session id.DeviceID) {
 	a.t.Helper()
 	conn, err := pgx.Connect(a.t.Context(), a.Stack.PostgresDSN(rig.BridgeDatabase))
 	require.NoError(a.t, err)
 	defer conn.Close(a.t.Context())
-	a.until("the bridge to forget the session", func(ctx context.Context) (gone bool, err error) {
+	a.await("the bridge to forget the session", func(ctx context.Context) (gone bool, err error) {
 		err = conn.QueryRow(ctx, "select not exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)", owner, session).Scan(&gone)
 		return gone, err
 	})
@@ -157,7 +157,7 @@ func (a *app) config(port int) []byte {
 	return text.Bytes()
 }
 
-// step runs a part of the test that has a name of its own. Parts build on one another and run in their order.
+// step runs a subtest that depends on the ones before.
 func (a *app) step(name string, part func(t *testing.T)) {
 	whole := a.t
 	defer func() { a.t = whole }()
@@ -167,7 +167,7 @@ func (a *app) step(name string, part func(t *testing.T)) {
 	})
 }
 
-// joinAdminRoom accepts the bot's invitation, unless the owner did in an earlier test: the room outlives the database.
+// joinAdminRoom accepts the bot's invitation, if the owner has not done so in an earlier test. The room outlives the database.
 func (a *app) joinAdminRoom() {
 	a.t.Helper()
 	_, err := a.Owner.JoinRoomByID(a.t.Context(), a.adminRoom())
@@ -181,25 +181,25 @@ func (a *app) adminRoom() id.RoomID {
 	return *chat.RoomID
 }
 
-// learn puts the price list into the public library.
+// learn indexes the price list as a public document.
 func (a *app) learn() {
 	a.t.Helper()
 	_, err := knowledge.New(a.db).Index(a.t.Context(), knowledge.File{Name: "prices.md", Data: prices, Role: policy.Public})
 	require.NoError(a.t, err)
 }
 
-// say makes a contact speak and returns when multis has stored it.
+// say sends a message of a contact and waits until multis has stored it.
 func (a *app) say(contact, text string) (demonet.Said, store.Message) {
 	a.t.Helper()
 	said, err := a.Say(a.t.Context(), contact, text)
 	require.NoError(a.t, err)
-	return said, a.stored(said.Event)
+	return said, a.awaitMessage(said.Event)
 }
 
-// stored waits for the row of an event.
-func (a *app) stored(event id.EventID) (message store.Message) {
+// awaitMessage waits until multis has stored an event as a message.
+func (a *app) awaitMessage(event id.EventID) (message store.Message) {
 	a.t.Helper()
-	a.until("the row of "+event.String(), func(ctx context.Context) (found bool, err error) {
+	a.await("the row of "+event.String(), func(ctx context.Context) (found bool, err error) {
 		message, found, err = a.message(ctx, event)
 		return found, err
 	})
@@ -217,21 +217,21 @@ func (a *app) message(ctx context.Context, event id.EventID) (store.Message, boo
 	return message, err == nil, err
 }
 
-// chat finds the chat of a contact.
+// chat waits for the chat of a contact.
 func (a *app) chat(contact string) store.Chat {
 	a.t.Helper()
 	room, err := a.PortalRoom(a.t.Context(), contact)
 	require.NoError(a.t, err)
 	var found map[id.RoomID]store.Chat
-	a.until("the chat of "+contact, func(ctx context.Context) (bool, error) {
+	a.await("the chat of "+contact, func(ctx context.Context) (bool, error) {
 		found, err = store.ChatsByRoom(ctx, a.db.DB(), []id.RoomID{room})
 		return len(found) == 1, err
 	})
 	return found[room]
 }
 
-// business introduces contacts and switches their chats to business, by command.
-func (a *app) business(contacts ...string) {
+// switchToBusiness makes contacts write once and sets their chats to business by command.
+func (a *app) switchToBusiness(contacts ...string) {
 	a.t.Helper()
 	for _, contact := range contacts {
 		a.say(contact, "hi")
@@ -239,13 +239,13 @@ func (a *app) business(contacts ...string) {
 	}
 }
 
-// command says something in the admin room as the owner and returns what he then reads there.
+// command writes into the admin room as the owner and returns the reply.
 func (a *app) command(text string) string {
 	a.t.Helper()
 	return a.answer(a.write(text))
 }
 
-// write says something in the admin room as the owner.
+// write writes into the admin room as the owner.
 func (a *app) write(text string) id.EventID {
 	a.t.Helper()
 	sent, err := a.Owner.SendText(a.t.Context(), a.adminRoom(), text)
@@ -255,23 +255,23 @@ func (a *app) write(text string) id.EventID {
 
 const answerSQL = `select coalesce((select o.event_id from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1), '')`
 
-// answer waits for what multis replies to a message in the admin room.
+// answer waits for the reply to a message in the admin room and returns its text.
 func (a *app) answer(asked id.EventID) string {
 	a.t.Helper()
 	return a.read(a.adminRoom(), a.answerEvent(asked))
 }
 
-// answerEvent waits for the event that answers another one.
+// answerEvent waits for the event that replies to another one.
 func (a *app) answerEvent(asked id.EventID) (answer id.EventID) {
 	a.t.Helper()
-	a.until("an answer to "+asked.String(), func(ctx context.Context) (bool, error) {
+	a.await("an answer to "+asked.String(), func(ctx context.Context) (bool, error) {
 		err := a.db.DB().QueryRow(ctx, answerSQL, asked).Scan(&answer)
 		return answer != "", err
 	})
 	return answer
 }
 
-// read is the text of an event as the owner's client gets it.
+// read returns the text of an event as the owner's client gets it.
 func (a *app) read(room id.RoomID, event id.EventID) string {
 	a.t.Helper()
 	evt, err := a.Owner.GetEvent(a.t.Context(), room, event)
@@ -296,17 +296,17 @@ const elapseSQL = `with chat as (update chats set typing_until = typing_until - 
 		state = case when scheduled_at - $1::interval <= now() then 'available' else state end
 	where state in ('available', 'scheduled', 'retryable') and kind <> 'tick'`
 
-// elapse lets time pass for the chats, messages and jobs of multis, instead of waiting for it.
+// elapse moves the times of chats, messages and jobs back by d, which has the effect of waiting for d.
 func (a *app) elapse(d time.Duration) {
 	a.t.Helper()
 	_, err := a.db.DB().Exec(a.t.Context(), elapseSQL, d)
 	require.NoError(a.t, err)
 }
 
-// quiet waits until multis has nothing more to do for now: what was not sent by then never is.
-func (a *app) quiet() {
+// awaitIdle waits until multis has no pending job. Whatever has not been sent by then never will be.
+func (a *app) awaitIdle() {
 	a.t.Helper()
-	a.until("multis to be idle", func(ctx context.Context) (bool, error) {
+	a.await("multis to be idle", func(ctx context.Context) (bool, error) {
 		busy, err := a.exists(ctx, busySQL)
 		return !busy, err
 	})
@@ -317,34 +317,34 @@ func (a *app) exists(ctx context.Context, sql string, args ...any) (yes bool, er
 	return yes, err
 }
 
-// count runs a query for one number.
+// count returns the number that a query selects.
 func (a *app) count(sql string, args ...any) (n int) {
 	a.t.Helper()
 	require.NoError(a.t, a.db.DB().QueryRow(a.t.Context(), sql, args...).Scan(&n))
 	return n
 }
 
-// delivered waits for n messages from Matrix on a contact's phone, and for nothing to follow them.
-func (a *app) delivered(contact string, n int) []demonet.Delivery {
+// awaitDeliveries waits until exactly n messages have reached a contact and multis is idle.
+func (a *app) awaitDeliveries(contact string, n int) []demonet.Delivery {
 	a.t.Helper()
-	a.until("deliveries to "+contact, func(ctx context.Context) (bool, error) {
+	a.await("deliveries to "+contact, func(ctx context.Context) (bool, error) {
 		got, err := a.Delivered(ctx, contact)
 		return len(got) >= n, err
 	})
-	a.quiet()
+	a.awaitIdle()
 	got, err := a.Delivered(a.t.Context(), contact)
 	require.NoError(a.t, err)
 	require.Len(a.t, got, n, "messages to %s", contact)
 	return got
 }
 
-// until polls as rig.Await does.
-func (a *app) until(what string, check func(context.Context) (bool, error)) {
+// await is rig.Await.
+func (a *app) await(what string, check func(context.Context) (bool, error)) {
 	a.t.Helper()
 	require.NoError(a.t, rig.Await(a.t.Context(), what, check))
 }
 
-// log is what the process has printed so far.
+// log returns the output of the process so far.
 func (a *app) log() string {
 	a.t.Helper()
 	text, err := os.ReadFile(a.process.Log)
@@ -352,5 +352,5 @@ func (a *app) log() string {
 	return string(text)
 }
 
-// patience is how long a contact may wait for an answer whatever happens.
+// patience is the longest time that a contact may wait for an answer.
 const patience = 60 * time.Second

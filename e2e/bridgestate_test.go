@@ -18,36 +18,36 @@ func TestALoginThatTheNetworkEndsIsToldOnceAndClearedWhenItIsOver(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			a := start(t, setup{Locked: locked})
 			a.learn()
-			a.business("login-noa")
+			a.switchToBusiness("login-noa")
 			const down, up, state = "I may not hear what is said to you", "works again", "says “logged out”"
-			downs, ups := a.told(down), a.told(up)
+			downs, ups := a.countNotices(down), a.countNotices(up)
 			t.Cleanup(func() { require.NoError(t, a.Network.EndLogin(context.WithoutCancel(t.Context()), false)) })
 
 			require.NoError(t, a.Network.EndLogin(t.Context(), true))
-			a.until("a word about the login", func(context.Context) (bool, error) { return a.told(down) > downs, nil })
+			a.await("a word about the login", func(context.Context) (bool, error) { return a.countNotices(down) > downs, nil })
 			require.Contains(t, a.command("/status"), state)
 
 			said, err := a.Say(t.Context(), "login-noa", question) // it is heard, and the answer does not get through
 			require.NoError(t, err)
-			a.until("the failure", func(ctx context.Context) (bool, error) {
+			a.await("the failure", func(ctx context.Context) (bool, error) {
 				return a.exists(ctx, "select exists (select from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = $2)", said.Event, store.OutFailed)
 			})
-			a.until("a word about it", func(context.Context) (bool, error) {
+			a.await("a word about it", func(context.Context) (bool, error) {
 				return strings.Contains(last(a.notices()), "Not sent to Login-noa"), nil
 			})
 			require.NoError(t, a.process.Kill()) // a restart is no reason to tell it again
 			a.run()
-			a.quiet()
-			require.Equal(t, downs+1, a.told(down), "told once, by the bridge's word or by the message's fate")
+			a.awaitIdle()
+			require.Equal(t, downs+1, a.countNotices(down), "told once, by the bridge's word or by the message's verdict")
 
 			require.NoError(t, a.Network.EndLogin(t.Context(), false))
-			a.until("a word that it is over", func(context.Context) (bool, error) { return a.told(up) > ups, nil })
+			a.await("a word that it is over", func(context.Context) (bool, error) { return a.countNotices(up) > ups, nil })
 			require.NotContains(t, a.command("/status"), state)
 			_, message := a.say("login-noa", question)
 			require.Nil(t, message.RedactedAt)
-			a.delivered("login-noa", 1)
-			require.Equal(t, ups+1, a.told(up))
-			require.Equal(t, downs+1, a.told(down))
+			a.awaitDeliveries("login-noa", 1)
+			require.Equal(t, ups+1, a.countNotices(up))
+			require.Equal(t, downs+1, a.countNotices(down))
 		})
 	}
 }

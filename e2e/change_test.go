@@ -15,27 +15,27 @@ import (
 func TestWhatIsChangedBeforeItIsAnsweredIsAnsweredAsItIs(t *testing.T) {
 	a := start(t, setup{Quiet: "3s"})
 	a.learn()
-	a.business("change-una", "change-vic")
+	a.switchToBusiness("change-una", "change-vic")
 
 	said, _ := a.say("change-una", "Do you have a zeppelin?")
 	require.NoError(t, a.Network.Edit(t.Context(), "change-una", said.Message, question))
-	a.until("the edit", func(context.Context) (bool, error) { return a.stored(said.Event).Body == question, nil })
-	require.Contains(t, a.delivered("change-una", 1)[0].Text, "80 EUR", "the question as it is now, once")
-	require.NotNil(t, a.stored(said.Event).EditedAt)
+	a.await("the edit", func(context.Context) (bool, error) { return a.awaitMessage(said.Event).Body == question, nil })
+	require.Contains(t, a.awaitDeliveries("change-una", 1)[0].Text, "80 EUR", "the question as it is now, once")
+	require.NotNil(t, a.awaitMessage(said.Event).EditedAt)
 
 	gone, _ := a.say("change-vic", question)
 	require.NoError(t, a.Network.Delete(t.Context(), "change-vic", gone.Message))
-	a.until("the deletion", func(context.Context) (bool, error) { return a.stored(gone.Event).RedactedAt != nil, nil })
-	a.quiet()
-	require.Empty(t, a.stored(gone.Event).Body)
-	a.delivered("change-vic", 0)
+	a.await("the deletion", func(context.Context) (bool, error) { return a.awaitMessage(gone.Event).RedactedAt != nil, nil })
+	a.awaitIdle()
+	require.Empty(t, a.awaitMessage(gone.Event).Body)
+	a.awaitDeliveries("change-vic", 0)
 }
 
 func TestAContactsNewNameIsTheChats(t *testing.T) {
 	a := start(t, setup{})
 	a.say("change-wim", "hi")
 	require.NoError(t, a.Network.Rename(t.Context(), demonet.Contact{ID: "change-wim", Name: "Willem the Baker"}))
-	a.until("the new name", func(ctx context.Context) (bool, error) {
+	a.await("the new name", func(ctx context.Context) (bool, error) {
 		chat, err := store.ChatByID(ctx, a.db.DB(), a.chat("change-wim").ID)
 		return chat.Name == "Willem the Baker", err
 	})

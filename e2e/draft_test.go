@@ -17,33 +17,33 @@ import (
 func TestADraftGoesAfterAYesThatComesPastAKill(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("draft-ida")
+	a.switchToBusiness("draft-ida")
 	require.Contains(t, a.command("/delivery draft Draft-ida"), "once you say yes")
 	_, err := a.Say(t.Context(), "draft-ida", question)
 	require.NoError(t, err)
-	a.until("the draft", func(context.Context) (bool, error) {
+	a.await("the draft", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "Draft for Draft-ida"), nil
 	})
 	require.Contains(t, last(a.notices()), "80 EUR")
-	require.Empty(t, a.came("draft-ida"))
+	require.Empty(t, a.deliveriesSoFar("draft-ida"))
 	require.NoError(t, a.process.Kill())
 	a.run()
 	var shown id.EventID
-	a.until("the event that shows it", func(ctx context.Context) (bool, error) {
+	a.await("the event that shows it", func(ctx context.Context) (bool, error) {
 		err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'draft'").Scan(&shown)
 		return shown != "", err
 	})
 	yes, err := a.Owner.SendReaction(t.Context(), a.adminRoom(), shown, "👍")
 	require.NoError(t, err)
 	require.Contains(t, a.answer(yes.EventID), "It goes to")
-	a.until("the answer", func(context.Context) (bool, error) { return len(a.came("draft-ida")) > 0, nil })
+	a.await("the answer", func(context.Context) (bool, error) { return len(a.deliveriesSoFar("draft-ida")) > 0, nil })
 	time.Sleep(2 * time.Second) // it is idle no sooner than the draft's time is over, so nothing else tells that no second one follows
-	require.Len(t, a.came("draft-ida"), 1)
-	require.Contains(t, a.came("draft-ida")[0].Text, "80 EUR")
+	require.Len(t, a.deliveriesSoFar("draft-ida"), 1)
+	require.Contains(t, a.deliveriesSoFar("draft-ida")[0].Text, "80 EUR")
 }
 
-// came is what has reached a contact's phone by now.
-func (a *app) came(contact string) []demonet.Delivery {
+// deliveriesSoFar is what has reached a contact's phone by now.
+func (a *app) deliveriesSoFar(contact string) []demonet.Delivery {
 	a.t.Helper()
 	got, err := a.Delivered(a.t.Context(), contact)
 	require.NoError(a.t, err)

@@ -27,16 +27,16 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 	turnOn := event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
 	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", turnOn)
 	require.NoError(t, err, "the owner turns encryption on")
-	a.pastBothDoors(sent.EventID)
+	a.awaitBothPaths(sent.EventID)
 	open := len(a.sentTexts(room))
 
 	a.step("a verified session is obeyed, and the answer is for the owner's eyes", func(t *testing.T) {
-		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "/mode")
-		require.Contains(t, a.commandSealed(t, verified, room, "/pause all"), "Everything is paused")
-		require.Contains(t, a.commandSealed(t, verified, room, "/resume"), "I'm back")
+		require.Contains(t, a.commandEncrypted(t, verified, room, "/help"), "/mode")
+		require.Contains(t, a.commandEncrypted(t, verified, room, "/pause all"), "Everything is paused")
+		require.Contains(t, a.commandEncrypted(t, verified, room, "/resume"), "I'm back")
 	})
 	a.step("a session that nobody vouches for is not", func(t *testing.T) {
-		require.Contains(t, a.commandSealed(t, unverified, room, "/pause all"), "did not come encrypted from a verified session")
+		require.Contains(t, a.commandEncrypted(t, unverified, room, "/pause all"), "did not come encrypted from a verified session")
 		paused, err := store.PausedAll(t.Context(), a.db.DB())
 		require.NoError(t, err)
 		require.False(t, paused)
@@ -54,10 +54,10 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 	a.step("nor is a stranger who made the owner's keys anew, until the owner proves them", func(t *testing.T) {
 		recovery, err := verified.SetUpEncryption(t.Context())
 		require.NoError(t, err)
-		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "did not come encrypted from a verified session")
+		require.Contains(t, a.commandEncrypted(t, verified, room, "/help"), "did not come encrypted from a verified session")
 		printed, err := a.RunMultis(t.Context(), a.config(a.port), recovery+"\n", "verify")
 		require.NoError(t, err, printed)
-		require.Contains(t, a.commandSealed(t, verified, room, "/help"), "/mode")
+		require.Contains(t, a.commandEncrypted(t, verified, room, "/help"), "/mode")
 	})
 	for _, put := range a.sentTexts(room)[open:] {
 		require.Equal(t, event.EventEncrypted.Type, put.Type)
@@ -80,13 +80,13 @@ func TestTheOwnerOpensAnEncryptedConversation(t *testing.T) {
 		_, err := verified.LeaveRoom(context.WithoutCancel(t.Context()), made.RoomID)
 		require.NoError(t, err)
 	})
-	require.Contains(t, a.commandSealed(t, verified, made.RoomID, "/help"), "/mode")
+	require.Contains(t, a.commandEncrypted(t, verified, made.RoomID, "/help"), "/mode")
 	require.NotEmpty(t, a.sentTexts(made.RoomID))
-	a.onlySealed(t, made.RoomID)
+	a.requireOnlyEncrypted(t, made.RoomID)
 }
 
-// commandSealed says something as one of the owner's sessions and returns what a verified one reads as the answer.
-func (a *app) commandSealed(t *testing.T, session *rig.Element, room id.RoomID, text string) string {
+// commandEncrypted says something as one of the owner's sessions and returns what a verified one reads as the answer.
+func (a *app) commandEncrypted(t *testing.T, session *rig.Element, room id.RoomID, text string) string {
 	t.Helper()
 	asked, err := session.Say(t.Context(), room, text)
 	require.NoError(t, err)

@@ -42,14 +42,14 @@ func TestNothingLeaksInAnEncryptedStorm(t *testing.T) {
 	}
 
 	for said, text := range s.said {
-		require.Equal(t, text, a.stored(said).Body)
+		require.Equal(t, text, a.awaitMessage(said).Body)
 	}
-	a.quiet()
+	a.awaitIdle()
 	require.Zero(t, a.count("select count(*) from messages where parked is not null"), "what could not be read")
 	sent := 0
 	for _, contact := range s.contacts {
 		room := *a.chat(contact).RoomID
-		a.onlySealed(t, room)
+		a.requireOnlyEncrypted(t, room)
 		sent += len(a.back.sentTo(room))
 		for _, evt := range s.timeline(t, room) {
 			require.NotEqual(t, event.EventMessage.Type, evt.Type.Type, "plain text in %s", room)

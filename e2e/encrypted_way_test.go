@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/event"
@@ -19,7 +18,7 @@ import (
 func TestWayOfAnEncryptedMessage(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
-	a.business("sealed-anna")
+	a.switchToBusiness("sealed-anna")
 	room := *a.chat("sealed-anna").RoomID
 	element := a.element(t)
 
@@ -29,20 +28,20 @@ func TestWayOfAnEncryptedMessage(t *testing.T) {
 	require.Equal(t, policy.AuthorContact, message.Author)
 	require.Equal(t, policy.CodeAnswer, message.Code)
 
-	got := a.delivered("sealed-anna", 1)
+	got := a.awaitDeliveries("sealed-anna", 1)
 	require.Contains(t, got[0].Text, "80 EUR")
-	out := a.out(*a.stored(said.Event).OutboxID, store.OutDelivered)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDelivered)
 	require.Equal(t, got[0].EventID, out.EventID.String())
 	read, err := element.Read(t.Context(), *out.EventID)
 	require.NoError(t, err, "the owner reads it in Element")
 	require.Equal(t, got[0].Text, read.Content.AsMessage().Body)
 
-	echo := a.stored(*out.EventID)
+	echo := a.awaitMessage(*out.EventID)
 	require.Equal(t, policy.AuthorMultisOwner, echo.Author, "our own event is recognised once it is decrypted")
 	require.Equal(t, policy.CodeEcho, echo.Code)
 	require.Nil(t, a.chat("sealed-anna").OwnerLastAt, "our own words are not the owner's")
 	require.Len(t, a.back.sentTo(room), 1)
-	a.onlySealed(t, room)
+	a.requireOnlyEncrypted(t, room)
 	require.Equal(t, 1, a.count(turnsSQL, a.chat("sealed-anna").ID), "the answer starts no turn")
 
 	for _, text := range []string{question, "80 EUR", "is now business"} {
@@ -55,7 +54,7 @@ const turnsSQL = "select count(*) from river.river_job where kind = 'turn' and (
 func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
-	a.business("sealed-bea", "sealed-cid")
+	a.switchToBusiness("sealed-bea", "sealed-cid")
 	element := a.element(t)
 	ways := map[policy.Author]struct {
 		contact string
@@ -75,10 +74,10 @@ func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 			wrote, err := way.write(room)
 			require.NoError(t, err)
 			require.Equal(t, event.EventEncrypted, a.kindOf(t, room, wrote))
-			require.Equal(t, author, a.stored(wrote).Author)
+			require.Equal(t, author, a.awaitMessage(wrote).Author)
 			_, message := a.say(way.contact, question)
 			require.Equal(t, policy.CodeOwnerHere, message.Code, "the chat is the owner's now")
-			a.quiet()
+			a.awaitIdle()
 			require.Empty(t, a.back.sentTo(room))
 		})
 	}
@@ -93,24 +92,28 @@ func TestKeysThatComeLate(t *testing.T) {
 		a.step("a key that comes when the message is said to be "+given, func(t *testing.T) {
 			release := a.back.holdSync()
 			defer release()
-			began := time.Now()
 			said, err := a.Say(t.Context(), contact, question)
 			require.NoError(t, err)
-			a.until("the message without its key", func(ctx context.Context) (bool, error) {
+			if given == "has not come" {
+				a.await("the key to be waited for", func(ctx context.Context) (bool, error) { return a.exists(ctx, keyDeadlineSQL, said.Event) })
+				a.elapse(keyDeadline)
+			}
+			a.await("the message without its key", func(ctx context.Context) (bool, error) {
 				return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')", said.Event, given)
 			})
 			require.Empty(t, a.back.sentTo(said.Room))
 			require.Contains(t, a.command("/why "+a.chat(contact).Name), given)
-			if given == "has not come" {
-				require.Greater(t, time.Since(began), 30*time.Second)
-			}
 			release()
-			require.Equal(t, policy.CodeAnswer, a.stored(said.Event).Code)
-			require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR")
-			a.onlySealed(t, said.Room)
+			require.Equal(t, policy.CodeAnswer, a.awaitMessage(said.Event).Code)
+			require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR")
+			a.requireOnlyEncrypted(t, said.Room)
 		})
 	}
 }
+
+// keyDeadlineSQL is true when multis has asked for a key and looks again half a minute after it got the message.
+const keyDeadlineSQL = `select exists (select from river.river_job j join messages m on m.id = (j.args->>'message')::bigint
+	where m.event_id = $1 and j.kind = 'decrypt' and j.scheduled_at >= m.received_at + interval '30 s')`
 
 func TestKeysThatComeWhileMultisIsDown(t *testing.T) {
 	a := start(t, setup{Locked: true, Profile: "business"})
@@ -125,9 +128,9 @@ func TestKeysThatComeWhileMultisIsDown(t *testing.T) {
 	}
 	a.run()
 	for _, event := range said {
-		require.Equal(t, question, a.stored(event).Body)
+		require.Equal(t, question, a.awaitMessage(event).Body)
 	}
-	require.Contains(t, a.delivered("sealed-gus", 1)[0].Text, "80 EUR")
+	require.Contains(t, a.awaitDeliveries("sealed-gus", 1)[0].Text, "80 EUR")
 }
 
 // element opens a session of the owner's that encrypts.
@@ -148,8 +151,8 @@ func (a *app) kindOf(t *testing.T, room id.RoomID, wanted id.EventID) event.Type
 	return evt.Type
 }
 
-// onlySealed checks that all that multis sent into a room was encrypted.
-func (a *app) onlySealed(t *testing.T, room id.RoomID) {
+// requireOnlyEncrypted checks that all that multis sent into a room was encrypted.
+func (a *app) requireOnlyEncrypted(t *testing.T, room id.RoomID) {
 	t.Helper()
 	for _, put := range a.back.sentTo(room) {
 		require.Equal(t, event.EventEncrypted.Type, put.Type)

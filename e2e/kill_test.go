@@ -21,7 +21,7 @@ import (
 // draft is a model's answer with a quote from the price list.
 const draft = `{"sentences": [{"text": "It costs 80 EUR.", "source": 1, "quote": "A consultation costs 80 EUR"}]}`
 
-// killer kills multis once per contact, at the moment that the contact's number in the storm decides.
+// killer kills multis once per contact, at a moment that depends on the contact's number.
 type killer struct {
 	a     *app
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ func (k *killer) model(ctx context.Context, r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: draft}
 }
 
-func (k *killer) send(s sending) fate {
+func (k *killer) send(s sending) verdict {
 	k.mu.Lock()
 	contact := k.rooms[s.Room]
 	k.mu.Unlock()
@@ -106,7 +106,7 @@ func TestKilledBetweenModelAndSend(t *testing.T) {
 		k.mu.Lock()
 		k.rooms[room] = contact
 		k.mu.Unlock()
-		a.calm()
+		a.awaitNoTurn()
 		asked[contact] = time.Now()
 		_, err := a.Say(t.Context(), contact, "What does a consultation cost, for "+contact+"?")
 		require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestKilledBetweenModelAndSend(t *testing.T) {
 		a.run()
 	}
 	for contact, at := range asked {
-		got := a.delivered(contact, 1)
+		got := a.awaitDeliveries(contact, 1)
 		t.Log(contact, "waited", got[0].Time.Sub(at).Round(time.Millisecond))
 		require.Contains(t, got[0].Text, "80 EUR")
 		require.Less(t, got[0].Time.Sub(at), patience, "how long %s waited", contact)
@@ -126,22 +126,22 @@ func TestKilledBetweenModelAndSend(t *testing.T) {
 	require.Equal(t, kills, a.count("select count(*) from outbox where purpose = $1", policy.PurposeReply))
 }
 
-// portal makes a contact's chat exist with a greeting that is already too old to be answered.
+// portal creates the chat of a contact by a message that is too old to be answered.
 func (a *app) portal(contact string) id.RoomID {
 	a.t.Helper()
 	said, err := a.Network.Say(a.t.Context(), contact, longAgo("hi"))
 	require.NoError(a.t, err)
-	a.stored(said.Event)
+	a.awaitMessage(said.Event)
 	return said.Room
 }
 
 const workingSQL = `select exists (select from river.river_job where kind in ('turn', 'send') and state = 'running')`
 
-// calm waits for a moment at which no turn or send is under way, so that a kill hits just the one it is meant for. Those
-// that wait for the lease of a killed one go on waiting.
-func (a *app) calm() {
+// awaitNoTurn waits until no turn or send is running, so that a kill hits the intended one only. Turns that wait for the lease of a
+// killed process may remain.
+func (a *app) awaitNoTurn() {
 	a.t.Helper()
-	a.until("no turn to be under way", func(ctx context.Context) (bool, error) {
+	a.await("no turn to be under way", func(ctx context.Context) (bool, error) {
 		working, err := a.exists(ctx, workingSQL)
 		return !working, err
 	})

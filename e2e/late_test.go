@@ -25,9 +25,9 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	for contact := range contacts {
-		a.business(contact)
+		a.switchToBusiness(contact)
 	}
-	a.quiet()
+	a.awaitIdle()
 	before := a.count("select count(*) from outbox")
 	a.front.shut(true)
 	require.NoError(t, a.process.Term())
@@ -43,17 +43,17 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	a.front.shut(false)
 	a.run()
 
-	a.until("50 late messages", func(context.Context) (bool, error) {
+	a.await("50 late messages", func(context.Context) (bool, error) {
 		return a.count("select count(*) from messages where code = $1", policy.CodeStale) == 50, nil
 	})
-	a.until("a word about them", func(context.Context) (bool, error) {
+	a.await("a word about them", func(context.Context) (bool, error) {
 		return a.count("select count(*) from outbox") > before, nil
 	})
-	a.quiet()
+	a.awaitIdle()
 	for contact, n := range contacts {
 		chat := a.chat(contact).ID
 		require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat, policy.CodeStale))
-		a.delivered(contact, 0)
+		a.awaitDeliveries(contact, 0)
 	}
 	require.Equal(t, 1, a.count("select count(*) from outbox")-before, "one message about all of it, to the admin room")
 	notices := a.notices()
@@ -76,10 +76,10 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 		contact := fmt.Sprintf("history-%d", n)
 		require.NoError(t, a.Network.Backfill(t.Context(), contact, lines))
 		chat := a.chat(contact)
-		a.until("the whole history", func(context.Context) (bool, error) {
+		a.await("the whole history", func(context.Context) (bool, error) {
 			return a.count("select count(*) from messages where chat_id = $1", chat.ID) >= history, nil
 		})
-		a.quiet()
+		a.awaitIdle()
 		require.Equal(t, history, a.count("select count(*) from messages where chat_id = $1", chat.ID))
 		require.Zero(t, a.count("select count(*) from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1", chat.ID))
 		require.Empty(t, a.back.sentTo(*chat.RoomID))
@@ -94,7 +94,7 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 
 	_, message := a.say("history-0", question)
 	require.Equal(t, policy.CodeAnswer, message.Code, "what is said now is answered")
-	require.Contains(t, a.delivered("history-0", 1)[0].Text, "80 EUR")
+	require.Contains(t, a.awaitDeliveries("history-0", 1)[0].Text, "80 EUR")
 }
 
 func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
@@ -112,13 +112,13 @@ func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
 
 	require.Contains(t, a.command("/import "+chat.Name), "I read")
 	said, _ := a.say(contact, question) // meanwhile
-	a.until("a word that it is done", func(context.Context) (bool, error) {
-		return a.told(fmt.Sprintf("%d older messages", lines)) == 1, nil
+	a.await("a word that it is done", func(context.Context) (bool, error) {
+		return a.countNotices(fmt.Sprintf("%d older messages", lines)) == 1, nil
 	})
-	require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR", "only what is asked now")
-	require.NotNil(t, a.stored(said.Event).OutboxID)
+	require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR", "only what is asked now")
+	require.NotNil(t, a.awaitMessage(said.Event).OutboxID)
 	require.Equal(t, lines, a.count("select count(*) from messages where chat_id = $1 and outbox_id is null and author <> 'multis_owner'", chat.ID))
 	require.Nil(t, a.chat(contact).OwnerLastAt, "what the owner wrote then is no pause now")
 	require.Contains(t, a.command("/import "+chat.Name), "I read")
-	a.until("a word that there was nothing more", func(context.Context) (bool, error) { return a.told(": 0 older messages") == 1, nil })
+	a.await("a word that there was nothing more", func(context.Context) (bool, error) { return a.countNotices(": 0 older messages") == 1, nil })
 }

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package e2e proves the whole on a real homeserver: Synapse, a bridge built on mautrix' own framework over a made-up
-// network, the owner with a Matrix client, and multis as a process that is killed, doubled and cut off. The tests share a few
+// Package e2e tests multis end to end: with Synapse, a bridge built on mautrix' bridgev2 over a simulated network, a Matrix client of
+// the owner, and multis as a process that is killed, doubled and disconnected. The tests share a few
 // worlds and talk in chats of their own; each starts its own multis on a database of its own.
 package e2e
 
@@ -101,16 +101,16 @@ var dir string
 // scene is a running world without multis.
 type scene struct {
 	*rig.Rig
-	// front is where Synapse finds multis, whichever process that is just now.
-	front *front
-	// tokens are the part of config.yaml by which Synapse and multis know each other.
+	// front forwards Synapse's requests to the process under test.
+	front *pushProxy
+	// tokens are the part of config.yaml that is in the registration as well.
 	tokens config.Appservice
-	// password is that of the plain database role that multis uses.
+	// password is that of databaseRole.
 	password  string
 	databases int
 }
 
-// databaseRole is the role multis logs in as: no superuser, so that row-level security binds it.
+// databaseRole is the database role of multis. It is no superuser, because row-level security does not apply to superusers.
 const databaseRole = "multis"
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -162,7 +162,7 @@ func open(ctx context.Context, dir string, encrypted bool) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.front, err = openFront(ports[0]); err != nil {
+	if w.front, err = openPushProxy(ports[0]); err != nil {
 		return nil, err
 	}
 	w.Rig, err = rig.Start(ctx, rig.Options{Dir: dir, Out: os.Stdout, Registrations: [][]byte{registration}, Encrypted: encrypted})
@@ -195,7 +195,7 @@ func (w *scene) makeManagementRoom(ctx context.Context) error {
 
 func (w *scene) close() error {
 	if w == nil {
-		return nil // it was never needed
+		return nil // never used
 	}
 	err := w.Stop()
 	w.front.close()
@@ -204,7 +204,7 @@ func (w *scene) close() error {
 
 const templateDatabase = "multis_template"
 
-// makeTemplate makes the role and a migrated database to copy.
+// makeTemplate creates the role and a migrated template database.
 func (w *scene) makeTemplate(ctx context.Context) error {
 	err := w.administer(ctx,
 		fmt.Sprintf("create role %s login createrole password '%s'", databaseRole, w.password),
@@ -219,7 +219,7 @@ func (w *scene) makeTemplate(ctx context.Context) error {
 	return migrations.Run(ctx, dsn)
 }
 
-// newDatabase makes an empty, migrated database and returns its address.
+// newDatabase creates a migrated database and returns its DSN.
 func (w *scene) newDatabase(ctx context.Context) (string, error) {
 	w.databases++
 	name := fmt.Sprintf("multis_%d", w.databases)
@@ -243,7 +243,7 @@ func (w *scene) administer(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// dsn is the address of a database for multis' own role.
+// dsn returns the DSN of a database for databaseRole.
 func (w *scene) dsn(database string) (string, error) {
 	address, err := url.Parse(w.Stack.PostgresDSN(database))
 	if err != nil {
@@ -253,5 +253,5 @@ func (w *scene) dsn(database string) (string, error) {
 	return address.String(), nil
 }
 
-// timeless is a client for requests that a test holds up on purpose.
+// timeless returns a client for requests that a test delays.
 func timeless() *http.Client { return &http.Client{Timeout: 5 * time.Minute} }

@@ -26,7 +26,7 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 	})
 	a := start(t, setup{Locked: true, Speech: speech.URL})
 	a.learn()
-	a.business("sealed-vera")
+	a.switchToBusiness("sealed-vera")
 	room := *a.chat("sealed-vera").RoomID
 
 	said, err := a.Network.Say(t.Context(), "sealed-vera", demonet.Line{
@@ -34,11 +34,11 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, event.EventEncrypted, a.kindOf(t, room, said.Event))
-	got := a.delivered("sealed-vera", 1)
+	got := a.awaitDeliveries("sealed-vera", 1)
 	require.Contains(t, got[0].Text, "80 EUR")
-	a.onlySealed(t, room)
+	a.requireOnlyEncrypted(t, room)
 
-	note := a.stored(said.Event)
+	note := a.awaitMessage(said.Event)
 	require.Equal(t, question, note.Body)
 	require.Equal(t, "voice", note.Kind)
 	require.NotNil(t, note.Attachment.Key, "the file was encrypted as well")
@@ -51,8 +51,8 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 		require.Contains(t, a.command("/mode silent "+a.chat("sealed-vera").Name), "silent")
 		quiet, err := a.Network.Say(t.Context(), "sealed-vera", demonet.Line{File: &demonet.File{Name: "v.ogg", MIME: "audio/ogg", Data: recording, Voice: true}})
 		require.NoError(t, err)
-		require.Equal(t, "[voice note]", a.stored(quiet.Event).Body)
-		a.quiet()
+		require.Equal(t, "[voice note]", a.awaitMessage(quiet.Event).Body)
+		a.awaitIdle()
 		require.Len(t, speech.Requests(), 1)
 	})
 }
@@ -67,7 +67,7 @@ func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
 	room := a.adminRoom()
 	sent, err := element.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
-	a.pastBothDoors(sent.EventID)
+	a.awaitBothPaths(sent.EventID)
 
 	noise := make([]byte, 40<<20)
 	_, err = io.ReadFull(rand.Reader, noise)
@@ -88,17 +88,17 @@ func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
 		}, says: "not the one that was sent"},
 	} {
 		a.step(name, func(t *testing.T) {
-			asked := a.sendSealed(t, element, room, test.plain, test.declare, test.change)
-			a.until("word of the file", func(ctx context.Context) (bool, error) {
-				a.stored(asked)
+			asked := a.sendEncrypted(t, element, room, test.plain, test.declare, test.change)
+			a.await("word of the file", func(ctx context.Context) (bool, error) {
+				a.awaitMessage(asked)
 				return a.exists(ctx, "select exists (select from outbox o, messages m where m.event_id = $1 and o.created_at > m.received_at and o.content->>'body' like '%' || $2 || '%')", asked, test.says)
 			})
 		})
 	}
 }
 
-// sendSealed sends a file as a client does that encrypts, and has the server keep something else where change says so.
-func (a *app) sendSealed(t *testing.T, element *rig.Element, room id.RoomID, plain []byte, declare int, change func([]byte) []byte) id.EventID {
+// sendEncrypted sends a file as a client does that encrypts, and has the server keep something else where change says so.
+func (a *app) sendEncrypted(t *testing.T, element *rig.Element, room id.RoomID, plain []byte, declare int, change func([]byte) []byte) id.EventID {
 	t.Helper()
 	key := attachment.NewEncryptedFile()
 	sealed := bytes.Clone(plain)

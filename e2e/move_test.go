@@ -34,26 +34,26 @@ func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
 			a := start(t, setup{Locked: way.locked})
 			a.learn()
 			contact := way.contact
-			a.business(contact)
+			a.switchToBusiness(contact)
 			chat := a.chat(contact)
 			old := *chat.RoomID
 			a.say(contact, question)
-			a.delivered(contact, 1)
+			a.awaitDeliveries(contact, 1)
 
 			a.back.onSend(loseInto(old))
 			asked, err := a.Say(t.Context(), contact, "What does delivery cost?")
 			require.NoError(t, err)
-			a.until("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(old)) > 1, nil })
+			a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(old)) > 1, nil })
 			way.move(t, a, contact, old)
 			said, err := a.Say(t.Context(), contact, question)
 			require.NoError(t, err)
 			require.NotEqual(t, old, said.Room)
 
-			require.Equal(t, chat.ID, a.stored(said.Event).ChatID)
-			a.delivered(contact, 3)
+			require.Equal(t, chat.ID, a.awaitMessage(said.Event).ChatID)
+			a.awaitDeliveries(contact, 3)
 			for _, event := range []id.EventID{asked.Event, said.Event} {
-				message := a.stored(event)
-				require.Equal(t, said.Room, a.out(*message.OutboxID, store.OutDelivered).RoomID)
+				message := a.awaitMessage(event)
+				require.Equal(t, said.Room, a.awaitOutbox(*message.OutboxID, store.OutDelivered).RoomID)
 			}
 			now := a.chat(contact)
 			require.Equal(t, chat.ID, now.ID)
@@ -64,8 +64,8 @@ func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
 			require.Equal(t, 3, a.count("select count(*) from messages where chat_id = $1 and author = 'multis_owner'", chat.ID))
 			require.Zero(t, a.count("select count(*) from pending_events where room_id in ($1, $2)", old, said.Room))
 			if way.locked {
-				a.onlySealed(t, old)
-				a.onlySealed(t, said.Room)
+				a.requireOnlyEncrypted(t, old)
+				a.requireOnlyEncrypted(t, said.Room)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
 	}
 	_, err := a.Owner.SendStateEvent(t.Context(), old, event.StateTombstone, "", event.TombstoneEventContent{Body: "upgraded", ReplacementRoom: made})
 	require.NoError(t, err)
-	a.bridgeMoved(contact, made)
+	a.awaitBridgeMove(contact, made)
 }
 
 func madeAnew(t *testing.T, a *app, contact string, _ id.RoomID) {
@@ -91,7 +91,7 @@ func madeAnew(t *testing.T, a *app, contact string, _ id.RoomID) {
 	require.NoError(t, a.Network.Forget(t.Context(), contact))
 }
 
-// empowerOwner lets the owner do all in a portal, as on servers where he runs the bridge.
+// empowerOwner gives the owner all rights in a portal.
 func empowerOwner(t *testing.T, a *app, room id.RoomID) {
 	t.Helper()
 	as := a.bridged(t, bridge)
@@ -102,7 +102,7 @@ func empowerOwner(t *testing.T, a *app, room id.RoomID) {
 	require.NoError(t, err)
 }
 
-// successor makes a room that says it replaces another one, with the bridge's bot invited.
+// successor creates a room that claims to replace another one, and invites the bridge's bot.
 func (a *app) successor(t *testing.T, who *mautrix.Client, old id.RoomID) id.RoomID {
 	t.Helper()
 	made, err := who.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{
@@ -115,10 +115,10 @@ func (a *app) successor(t *testing.T, who *mautrix.Client, old id.RoomID) id.Roo
 	return made.RoomID
 }
 
-// bridgeMoved waits until the bridge has a chat in another room.
-func (a *app) bridgeMoved(contact string, to id.RoomID) {
+// awaitBridgeMove waits until the bridge has moved a chat to another room.
+func (a *app) awaitBridgeMove(contact string, to id.RoomID) {
 	a.t.Helper()
-	a.until("the bridge to follow", func(ctx context.Context) (bool, error) {
+	a.await("the bridge to follow", func(ctx context.Context) (bool, error) {
 		room, err := a.Network.Room(ctx, contact)
 		return room == to, err
 	})
@@ -127,7 +127,7 @@ func (a *app) bridgeMoved(contact string, to id.RoomID) {
 func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("move-fay")
+	a.switchToBusiness("move-fay")
 	chat := a.chat("move-fay")
 	stranger := a.person(t, "movestranger")
 	made := a.successor(t, stranger, *chat.RoomID)
@@ -144,21 +144,21 @@ func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
 	}
 	lure, err := stranger.SendText(t.Context(), made, question)
 	require.NoError(t, err)
-	a.pastBothDoors(lure.EventID)
-	a.until("the owner to be asked", func(context.Context) (bool, error) {
-		return a.told(string(stranger.UserID)) > 0, nil
+	a.awaitBothPaths(lure.EventID)
+	a.await("the owner to be asked", func(context.Context) (bool, error) {
+		return a.countNotices(string(stranger.UserID)) > 0, nil
 	})
 	require.Equal(t, chat.RoomID, a.chat("move-fay").RoomID)
-	a.readAndAnsweredIn(t, "move-fay", *chat.RoomID)
+	a.requireAnswerIn(t, "move-fay", *chat.RoomID)
 	require.Empty(t, a.back.sentTo(made))
 	require.Zero(t, a.count("select count(*) from messages where event_id = $1", lure.EventID))
 }
 
-// readAndAnsweredIn has a contact ask for the first time and checks in which room the answer is.
-func (a *app) readAndAnsweredIn(t *testing.T, contact string, room id.RoomID) {
+// requireAnswerIn makes a contact ask for the first time and checks the room of the answer.
+func (a *app) requireAnswerIn(t *testing.T, contact string, room id.RoomID) {
 	t.Helper()
 	said, _ := a.say(contact, question)
-	require.Contains(t, a.delivered(contact, 1)[0].Text, "80 EUR")
+	require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR")
 	require.Equal(t, room, said.Room)
-	require.Equal(t, room, a.out(*a.stored(said.Event).OutboxID, store.OutDelivered).RoomID)
+	require.Equal(t, room, a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDelivered).RoomID)
 }

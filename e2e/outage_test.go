@@ -47,7 +47,7 @@ func TestNothingIsLostWhenSynapseEndsInABurst(t *testing.T) {
 			for _, event := range accepted {
 				require.Contains(t, inRoom, event, "Synapse keeps what it accepted")
 			}
-			a.until("all that is in the room", func(ctx context.Context) (bool, error) {
+			a.await("all that is in the room", func(ctx context.Context) (bool, error) {
 				stored, err := a.storedIn(ctx, room)
 				return len(stored) >= len(inRoom), err
 			})
@@ -68,7 +68,7 @@ func (a *app) burst(t *testing.T, contact string, room id.RoomID, end syscall.Si
 		if i == burst/2 {
 			go func() { back <- errors.Join(a.Stack.StopSynapse(end), a.Stack.StartSynapse(t.Context())) }()
 		}
-		a.until("a place for "+text, func(ctx context.Context) (bool, error) {
+		a.await("a place for "+text, func(ctx context.Context) (bool, error) {
 			if i%6 > 0 { // of one contact, multis keeps no more than 60 messages a minute
 				sent, err := a.Owner.SendText(ctx, room, text)
 				if err == nil {
@@ -110,8 +110,8 @@ func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
 	a := start(t, setup{Database: dsn})
 	a.learn()
 	contacts := []string{"away-dan", "away-eli"}
-	a.business(contacts...)
-	a.quiet()
+	a.switchToBusiness(contacts...)
+	a.awaitIdle()
 
 	require.NoError(t, server.Stop())
 	var said []id.EventID
@@ -124,14 +124,14 @@ func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
 	require.NoError(t, err)
 	a.db.Pool().Reset()
 	for _, event := range said {
-		a.stored(event)
+		a.awaitMessage(event)
 	}
-	a.quiet()
+	a.awaitIdle()
 	require.Zero(t, a.count("select count(*) from messages where action = 'answer' and answered_at is null"))
 	for _, contact := range contacts {
 		replies := a.count("select count(*) from outbox where chat_id = $1", a.chat(contact).ID)
 		require.Positive(t, replies)
-		a.delivered(contact, replies)
+		a.awaitDeliveries(contact, replies)
 	}
 }
 
@@ -153,23 +153,23 @@ func TestTwoProcessesShareADatabase(t *testing.T) {
 	})
 	a := start(t, setup{Profile: "business", Model: model.URL, APIKey: "one"})
 	a.learn()
-	processes["one"], processes["two"] = a.process, a.second(t, "two")
+	processes["one"], processes["two"] = a.process, a.startSecond(t, "two")
 	room := a.portal("pair-flo")
 
 	asked := time.Now()
 	_, err := a.Say(t.Context(), "pair-flo", question)
 	require.NoError(t, err)
-	got := a.delivered("pair-flo", 1)
+	got := a.awaitDeliveries("pair-flo", 1)
 	require.Less(t, got[0].Time.Sub(asked), patience)
 	require.Contains(t, processes, died, "one was killed while it asked the model")
 	require.Len(t, a.back.sentTo(room), 1)
 	_, err = a.Say(t.Context(), "pair-flo", question)
 	require.NoError(t, err)
-	a.delivered("pair-flo", 2)
+	a.awaitDeliveries("pair-flo", 2)
 }
 
-// second starts another process on the same database.
-func (a *app) second(t *testing.T, key string) *rig.Multis {
+// startSecond starts another process on the same database.
+func (a *app) startSecond(t *testing.T, key string) *rig.Multis {
 	t.Helper()
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("owner-lea", "owner-max")
+	a.switchToBusiness("owner-lea", "owner-max")
 	ways := map[string]func(room id.RoomID) id.EventID{
 		"owner-lea": func(id.RoomID) id.EventID {
 			said, err := a.OwnerOnPhone(t.Context(), "owner-lea", "I call you back")
@@ -36,39 +36,39 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 	for contact, write := range ways {
 		a.step(string(authors[contact]), func(t *testing.T) {
 			room := *a.chat(contact).RoomID
-			require.Equal(t, authors[contact], a.stored(write(room)).Author)
+			require.Equal(t, authors[contact], a.awaitMessage(write(room)).Author)
 			_, message := a.say(contact, question)
 			require.Equal(t, policy.CodeOwnerHere, message.Code, "the chat is the owner's now")
-			a.quiet()
+			a.awaitIdle()
 			require.Empty(t, a.back.sentTo(room))
 
 			require.Contains(t, a.command("/resume "+a.chat(contact).Name), "take over again")
 			a.say(contact, question)
-			a.quiet()
+			a.awaitIdle()
 			require.Len(t, a.back.sentTo(room), 1)
 		})
 	}
 
 	a.step("the owner writes while the answer waits to be sent", func(t *testing.T) {
-		a.business("owner-nia")
+		a.switchToBusiness("owner-nia")
 		room := *a.chat("owner-nia").RoomID
 		a.back.onSend(loseInto(room))
 		said, err := a.Say(t.Context(), "owner-nia", question)
 		require.NoError(t, err)
-		a.until("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
+		a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
 		sent, err := a.Owner.SendText(t.Context(), room, "I am here")
 		require.NoError(t, err)
-		a.stored(sent.EventID)
+		a.awaitMessage(sent.EventID)
 		a.back.onSend(nil)
-		out := a.out(*a.stored(said.Event).OutboxID, store.OutDropped)
+		out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDropped)
 		require.Equal(t, policy.CodeOwnerHere, out.Code)
-		require.Len(t, a.delivered("owner-nia", 1), 1, "the owner's own words")
+		require.Len(t, a.awaitDeliveries("owner-nia", 1), 1, "the owner's own words")
 	})
 }
 
 // loseInto loses every send into a room.
-func loseInto(room id.RoomID) func(sending) fate {
-	return func(s sending) fate {
+func loseInto(room id.RoomID) func(sending) verdict {
+	return func(s sending) verdict {
 		if s.Room == room {
 			return lost
 		}
@@ -100,18 +100,18 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 			require.Contains(t, a.command("/mode business "+a.chat(contact).Name), "is now business")
 			require.NoError(t, sign.give(hello))
 			var until *time.Time
-			a.until("the sign", func(ctx context.Context) (bool, error) {
+			a.await("the sign", func(ctx context.Context) (bool, error) {
 				err := a.db.DB().QueryRow(ctx, "select "+sign.column+" from chats where id = $1", a.chat(contact).ID).Scan(&until)
 				return until != nil, err
 			})
 			said, asked := a.say(contact, question)
-			a.until("the turn to wait", func(ctx context.Context) (bool, error) { return a.exists(ctx, waitingTurnSQL, asked.ChatID) })
-			require.Nil(t, a.stored(said.Event).AnsweredAt)
+			a.await("the turn to wait", func(ctx context.Context) (bool, error) { return a.exists(ctx, waitingTurnSQL, asked.ChatID) })
+			require.Nil(t, a.awaitMessage(said.Event).AnsweredAt)
 			left := time.Until(*until)
 			require.Positive(t, left)
 			a.elapse(left)
-			a.delivered(contact, 1)
-			require.False(t, a.stored(said.Event).AnsweredAt.Before(until.Add(-left)))
+			a.awaitDeliveries(contact, 1)
+			require.False(t, a.awaitMessage(said.Event).AnsweredAt.Before(until.Add(-left)))
 		})
 	}
 }
@@ -122,24 +122,24 @@ const waitingTurnSQL = `select exists (select from river.river_job where kind = 
 func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("pause-ole")
+	a.switchToBusiness("pause-ole")
 	room := *a.chat("pause-ole").RoomID
 
 	a.back.onSend(loseInto(room))
 	said, err := a.Say(t.Context(), "pause-ole", question)
 	require.NoError(t, err)
-	a.until("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
+	a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
 	require.Contains(t, a.command("/pause all"), "Everything is paused")
 	a.back.onSend(nil)
-	out := a.out(*a.stored(said.Event).OutboxID, store.OutDropped)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDropped)
 	require.Equal(t, policy.CodePausedAll, out.Code, "what waited is not sent any more")
 
 	_, message := a.say("pause-ole", question)
 	require.Equal(t, policy.CodePausedAll, message.Code)
-	a.delivered("pause-ole", 0)
+	a.awaitDeliveries("pause-ole", 0)
 	require.Contains(t, a.command("/resume"), "I'm back")
 	a.say("pause-ole", question)
-	a.delivered("pause-ole", 1)
+	a.awaitDeliveries("pause-ole", 1)
 }
 
 func TestAGroupIsAnsweredOnlyWhenItCalls(t *testing.T) {
@@ -152,34 +152,34 @@ func TestAGroupIsAnsweredOnlyWhenItCalls(t *testing.T) {
 	say := func(text string) store.Message {
 		said, err := a.Network.Say(t.Context(), "group-club", demonet.Line{Sender: "group-pia", Text: text})
 		require.NoError(t, err)
-		return a.stored(said.Event)
+		return a.awaitMessage(said.Event)
 	}
 	require.Equal(t, policy.CodeSilent, say("Nora, "+question).Code, "groups are silent by default, in the business profile too")
 
 	require.Contains(t, a.command("/mode business Book club"), "When somebody there calls me Nora")
 	require.Equal(t, policy.CodeNotAddressed, say(question).Code)
 	require.Equal(t, policy.CodeNotAddressed, say("Norah said: "+question).Code)
-	a.delivered("group-club", 0)
+	a.awaitDeliveries("group-club", 0)
 	require.Empty(t, a.back.sentTo(*chat.RoomID))
 	require.Equal(t, policy.CodeAnswer, say("Nora, "+question).Code)
-	require.Contains(t, a.delivered("group-club", 1)[0].Text, "80 EUR")
+	require.Contains(t, a.awaitDeliveries("group-club", 1)[0].Text, "80 EUR")
 }
 
 func TestNothingGoesInPlainTextIntoAnEncryptedRoom(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("locked-sam")
+	a.switchToBusiness("locked-sam")
 	room := *a.chat("locked-sam").RoomID
 	sent, err := a.bridged(t, bridge).SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
-	a.pastBothDoors(sent.EventID)
+	a.awaitBothPaths(sent.EventID)
 
 	// A bridge without encryption refuses to write here. What a contact says in plain text all the same is no reason to
 	// answer in plain text.
 	asked, err := a.ghost(t, "locked-sam").SendText(t.Context(), room, question)
 	require.NoError(t, err)
-	a.stored(asked.EventID)
-	a.until("the answer", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
+	a.awaitMessage(asked.EventID)
+	a.await("the answer", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
 	for _, put := range a.back.sentTo(room) {
 		require.Equal(t, event.EventEncrypted.Type, put.Type)
 	}

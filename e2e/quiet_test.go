@@ -23,7 +23,7 @@ func TestWhatIsNotListenedToLeavesNothing(t *testing.T) {
 	a.learn()
 
 	a.step("a chat that is off", func(t *testing.T) {
-		a.business("off-gil")
+		a.switchToBusiness("off-gil")
 		require.Contains(t, a.command("/mode off Off-gil"), "Nothing is stored")
 		room := *a.chat("off-gil").RoomID
 		const word = "xylophoneoff"
@@ -33,8 +33,8 @@ func TestWhatIsNotListenedToLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		typed, err := a.Owner.SendText(t.Context(), room, "And me "+word)
 		require.NoError(t, err)
-		a.pastBothDoors(typed.EventID)
-		a.nowhere(t, word, said.Event.String(), phone.Event.String(), typed.EventID.String())
+		a.awaitBothPaths(typed.EventID)
+		a.requireNoTrace(t, word, said.Event.String(), phone.Event.String(), typed.EventID.String())
 		require.Empty(t, a.back.sentTo(room))
 	})
 
@@ -47,8 +47,8 @@ func TestWhatIsNotListenedToLeavesNothing(t *testing.T) {
 		const word = "xylophoneplain"
 		sent, err := friend.SendText(t.Context(), made.RoomID, "Nora, "+question+" "+word)
 		require.NoError(t, err)
-		a.pastBothDoors(sent.EventID)
-		a.nowhere(t, word)
+		a.awaitBothPaths(sent.EventID)
+		a.requireNoTrace(t, word)
 		require.Zero(t, a.count("select count(*) from pending_events where room_id = $1", made.RoomID))
 		require.Empty(t, a.back.sentTo(made.RoomID))
 	})
@@ -57,7 +57,7 @@ func TestWhatIsNotListenedToLeavesNothing(t *testing.T) {
 		said, message := a.say("silent-hal", question)
 		require.Equal(t, policy.CodeSilent, message.Code)
 		require.Equal(t, question, message.Body)
-		a.quiet()
+		a.awaitIdle()
 		require.Zero(t, a.count("select count(*) from outbox where chat_id = $1", message.ChatID))
 		require.Empty(t, a.back.sentTo(said.Room))
 	})
@@ -68,22 +68,22 @@ func TestANetworkThatIsOffLeavesNothing(t *testing.T) {
 	const word = "xylophonenet"
 	said, err := a.Say(t.Context(), "net-ida", question+" "+word)
 	require.NoError(t, err)
-	a.pastBothDoors(said.Event)
+	a.awaitBothPaths(said.Event)
 	a.chat("net-ida") // it has its row, and that is all
 	said, err = a.Say(t.Context(), "net-ida", question+" "+word)
 	require.NoError(t, err)
-	a.pastBothDoors(said.Event)
-	a.nowhere(t, word, said.Event.String())
+	a.awaitBothPaths(said.Event)
+	a.requireNoTrace(t, word, said.Event.String())
 	require.Empty(t, a.back.sentTo(said.Room))
 }
 
 func TestForgeriesHaveNoEffect(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("forge-jan", "forge-kim")
+	a.switchToBusiness("forge-jan", "forge-kim")
 	said, _ := a.say("forge-jan", question)
-	a.delivered("forge-jan", 1)
-	ours := a.stored(said.Event).OutboxID
+	a.awaitDeliveries("forge-jan", 1)
+	ours := a.awaitMessage(said.Event).OutboxID
 
 	a.step("a contact with our content key is a contact", func(t *testing.T) {
 		ghost := a.ghost(t, "forge-jan")
@@ -92,10 +92,10 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 		}
 		sent, err := ghost.SendMessageEvent(t.Context(), said.Room, event.EventMessage, text)
 		require.NoError(t, err)
-		message := a.stored(sent.EventID)
+		message := a.awaitMessage(sent.EventID)
 		require.Equal(t, policy.AuthorContact, message.Author)
 		require.Equal(t, policy.CodeAnswer, message.Code)
-		a.delivered("forge-jan", 2)
+		a.awaitDeliveries("forge-jan", 2)
 		require.Nil(t, a.chat("forge-jan").OwnerLastAt, "nothing is paused")
 	})
 
@@ -104,7 +104,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 		require.NoError(t, err)
 		sent, err := a.Owner.SendMessageEvent(t.Context(), kim, event.EventMessage, map[string]string{"msgtype": "m.text", "body": "I am here", "ai.multis.out": ours.String()})
 		require.NoError(t, err)
-		require.Equal(t, policy.AuthorOwnerClient, a.stored(sent.EventID).Author)
+		require.Equal(t, policy.AuthorOwnerClient, a.awaitMessage(sent.EventID).Author)
 		require.NotNil(t, a.chat("forge-kim").OwnerLastAt)
 	})
 
@@ -114,7 +114,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 			_, message := a.say("forge-jan", "/pause all")
 			require.Equal(t, policy.AuthorContact, message.Author)
 		}
-		a.quiet()
+		a.awaitIdle()
 		require.Nil(t, a.chat("forge-jan").OwnerLastAt)
 		paused, err := store.PausedAll(t.Context(), a.db.DB())
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 		require.NoError(t, err)
 		sent, err := stranger.SendText(t.Context(), made.RoomID, "/pause all")
 		require.NoError(t, err)
-		a.pastBothDoors(sent.EventID)
+		a.awaitBothPaths(sent.EventID)
 		require.Empty(t, a.back.sentTo(made.RoomID))
 		require.Zero(t, a.count("select count(*) from chats where room_id = $1", made.RoomID))
 	})
@@ -149,34 +149,34 @@ func TestAHundredAnswersStartNothing(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for i := range contacts {
-			a.delivered(name(i), round+1)
+			a.awaitDeliveries(name(i), round+1)
 		}
 	}
 	for i := range contacts {
 		require.Nil(t, a.chat(name(i)).OwnerLastAt, "our own words are not the owner's")
 	}
-	a.until("100 echoes", func(context.Context) (bool, error) {
+	a.await("100 echoes", func(context.Context) (bool, error) {
 		return a.count("select count(*) from messages where author = $1", policy.AuthorMultisOwner) >= contacts*answers, nil
 	})
-	a.quiet()
+	a.awaitIdle()
 	require.Equal(t, contacts*answers, a.count("select count(*) from messages where author = $1 and code = $2", policy.AuthorMultisOwner, policy.CodeEcho))
 	require.Equal(t, contacts*answers, a.count("select count(*) from outbox where send_as = 'owner'"))
 	require.Equal(t, contacts*answers, a.count("select count(*) from river.river_job where kind = 'turn'"), "a turn for each question, none for an answer")
 }
 
-// pastBothDoors waits until an event was handed to multis by the push and by the sync, and what it asked for is done.
-func (a *app) pastBothDoors(event id.EventID) {
+// awaitBothPaths waits until multis has received an event by push and by sync, and is idle.
+func (a *app) awaitBothPaths(event id.EventID) {
 	a.t.Helper()
-	a.until(event.String()+" at both doors", func(context.Context) (bool, error) {
-		return len(a.front.took(event)) > 0 && a.back.tookBySync(event), nil
+	a.await(event.String()+" at both doors", func(context.Context) (bool, error) {
+		return len(a.front.acknowledged(event)) > 0 && a.back.receivedBySync(event), nil
 	})
-	a.quiet()
+	a.awaitIdle()
 }
 
 const tablesSQL = `select format('%I.%I', schemaname, tablename) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`
 
-// nowhere looks for texts in every table of the database and in the log.
-func (a *app) nowhere(t *testing.T, texts ...string) {
+// requireNoTrace checks that texts occur in no table of the database and not in the log.
+func (a *app) requireNoTrace(t *testing.T, texts ...string) {
 	t.Helper()
 	rows, err := a.db.DB().Query(t.Context(), tablesSQL)
 	require.NoError(t, err)

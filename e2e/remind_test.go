@@ -46,16 +46,16 @@ func TestEachReminderComesOnceThroughAKill(t *testing.T) {
 		}
 		return nil
 	}))
-	a.until("some of them to have come", func(ctx context.Context) (bool, error) {
+	a.await("some of them to have come", func(ctx context.Context) (bool, error) {
 		return a.exists(ctx, "select count(*) > $1 from schedule_runs where outbox_id is not null", 5+rand.IntN(reminders/2))
 	})
 	require.NoError(t, a.process.Kill())
 	a.run()
-	a.until("all of them to be sent", func(ctx context.Context) (bool, error) {
+	a.await("all of them to be sent", func(ctx context.Context) (bool, error) {
 		return a.exists(ctx, "select count(*) = $1 from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')", reminders)
 	})
 	var came map[string]int
-	a.until("the owner to see all of them", func(context.Context) (bool, error) {
+	a.await("the owner to see all of them", func(context.Context) (bool, error) {
 		came = map[string]int{}
 		for _, text := range a.notices() {
 			if rest, found := strings.CutPrefix(text, "⏰ **storm "); found {

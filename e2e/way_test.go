@@ -24,28 +24,28 @@ const question = "What does a consultation cost?"
 func TestWayOfAMessage(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("way-anna")
+	a.switchToBusiness("way-anna")
 
 	said, message := a.say("way-anna", question)
 	require.Equal(t, policy.AuthorContact, message.Author, "the message is stored with who wrote it")
 	require.Equal(t, question, message.Body)
 	require.Equal(t, policy.ActionAnswer, message.Action, "and with what is done about it")
 
-	got := a.delivered("way-anna", 1)
+	got := a.awaitDeliveries("way-anna", 1)
 	require.Contains(t, got[0].Text, "[Nora]", "the answer says who speaks")
 	require.Contains(t, got[0].Text, "80 EUR")
 	require.Contains(t, got[0].Text, "prices.md", "and from where it is")
 
-	message = a.stored(said.Event)
+	message = a.awaitMessage(said.Event)
 	require.NotNil(t, message.OutboxID, "the message knows its answer")
-	out := a.out(*message.OutboxID, store.OutDelivered)
+	out := a.awaitOutbox(*message.OutboxID, store.OutDelivered)
 	require.Equal(t, policy.PurposeReply, out.Purpose)
 	require.Equal(t, got[0].EventID, out.EventID.String(), "what was delivered is what was sent")
 	require.NotNil(t, out.DeliveredAt)
 	require.NotEmpty(t, out.Spans)
 	require.Contains(t, string(prices), out.Spans[0].Quote, "the quote stands in the document")
 
-	echo := a.stored(*out.EventID)
+	echo := a.awaitMessage(*out.EventID)
 	require.Equal(t, policy.AuthorMultisOwner, echo.Author, "our own event is recognised")
 	require.Equal(t, policy.CodeEcho, echo.Code)
 	puts := a.back.sentTo(said.Room)
@@ -60,41 +60,41 @@ func TestWayOfAMessage(t *testing.T) {
 func TestAnEventIsTakenOnce(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
-	a.business("once-bert", "once-carl")
+	a.switchToBusiness("once-bert", "once-carl")
 
 	a.step("pushed first, then synced, then pushed again under the same and another id", func(t *testing.T) {
 		release := a.back.holdSync()
 		defer release()
 		said, err := a.Say(t.Context(), "once-bert", question)
 		require.NoError(t, err)
-		a.delivered("once-bert", 1)
-		require.False(t, a.back.tookBySync(said.Event))
+		a.awaitDeliveries("once-bert", 1)
+		require.False(t, a.back.receivedBySync(said.Event))
 		release()
-		a.until("the event through the second door", func(context.Context) (bool, error) { return a.back.tookBySync(said.Event), nil })
-		txns := a.front.took(said.Event)
+		a.await("the event through the second door", func(context.Context) (bool, error) { return a.back.receivedBySync(said.Event), nil })
+		txns := a.front.acknowledged(said.Event)
 		require.NotEmpty(t, txns)
 		a.push(t, txns[0], txns[0].Path)
 		a.push(t, txns[0], txns[0].Path+"-again")
-		a.takenOnce(t, "once-bert", said.Event)
+		a.requireTakenOnce(t, "once-bert", said.Event)
 	})
 
 	a.step("synced first, then pushed late", func(t *testing.T) {
 		a.front.shut(true)
 		said, err := a.Say(t.Context(), "once-carl", question)
 		require.NoError(t, err)
-		a.delivered("once-carl", 1)
-		require.Empty(t, a.front.took(said.Event))
+		a.awaitDeliveries("once-carl", 1)
+		require.Empty(t, a.front.acknowledged(said.Event))
 		a.front.shut(false)
 		a.ping(t)
-		a.until("the event through the first door", func(context.Context) (bool, error) { return len(a.front.took(said.Event)) > 0, nil })
-		a.takenOnce(t, "once-carl", said.Event)
+		a.await("the event through the first door", func(context.Context) (bool, error) { return len(a.front.acknowledged(said.Event)) > 0, nil })
+		a.requireTakenOnce(t, "once-carl", said.Event)
 	})
 }
 
-// takenOnce checks that an event has one row, one turn's answer and one delivery.
-func (a *app) takenOnce(t *testing.T, contact string, event id.EventID) {
+// requireTakenOnce checks that an event has one row, one turn's answer and one delivery.
+func (a *app) requireTakenOnce(t *testing.T, contact string, event id.EventID) {
 	t.Helper()
-	a.delivered(contact, 1)
+	a.awaitDeliveries(contact, 1)
 	require.Equal(t, 1, a.count("select count(*) from messages where event_id = $1", event))
 	require.Equal(t, 1, a.count("select count(*) from outbox where chat_id = $1", a.chat(contact).ID))
 }
@@ -123,10 +123,10 @@ func (a *app) ping(t *testing.T) {
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
-// out waits for an outbox row to come into a state.
-func (a *app) out(row uuid.UUID, state store.OutState) (out store.Out) {
+// awaitOutbox waits for an outbox row to come into a state.
+func (a *app) awaitOutbox(row uuid.UUID, state store.OutState) (out store.Out) {
 	a.t.Helper()
-	a.until("outbox "+row.String()+" to be "+string(state), func(ctx context.Context) (_ bool, err error) {
+	a.await("outbox "+row.String()+" to be "+string(state), func(ctx context.Context) (_ bool, err error) {
 		out, err = store.OutByID(ctx, a.db.DB(), row)
 		return out.State == state, err
 	})

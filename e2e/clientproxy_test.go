@@ -19,25 +19,25 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// back stands between multis and Synapse: it remembers what multis sends, can lose a send or its answer, and can hold the
-// owner's sync.
-type back struct {
+// clientProxy is a proxy between multis and Synapse's client API. It records the events that multis sends, can drop them, and can
+// hold back the answers to /sync.
+type clientProxy struct {
 	URL string
 
 	synapse *httputil.ReverseProxy
 
 	mu    sync.Mutex
 	sends []sending
-	// intercept decides about a send before Synapse sees it; nil passes all.
-	intercept func(sending) fate
-	// after is told of a send that Synapse has taken, before multis is; nil is not.
+	// intercept decides whether Synapse gets an event; nil passes all.
+	intercept func(sending) verdict
+	// after is called when Synapse has accepted an event, before multis gets the response. May be nil.
 	after   func(sending)
-	held    chan struct{}     // closed when answers to polls may go on; nil when they are not held
-	answers map[string][]byte // by next_batch: a sync's answer that multis may not have taken in yet
-	synced  [][]byte          // answers that multis has asked beyond, so that it has taken them in
+	held    chan struct{}     // closed to release held responses; nil if they are not held
+	answers map[string][]byte // responses to /sync by next_batch, which multis may not have processed
+	synced  [][]byte          // responses that multis has processed, as its next request shows
 }
 
-// sending is a PUT of an event.
+// sending is a request to send an event.
 type sending struct {
 	Room   id.RoomID
 	Type   string
@@ -46,19 +46,19 @@ type sending struct {
 	Device id.DeviceID
 }
 
-// fate is what becomes of a send.
-type fate int
+// verdict says what the proxy does with an event.
+type verdict int
 
 const (
-	passed fate = iota
-	lost        // Synapse never sees it
+	passed verdict = iota
+	lost           // Synapse never sees it
 )
 
-func openBack(t *testing.T, homeserver string) *back {
+func openClientProxy(t *testing.T, homeserver string) *clientProxy {
 	t.Helper()
 	address, err := url.Parse(homeserver)
 	require.NoError(t, err)
-	b := &back{synapse: httputil.NewSingleHostReverseProxy(address), answers: map[string][]byte{}}
+	b := &clientProxy{synapse: httputil.NewSingleHostReverseProxy(address), answers: map[string][]byte{}}
 	b.synapse.ModifyResponse = b.noteSync
 	b.synapse.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	server := httptest.NewServer(b)
@@ -67,8 +67,8 @@ func openBack(t *testing.T, homeserver string) *back {
 	return b
 }
 
-func (b *back) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r.Header.Del("Accept-Encoding") // to be read here
+func (b *clientProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Header.Del("Accept-Encoding") // so that the proxy can read responses
 	if strings.HasSuffix(r.URL.Path, "/sync") {
 		b.sync(w, r)
 		return
@@ -97,8 +97,8 @@ func (b *back) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body.Bytes()) // multis may be dead by now
 }
 
-// sync passes a poll on. A poll from a position shows that what led there was taken in.
-func (b *back) sync(w http.ResponseWriter, r *http.Request) {
+// sync forwards a request to /sync. Its position shows that multis has processed the response that led to it.
+func (b *clientProxy) sync(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	since := r.URL.Query().Get("since")
 	if answer, ok := b.answers[since]; ok {
@@ -109,8 +109,8 @@ func (b *back) sync(w http.ResponseWriter, r *http.Request) {
 	b.synapse.ServeHTTP(w, r)
 }
 
-// noteSync keeps the answer to a poll, and holds it back while the sync is held.
-func (b *back) noteSync(resp *http.Response) error {
+// noteSync records a response of /sync, and waits while responses are held.
+func (b *clientProxy) noteSync(resp *http.Response) error {
 	if !strings.HasSuffix(resp.Request.URL.Path, "/sync") || resp.StatusCode != http.StatusOK {
 		return nil
 	}
@@ -140,8 +140,8 @@ func (b *back) noteSync(resp *http.Response) error {
 	}
 }
 
-// holdSync keeps back the answers to polls that come from now on and returns what lets them go.
-func (b *back) holdSync() (release func()) {
+// holdSync holds back the responses of /sync from now on, until release is called.
+func (b *clientProxy) holdSync() (release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	held := make(chan struct{})
@@ -154,8 +154,8 @@ func (b *back) holdSync() (release func()) {
 	})
 }
 
-// tookBySync tells whether multis has taken in an event that came by the sync.
-func (b *back) tookBySync(event id.EventID) bool {
+// receivedBySync reports whether multis has processed a response of /sync with the event.
+func (b *clientProxy) receivedBySync(event id.EventID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, answer := range b.synced {
@@ -166,22 +166,22 @@ func (b *back) tookBySync(event id.EventID) bool {
 	return false
 }
 
-// onSend sets what decides about sends.
-func (b *back) onSend(intercept func(sending) fate) {
+// onSend sets the function that decides about events.
+func (b *clientProxy) onSend(intercept func(sending) verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.intercept = intercept
 }
 
-// afterSend sets what is told of sends that Synapse has taken.
-func (b *back) afterSend(after func(sending)) {
+// afterSend sets the function that is called for accepted events.
+func (b *clientProxy) afterSend(after func(sending)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.after = after
 }
 
-// sentTo lists the PUTs into a room so far.
-func (b *back) sentTo(room id.RoomID) []sending {
+// sentTo lists the requests to send into a room so far.
+func (b *clientProxy) sentTo(room id.RoomID) []sending {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var found []sending

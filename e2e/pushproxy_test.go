@@ -15,31 +15,31 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// front stands where Synapse looks for multis: it passes everything on to the process under test, and remembers the
-// transactions. Without a process it takes them and throws them away, so that no test gets what belongs to another.
-type front struct {
+// pushProxy listens at the address of the registration, forwards Synapse's requests to the process under test and records the
+// transactions. Without a process it accepts and discards them, so that no test gets the events of another.
+type pushProxy struct {
 	server *http.Server
 
 	mu      sync.Mutex
 	targets []string // addresses of processes, tried in turn
 	refuse  bool
-	held    chan struct{} // closed when requests may go on; nil when they are not held
+	held    chan struct{} // closed to release held requests; nil if they are not held
 	pushed  []transaction
 }
 
-// transaction is a PUT of Synapse's that multis acknowledged.
+// transaction is a transaction that multis has acknowledged.
 type transaction struct {
 	Path   string
 	Header http.Header
 	Body   []byte
 }
 
-func openFront(port int) (*front, error) {
+func openPushProxy(port int) (*pushProxy, error) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, err
 	}
-	f := &front{}
+	f := &pushProxy{}
 	f.server = &http.Server{Handler: f}
 	go func() {
 		if err := f.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -49,10 +49,10 @@ func openFront(port int) (*front, error) {
 	return f, nil
 }
 
-func (f *front) close() { f.server.Close() }
+func (f *pushProxy) close() { f.server.Close() }
 
-// lead sends what comes to processes on these ports; none throws it away.
-func (f *front) lead(ports ...int) {
+// lead sets the ports of the processes to forward to; without ports, requests are discarded.
+func (f *pushProxy) lead(ports ...int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refuse, f.targets, f.pushed = false, nil, nil
@@ -61,15 +61,15 @@ func (f *front) lead(ports ...int) {
 	}
 }
 
-// shut makes every request fail, as when multis is down, until it is opened again.
-func (f *front) shut(on bool) {
+// shut makes every request fail, as if multis were down, or ends that.
+func (f *pushProxy) shut(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refuse = on
 }
 
-// hold keeps requests waiting, as a multis that hangs, and returns what lets them go on.
-func (f *front) hold() (release func()) {
+// hold delays all requests, as if multis hung, until release is called.
+func (f *pushProxy) hold() (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	held := make(chan struct{})
@@ -82,8 +82,8 @@ func (f *front) hold() (release func()) {
 	})
 }
 
-// took finds the acknowledged transactions that hold an event.
-func (f *front) took(event id.EventID) []transaction {
+// acknowledged returns the acknowledged transactions with an event.
+func (f *pushProxy) acknowledged(event id.EventID) []transaction {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var found []transaction
@@ -95,7 +95,7 @@ func (f *front) took(event id.EventID) []transaction {
 	return found
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *pushProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // Synapse is gone
@@ -138,7 +138,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusBadGateway)
 }
 
-func (f *front) pass(r *http.Request, target string, txn transaction) (*http.Response, error) {
+func (f *pushProxy) pass(r *http.Request, target string, txn transaction) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.RequestURI(), bytes.NewReader(txn.Body))
 	if err != nil {
 		return nil, err
