@@ -188,7 +188,7 @@ func (w *scene) makeManagementRoom(ctx context.Context) error {
 	return rig.Await(ctx, "the bridge's welcome", func(ctx context.Context) (bool, error) {
 		timeline, err := w.Timeline(ctx, made.RoomID)
 		return slices.ContainsFunc(timeline, func(evt *event.Event) bool {
-			return evt.Type == event.EventMessage && evt.Sender == bridge
+			return evt.Sender == bridge && (evt.Type == event.EventMessage || evt.Type == event.EventEncrypted)
 		}), err
 	})
 }
