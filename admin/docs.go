@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (dc *DocumentCommands) commands() []command {
 			summary: "learn a document",
 			help: dc.rules.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
-				"PDF, Word (.docx), HTML, Markdown, CSV and plain text, up to 10 MB and 2,000 pages.",
+				knowledge.FormatList() + ", up to " + knowledge.MaxSizeText + " and 2,000 pages.",
 		},
 	}
 }
@@ -187,7 +188,7 @@ func documentCounts(groups []store.DocumentGroup) string {
 		for _, g := range groups {
 			if g.Role == role && g.Kind == store.KindKnowledge {
 				documents, passages = documents+g.Documents, passages+g.Chunks
-				types = append(types, fmt.Sprintf("%d %s", g.Documents, typeName(g.Element)))
+				types = append(types, fmt.Sprintf("%d %s", g.Documents, formatName(g.Element)))
 			}
 		}
 		if documents > 0 {
@@ -197,20 +198,11 @@ func documentCounts(groups []store.DocumentGroup) string {
 	return strings.Join(parts, " · ")
 }
 
-// typeName is what people call a type of document.
-func typeName(element string) string {
-	switch element {
-	case "pdf", "html":
-		return strings.ToUpper(element)
-	case "docx":
-		return "Word"
-	case "md":
-		return "Markdown"
-	case "csv":
-		return "CSV"
-	case "chat":
+// formatName is what people call the format of a document.
+func formatName(id string) string {
+	if id == "chat" {
 		return "from chats"
-	default:
-		return "text"
 	}
+	f, _ := knowledge.FormatByID(id)
+	return cmp.Or(f.Short, "text")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,10 +106,10 @@ func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role)
 // whyUnindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
 func whyUnindexable(name string, size int64) string {
 	switch {
-	case isUnreadableType(path.Ext(name)):
-		return "⚠️ I cannot read **" + esc(name) + "**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."
+	case knowledge.IsUnreadable(name):
+		return "⚠️ I cannot read **" + esc(name) + "**: " + knowledge.ErrUnknownType.Error() + "."
 	case size > knowledge.MaxSize:
-		return "⚠️ **" + esc(name) + "** is too big: 10 MB at most."
+		return "⚠️ **" + esc(name) + "** is too big: " + knowledge.MaxSizeText + " at most."
 	case size == 0:
 		return "⚠️ **" + esc(name) + "** is empty."
 	default:
@@ -181,14 +180,6 @@ func (p pickRole) start(r request, role policy.Role) answer {
 	return answer{reaction: markTaken, change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
 	}}
-}
-
-// isUnreadableType tells by its name that a file is of a type that cannot be read. What is not known may be text.
-func isUnreadableType(ending string) bool {
-	return slices.Contains([]string{
-		".xlsx", ".xls", ".ods", ".pptx", ".ppt", ".odp", ".odt", ".doc", ".pages", ".numbers", ".epub", ".zip", ".gz", ".tar", ".7z", ".rar", ".png", ".jpg", ".jpeg", ".gif",
-		".webp", ".heic", ".tiff", ".bmp", ".mp3", ".ogg", ".m4a", ".wav", ".mp4", ".mov", ".avi", ".mkv", ".exe", ".dll", ".apk", ".iso", ".db", ".sqlite",
-	}, strings.ToLower(ending))
 }
 
 // unreadableKindText says what cannot be taken in yet.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/knowledge"
 	"multis/policy"
 )
 
@@ -59,7 +60,7 @@ const modelNone = "none"
 
 // noDocumentsText answers everything that needs some, without any.
 func (r Rules) noDocumentsText() string {
-	return "I know no documents yet. " + r.addDocumentHint() + ": PDF, Word, Markdown, text, CSV or HTML. `/help index` says more."
+	return "I know no documents yet. " + r.addDocumentHint() + ". " + knowledge.ErrUnknownType.Error() + ". `/help index` says more."
 }
 
 // addDocumentHint says how a document comes here.

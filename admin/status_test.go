@@ -99,7 +99,7 @@ func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 	require.Contains(t, r.owner("hello Ana?"), "You asked **hello Ana?**")
 	r.rules.Model = "none"
 	r.restart()
-	require.Equal(t, "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more.", r.owner("when do we deliver?"))
+	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.owner("when do we deliver?"))
 	r.learn("prices.md", prices, policy.Public)
 	require.Contains(t, r.owner("when do we deliver?"), "You asked **when do we deliver?**")
 }
@@ -141,7 +141,7 @@ func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I know no documents yet. Send me one here: PDF, Word, Markdown, text, CSV or HTML. `/help index` says more.", r.owner("/docs"))
+	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.owner("/docs"))
 	r.learn("prices.md", prices, policy.Public)
 	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)

@@ -37,7 +37,7 @@ func readDOCX(data []byte) (document, error) {
 	if err := reader.notes(archive); err != nil {
 		return document{}, err
 	}
-	return document{Element: "docx", Sections: reader.finish()}, nil
+	return document{Format: formatWord, Sections: reader.finish()}, nil
 }
 
 var (

@@ -85,7 +85,7 @@ func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
 	} {
 		doc, err := readFile(t, "a.docx", docx(t, test.body))
 		require.NoError(t, err, test.name)
-		require.Equal(t, document{Element: "docx", Sections: test.want}, doc, test.name)
+		require.Equal(t, document{Format: "docx", Sections: test.want}, doc, test.name)
 	}
 }
 

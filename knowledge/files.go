@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,16 +29,6 @@ const (
 	maxFiles   = 500    // that are found
 	maxEntries = 50_000 // that are looked at
 )
-
-// IsReadable tells by its name whether a file is worth reading when nobody named it.
-func IsReadable(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".pdf", ".docx", ".md", ".markdown", ".txt", ".text", ".log", ".csv", ".tsv", ".html", ".htm", ".xhtml":
-		return true
-	default:
-		return false
-	}
-}
 
 // Files lists what where means in a folder: one file, all readable files below a folder, or those that a pattern such as
 // **/*.pdf matches. Links to folders are not followed, and hidden files and folders are left out.

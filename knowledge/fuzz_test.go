@@ -65,7 +65,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add([]byte("\"a"))
 	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) {
 		text, err := decode(data, "")
-		return document{Element: "txt", Sections: csvRows(text)}, err
+		return document{Format: "txt", Sections: csvRows(text)}, err
 	})
 }
 

@@ -55,7 +55,7 @@ func readHTML(data []byte) (document, error) {
 			sections[i].Path = append([]string{title}, sections[i].Path...)
 		}
 	}
-	return document{Element: "html", Title: title, Sections: sections}, nil
+	return document{Format: formatHTML, Title: title, Sections: sections}, nil
 }
 
 // strip takes out what is not for reading.

@@ -22,8 +22,8 @@ import (
 // Why a file was not indexed. Index returns them, sometimes with more behind them; each goes on a sentence about the file
 // that begins with its name, for the person who sent it.
 var (
-	ErrUnknownType  = errors.New("I read PDF, Word (.docx), HTML, Markdown, CSV and plain text")
-	ErrTooBig       = errors.New("it is too big (10 MB and 20,000 passages at most): send it in parts")
+	ErrUnknownType  = errors.New("I read " + FormatList())
+	ErrTooBig       = errors.New("it is too big (" + MaxSizeText + " and 20,000 passages at most): send it in parts")
 	ErrTooManyPages = errors.New("it has more than 2,000 pages: send it in parts")
 	ErrEmpty        = errors.New("there is nothing in it")
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
@@ -53,8 +53,11 @@ func IsFinal(err error) bool {
 	return goneForGood(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
-// MaxSize is the size of the biggest file that is indexed, in bytes.
-const MaxSize = 10 << 20
+// MaxSize is the size of the biggest file that is indexed, in bytes. MaxSizeText is the same for people.
+const (
+	MaxSize     = 10 << 20
+	MaxSizeText = "10 MB"
+)
 
 // maxChunks is the most passages of one file. A file of nothing but headings would have a hundred times as many.
 const maxChunks = 20_000
@@ -180,7 +183,7 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	doc.Element = content.Element
+	doc.Element = content.Format
 	report, err := l.write(ctx, scope, doc, chunksOf(f, content.Sections))
 	if errors.Is(err, store.ErrRoleKept) {
 		return l.index(ctx, f) // while it was read

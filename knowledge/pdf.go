@@ -42,7 +42,7 @@ func readPDF(ctx context.Context, src source, watch watcher) (document, error) {
 }
 
 func pdfDocument(text pdfText) (document, error) {
-	doc := document{Element: "pdf", Pages: len(text.pages)}
+	doc := document{Format: formatPDF, Pages: len(text.pages)}
 	said := wordsOf(text.pages)
 	for i, page := range text.pages {
 		text.pages[i] = tableRows(unwrapHyphens(page, said))

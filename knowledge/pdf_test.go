@@ -138,7 +138,7 @@ func TestAPDFIsCutByItsOutline(t *testing.T) {
 	)
 	doc, err := readFile(t, "handbook.pdf", file.bytes())
 	require.NoError(t, err)
-	require.Equal(t, "pdf", doc.Element)
+	require.Equal(t, "pdf", doc.Format)
 	require.Equal(t, 3, doc.Pages)
 	require.Equal(t, []section{
 		{Text: "Bakery Handbook\nWelcome.\n", Pages: []pageMark{{0, 1}}},
@@ -153,7 +153,7 @@ func TestAPDFWithoutAnOutlineIsCutByItsPagesAndBlankOnesAreNamed(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
 	require.NoError(t, err)
-	require.Equal(t, document{Element: "pdf", Pages: 3, Blank: []int{2}, Sections: []section{
+	require.Equal(t, document{Format: "pdf", Pages: 3, Blank: []int{2}, Sections: []section{
 		{Text: "First.", Pages: []pageMark{{0, 1}}}, {Text: "Third (and last).", Pages: []pageMark{{0, 3}}},
 	}}, doc)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,7 +45,7 @@ type watcher interface {
 
 // document is a file as it was read.
 type document struct {
-	Element  string // pdf, docx, md, html, csv or txt
+	Format   string // the id of its Format
 	Title    string // as the file itself says; empty if it does not
 	Sections []section
 	Pages    int   // 0 if the file has none
@@ -113,14 +112,14 @@ func read(ctx context.Context, src source, watch watcher) (doc document, err err
 		return document{}, ErrEmpty
 	}
 	kind := mimetype.Detect(src.Data)
-	if !kind.Is("application/pdf") {
+	isPDF := isFormat(kind, formatPDF)
+	if !isPDF {
 		watch.ready()
 	}
 	switch {
-	case kind.Is("application/pdf"):
+	case isPDF:
 		doc, err = readPDF(ctx, src, watch)
-	case kind.Is("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-		kind.Is("application/zip") && strings.EqualFold(path.Ext(src.Name), ".docx"):
+	case isFormat(kind, formatWord), kind.Is("application/zip") && isNamed(src.Name, formatWord):
 		doc, err = readDOCX(src.Data)
 	case isText(src.Data, kind):
 		doc, err = readText(src, kind.Is("text/html"))
@@ -131,6 +130,18 @@ func read(ctx context.Context, src source, watch watcher) (doc document, err err
 		return document{}, err
 	}
 	return tidy(doc)
+}
+
+// isFormat reports whether the content of a file is of a format.
+func isFormat(kind *mimetype.MIME, id string) bool {
+	f, _ := FormatByID(id)
+	return slices.ContainsFunc(f.media, kind.Is)
+}
+
+// isNamed reports whether the name of a file stands for a format.
+func isNamed(name, id string) bool {
+	f, _ := formatByName(name)
+	return f.ID == id
 }
 
 // isText tells whether a file is for people to read as it is. Some types are text only for programs, and some are taken
@@ -172,30 +183,16 @@ func readText(src source, looksLikeHTML bool) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	said, _, _ := strings.Cut(src.Type, ";")
-	ending := strings.ToLower(path.Ext(src.Name))
-	switch strings.TrimSpace(strings.ToLower(said)) {
-	case "text/html", "application/xhtml+xml":
-		ending = ".html"
-	case "text/markdown":
-		ending = ".md"
-	case "text/csv", "text/tab-separated-values":
-		ending = ".csv"
-	}
-	switch ending {
-	case ".md", ".markdown":
-		return document{Element: "md", Sections: markdown(data)}, nil
-	case ".html", ".htm", ".xhtml":
+	switch format := textFormat(src.Type, src.Name); {
+	case format.ID == formatMarkdown:
+		return document{Format: formatMarkdown, Sections: markdown(data)}, nil
+	case format.ID == formatCSV:
+		return document{Format: formatCSV, Sections: csvRows(data)}, nil
+	case format.ID == formatHTML, looksLikeHTML && format.ID != formatText:
 		return readHTML(data)
-	case ".csv", ".tsv":
-		return document{Element: "csv", Sections: csvRows(data)}, nil
-	case ".txt", ".text", ".log":
-		looksLikeHTML = false
+	default:
+		return document{Format: formatText, Sections: []section{{Text: string(data), Line: 1}}}, nil
 	}
-	if looksLikeHTML {
-		return readHTML(data)
-	}
-	return document{Element: "txt", Sections: []section{{Text: string(data), Line: 1}}}, nil
 }
 
 // decode makes UTF-8 with plain line ends of a text. What is valid UTF-8 is taken for that, whatever is said about it.
