@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -80,14 +81,11 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 
 // checkNotDeleted has a brief made anew when a message was deleted while a model read it.
 func checkNotDeleted(ctx context.Context, tx store.Tx, messages []int64) error {
-	held, err := store.HoldMessages(ctx, tx, messages)
-	if err != nil {
-		return err
-	}
-	if len(held) < len(messages) || slices.ContainsFunc(held, func(m store.Message) bool { return m.RedactedAt != nil }) {
+	_, err := store.LockUnchanged(ctx, tx, messages, nil)
+	if errors.Is(err, store.ErrChanged) {
 		return jobs.Later(0)
 	}
-	return nil
+	return err
 }
 
 var sincePattern = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)

@@ -44,7 +44,7 @@ func (df *DraftCommands) commands() []command {
 			},
 			summary: "whether I ask you before something goes to a chat",
 			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
-				"after " + text.Duration(draftTime) + " without a word it is dropped. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+				"after " + text.Duration(draftLifetime) + " without a word it is dropped. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
 		},
 		{
 			name: "drafts", group: groupChats, run: df.list,

@@ -144,7 +144,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 			require.Contains(t, asked, "word01", "the others are read word for word again")
 
 			during = true
-			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), errChanged, "what changes while it is made is not in it")
+			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), store.ErrChanged, "what changes while it is made is not in it")
 			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.ErrorIs(t, err, store.ErrNotFound)
 		})

@@ -215,7 +215,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	for range 12 {
 		b.ask("what did Ana take as always?")
 	}
-	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), errChanged)
+	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), store.ErrChanged)
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 

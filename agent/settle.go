@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,11 +33,11 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		} else if !ours {
 			return jobs.Later(busyWait)
 		}
-		now, err := store.HoldMessages(ctx, tx, idsOf(waiting))
-		if err != nil {
+		now, err := store.LockUnchanged(ctx, tx, idsOf(waiting), waiting)
+		if err != nil && !errors.Is(err, store.ErrChanged) {
 			return err
 		}
-		if changed(waiting, now) {
+		if err != nil || slices.ContainsFunc(now, func(m store.Message) bool { return !isOpen(waiting, m) }) {
 			return jobs.Later(pollSlack)
 		}
 		if r.task != nil {
@@ -55,19 +57,9 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 	})
 }
 
-// changed reports whether messages are no longer as a turn has read them.
-func changed(read, now []store.Message) bool {
-	byID := map[store.MessageID]store.Message{}
-	for _, m := range now {
-		byID[m.ID] = m
-	}
-	for _, m := range read {
-		n, there := byID[m.ID]
-		if !there || n.Body != m.Body || n.Action != m.Action || n.RedactedAt != nil || n.AnsweredAt != nil {
-			return true
-		}
-	}
-	return false
+// isOpen reports whether a message still waits for what it waited for when it was read: nobody answered it or judged it anew.
+func isOpen(read []store.Message, now store.Message) bool {
+	return now.AnsweredAt == nil && slices.ContainsFunc(read, func(m store.Message) bool { return m.ID == now.ID && m.Action == now.Action })
 }
 
 // settle queues the answer and marks the messages with what became of them. An answer that the gate refuses for its text is escalated, because

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,33 +82,20 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		now, err := store.HoldMessages(ctx, tx, s.About)
-		if err != nil {
-			return err
+		if was.Body != c.stored.Body || !was.Until.Equal(c.stored.Until) {
+			return store.ErrChanged
 		}
-		if was.Body != c.stored.Body || !was.Until.Equal(c.stored.Until) || len(now) < len(before) || differs(older, now) {
-			return errChanged // it must not say what was deleted or edited meanwhile
+		// It must not say what was deleted or edited meanwhile.
+		if _, err := store.LockUnchanged(ctx, tx, slices.Sorted(maps.Keys(before)), byPeople(older)); err != nil {
+			return err
 		}
 		return store.PutSummary(ctx, tx, s)
 	})
 }
 
-// errChanged makes the job try again, because what the summary was made from has changed.
-var errChanged = errors.New("the conversation changed while it was summarised")
-
-// differs reports whether messages are no longer as a conversation has them.
-func differs(c conversation, now []store.Message) bool {
-	bodies := make(map[store.MessageID]string, len(now))
-	for _, n := range now {
-		if n.RedactedAt != nil {
-			return true
-		}
-		bodies[n.ID] = n.Body
-	}
-	return slices.ContainsFunc(c.said, func(m store.Message) bool {
-		body, there := bodies[m.ID]
-		return !there || (body != m.Body && m.Author != policy.AuthorMultisBot)
-	})
+// byPeople returns the messages of a conversation without multis' own, whose bodies are not as they are stored.
+func byPeople(c conversation) []store.Message {
+	return slices.DeleteFunc(slices.Clone(c.said), func(m store.Message) bool { return m.Author == policy.AuthorMultisBot })
 }
 
 // summaryRequest asks for a summary of a conversation and its earlier summary, both fenced.

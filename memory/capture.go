@@ -115,12 +115,10 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 	if now.CapturedTo != before.CapturedTo {
 		return errTaken
 	}
-	held, err := store.HoldMessages(ctx, tx, idsOf(b.messages))
-	if err != nil {
-		return err
-	}
-	if changed(b.messages, held) {
+	if _, err := store.LockUnchanged(ctx, tx, idsOf(b.messages), b.messages); errors.Is(err, store.ErrChanged) {
 		return jobs.Later(0) // what was deleted or edited meanwhile must not be remembered as it was
+	} else if err != nil {
+		return err
 	}
 	lastMessage := slices.Max(idsOf(b.messages))
 	if len(b.taken) > 0 {
@@ -204,20 +202,6 @@ func (m *Memory) promise(ctx context.Context, tx store.Tx, chat store.Chat, n st
 	}
 	return store.InsertCommitment(ctx, tx, store.Commitment{
 		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Who, Whom: f.Whom, What: n.Body, DueAt: f.due(m.Zone),
-	})
-}
-
-// changed tells whether messages are not what was read.
-func changed(read, now []store.Message) bool {
-	bodies := make(map[int64]string, len(now))
-	for _, n := range now {
-		if n.RedactedAt == nil {
-			bodies[n.ID] = n.Body
-		}
-	}
-	return slices.ContainsFunc(read, func(r store.Message) bool {
-		body, there := bodies[r.ID]
-		return !there || body != r.Body
 	})
 }
 

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -162,6 +164,30 @@ const holdMessagesSQL = "select " + messageColumns + " from messages m where m.i
 // HoldMessages reads messages as they are now and keeps others from changing them until the transaction ends.
 func HoldMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
 	return collectMessages(ctx, tx, holdMessagesSQL, messages)
+}
+
+// ErrChanged is returned by LockUnchanged when a message is not what was read. The caller does its work anew.
+var ErrChanged = errors.New("a message was deleted or edited meanwhile")
+
+// LockUnchanged locks messages until the transaction ends and returns them as they are now. It returns ErrChanged when one of them was
+// deleted, or when the body of one in read, which are some or all of them, was edited.
+func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Message) ([]Message, error) {
+	now, err := HoldMessages(ctx, tx, messages)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make(map[MessageID]string, len(now))
+	for _, m := range now {
+		if m.RedactedAt == nil {
+			bodies[m.ID] = m.Body
+		}
+	}
+	isDeleted := func(id MessageID) bool { _, found := bodies[id]; return !found }
+	isEdited := func(m Message) bool { body, found := bodies[m.ID]; return !found || body != m.Body }
+	if slices.ContainsFunc(messages, isDeleted) || slices.ContainsFunc(read, isEdited) {
+		return nil, ErrChanged
+	}
+	return now, nil
 }
 
 const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
