@@ -28,6 +28,26 @@ const (
 	maxReplies = 4 * maxText
 )
 
+// read reads a file where the options say.
+func (l *Library) read(ctx context.Context, f File) (document, error) {
+	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
+	if len(l.options.Reader) == 0 {
+		return read(ctx, src, reporter{progress: f.Progress})
+	}
+	return readApart(ctx, l.options.Reader, src, f.Progress)
+}
+
+// reporter passes on how many pages are read.
+type reporter struct{ progress func(done, all int) }
+
+func (reporter) ready() {}
+
+func (r reporter) page(done, all int) {
+	if r.progress != nil {
+		r.progress(done, all)
+	}
+}
+
 // reply is what the reading process says: that it is ready, how far it is, and at last the document or why there is none.
 type reply struct {
 	Ready       bool

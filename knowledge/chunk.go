@@ -2,17 +2,43 @@ package knowledge
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"multis/search"
+	"multis/store"
 )
 
 const (
 	chunkSize    = 2000 // characters at most
 	chunkOverlap = 200  // characters at most that a chunk repeats of the one before
 )
+
+// chunksOf cuts the sections of a document into passages.
+func chunksOf(row store.Document, sections []section) []store.Chunk {
+	var chunks []store.Chunk
+	for _, s := range sections {
+		heading := strings.Join(s.Path, search.SectionSeparator)
+		line, counted := s.Line, 0
+		for _, p := range cut(s.Text) {
+			content := s.Text[p.from:p.to]
+			chunk := store.Chunk{
+				Key: digest(string(row.Role), row.Origin, strconv.Itoa(len(chunks)), content)[:32],
+				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
+				Content: content, Words: search.IndexText(row.Name, heading, content), Used: s.Used,
+			}
+			if s.Line > 0 {
+				line += strings.Count(s.Text[counted:p.from], "\n")
+				counted = p.from
+				chunk.LineFrom, chunk.LineTo = line, line+strings.Count(content, "\n")
+			}
+			chunks = append(chunks, chunk)
+		}
+	}
+	return chunks
+}
 
 // piece is a part of a text, as byte offsets.
 type piece struct{ from, to int }

@@ -3,19 +3,13 @@ package knowledge
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"multis/fetch"
-	"multis/jobs"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 
@@ -130,132 +124,6 @@ func Open(st *store.Store, o Options) *Library {
 	return &Library{st: st, options: o}
 }
 
-// Index reads a file, cuts it into passages and puts them in place of what was there from the same origin, all or nothing.
-// A file that was there in another role moves to the new one, unless that role was said later, or it is private and was not named by
-// itself; the report names its role.
-func (l *Library) Index(ctx context.Context, f File) (Report, error) {
-	report, err := l.index(ctx, f)
-	if err != nil {
-		return Report{}, fmt.Errorf("index %s: %w", f.Name, err)
-	}
-	return report, nil
-}
-
-func (l *Library) index(ctx context.Context, f File) (Report, error) {
-	if f.Origin == "" {
-		f.Origin = f.Name
-	}
-	if len(f.Origin) > maxOrigin {
-		return Report{}, ErrLongName
-	}
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return Report{}, err
-	}
-	doc := store.Document{
-		Origin: f.Origin, Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: versioned(f.validator), Hash: l.hash(f), RoleSaid: f.Said, Swept: f.Swept,
-	}
-	if old.RoleSaid.After(f.Said) || old.ID != 0 && old.KeepsRole(doc) {
-		doc.Role, doc.RoleSaid = old.Role, old.RoleSaid
-	}
-	if old.ID == 0 {
-		copied, err := l.isPrivateCopy(ctx, f)
-		if err != nil {
-			return Report{}, err
-		}
-		if copied {
-			doc.Role = policy.Admin
-		}
-	}
-	f.Role, f.Said = doc.Role, doc.RoleSaid
-	scope, err := scopeOf(f.Role)
-	if err != nil {
-		return Report{}, err
-	}
-	if old.Role == doc.Role && old.Hash == doc.Hash {
-		return Report{Name: old.Name, Role: f.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), doc)
-	}
-	content, err := l.read(ctx, f)
-	if err != nil && old.ID != 0 && IsFinal(err) {
-		err = fmt.Errorf("%w; what was indexed of it before stays as it was", err)
-	}
-	if err != nil {
-		return Report{}, err
-	}
-	doc.Element = content.Format
-	report, err := l.write(ctx, scope, doc, chunksOf(f, content.Sections))
-	if errors.Is(err, store.ErrRoleKept) {
-		return l.index(ctx, f) // while it was read
-	}
-	report.Pages, report.Blank = content.Pages, content.Blank
-	return report, err
-}
-
-// hash tells whether a file has to be read anew: it is the same for the same content under the same name, read in the same way.
-func (l *Library) hash(f File) string {
-	return digest(ReaderVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
-}
-
-// isPrivateCopy reports whether a file that nobody named has the content of a private document: one that was renamed or moved into a
-// public folder does not become public by that.
-func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
-	if !f.Swept || f.Role == policy.Admin {
-		return false, nil
-	}
-	private, err := store.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))
-	return slices.ContainsFunc(private, func(d store.Document) bool {
-		other := f
-		other.Name = d.Name
-		return d.Hash == l.hash(other)
-	}), err
-}
-
-// write puts a document in place of what was there from its origin.
-func (l *Library) write(ctx context.Context, scope policy.Scope, doc store.Document, chunks []store.Chunk) (Report, error) {
-	switch {
-	case len(chunks) == 0:
-		return Report{}, ErrEmpty
-	case len(chunks) > maxChunks:
-		return Report{}, ErrTooBig
-	}
-	report := Report{Name: doc.Name, Role: doc.Role, Chunks: len(chunks)}
-	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		changed, err := store.AddDocument(ctx, tx, doc, chunks)
-		report.Unchanged = !changed
-		if err != nil || !changed {
-			return err
-		}
-		if l.options.Vectors {
-			if err := jobs.Enqueue(ctx, tx, jobs.EmbedArgs{}); err != nil {
-				return err
-			}
-		}
-		return jobs.Emit(ctx, tx, store.HookIndex, doc.Origin)
-	})
-	return report, err
-}
-
-// read reads a file where the options say.
-func (l *Library) read(ctx context.Context, f File) (document, error) {
-	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
-	if len(l.options.Reader) == 0 {
-		return read(ctx, src, reporter{progress: f.Progress})
-	}
-	return readApart(ctx, l.options.Reader, src, f.Progress)
-}
-
-// reporter passes progress on.
-type reporter struct{ progress func(done, all int) }
-
-func (reporter) ready() {}
-
-func (r reporter) page(done, all int) {
-	if r.progress != nil {
-		r.progress(done, all)
-	}
-}
-
 // Named lists the files and pages that go by a name, or come from there.
 func (l *Library) Named(ctx context.Context, name string, limit int) ([]store.Document, error) {
 	return store.DocumentsByName(ctx, l.st.DB(), name, limit)
@@ -287,51 +155,4 @@ func (l *Library) Documents(ctx context.Context, scope policy.Scope, biggest int
 		return Overview{}, err
 	}
 	return Overview{Groups: groups, Biggest: docs}, nil
-}
-
-// scopeOf is the scope to write data of a role in.
-func scopeOf(role policy.Role) (policy.Scope, error) {
-	if !role.Valid() {
-		return policy.Scope{}, fmt.Errorf("%w: %q", ErrRole, role)
-	}
-	if role == policy.Public || role == policy.Admin {
-		return policy.OwnerScope(), nil
-	}
-	chat, err := strconv.ParseInt(strings.TrimPrefix(string(role), "user:"), 10, 64)
-	if err != nil {
-		return policy.Scope{}, fmt.Errorf("%w: %q", ErrRole, role)
-	}
-	return policy.OwnerScope(chat), nil
-}
-
-func chunksOf(f File, sections []section) []store.Chunk {
-	var chunks []store.Chunk
-	for _, s := range sections {
-		heading := strings.Join(s.Path, search.SectionSeparator)
-		line, counted := s.Line, 0
-		for _, p := range cut(s.Text) {
-			content := s.Text[p.from:p.to]
-			chunk := store.Chunk{
-				Key: digest(string(f.Role), f.Origin, strconv.Itoa(len(chunks)), content)[:32],
-				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
-				Content: content, Words: search.IndexText(f.Name, heading, content), Used: s.Used,
-			}
-			if s.Line > 0 {
-				line += strings.Count(s.Text[counted:p.from], "\n")
-				counted = p.from
-				chunk.LineFrom, chunk.LineTo = line, line+strings.Count(content, "\n")
-			}
-			chunks = append(chunks, chunk)
-		}
-	}
-	return chunks
-}
-
-// digest is a hash of several strings, told apart.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(strconv.Itoa(len(p)) + "\x1f" + p))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -63,6 +63,6 @@ func (l *Library) adopt(ctx context.Context, p Pieces) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	doc := store.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: store.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
-	return l.write(ctx, scope, doc, chunksOf(File{Name: p.Name, Origin: p.Origin, Role: p.Role}, read.Sections))
+	row := store.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: store.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
+	return l.write(ctx, scope, row, chunksOf(row, read.Sections))
 }

@@ -1,0 +1,53 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"multis/store"
+)
+
+// Index reads a file, cuts it into passages and replaces what was indexed from the same origin, all or nothing. A file that was
+// indexed in another role moves to the new one, unless that role was set later, or the file is private and f.Swept. The report has
+// its role.
+func (l *Library) Index(ctx context.Context, f File) (Report, error) {
+	report, err := l.index(ctx, f)
+	if err != nil {
+		return Report{}, fmt.Errorf("index %s: %w", f.Name, err)
+	}
+	return report, nil
+}
+
+// index is Index with errors that do not name the file.
+func (l *Library) index(ctx context.Context, f File) (Report, error) {
+	for {
+		report, err := l.indexOnce(ctx, f)
+		if !errors.Is(err, store.ErrRoleKept) {
+			return report, err
+		}
+		// Its role was set while it was read: the passages belong to the other role.
+	}
+}
+
+func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
+	t, err := l.targetOf(ctx, f)
+	if err != nil {
+		return Report{}, err
+	}
+	row, old := t.row, t.old
+	if old.Role == row.Role && old.Hash == row.Hash {
+		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), row)
+	}
+	content, err := l.read(ctx, f)
+	if err != nil && old.ID != 0 && IsFinal(err) {
+		err = fmt.Errorf("%w; what was indexed of it before stays as it was", err)
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	row.Element = content.Format
+	report, err := l.write(ctx, t.scope, row, chunksOf(row, content.Sections))
+	report.Pages, report.Blank = content.Pages, content.Blank
+	return report, err
+}

@@ -1,0 +1,34 @@
+package knowledge
+
+import (
+	"context"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// write replaces what was indexed from the origin of a document.
+func (l *Library) write(ctx context.Context, scope policy.Scope, row store.Document, chunks []store.Chunk) (Report, error) {
+	switch {
+	case len(chunks) == 0:
+		return Report{}, ErrEmpty
+	case len(chunks) > maxChunks:
+		return Report{}, ErrTooBig
+	}
+	report := Report{Name: row.Name, Role: row.Role, Chunks: len(chunks)}
+	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
+		changed, err := store.AddDocument(ctx, tx, row, chunks)
+		report.Unchanged = !changed
+		if err != nil || !changed {
+			return err
+		}
+		if l.options.Vectors {
+			if err := jobs.Enqueue(ctx, tx, jobs.EmbedArgs{}); err != nil {
+				return err
+			}
+		}
+		return jobs.Emit(ctx, tx, store.HookIndex, row.Origin)
+	})
+	return report, err
+}
