@@ -6,18 +6,18 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// BridgesArgs asks to look for bridges that fell silent and for logins that work again. It is enqueued every minute.
+// BridgesArgs asks to look for bridges that stopped confirming messages, and for logins that work again. It is a periodic job.
 type BridgesArgs struct{}
 
 // Kind names the job.
 func (BridgesArgs) Kind() string { return "bridges" }
 
-// InsertOpts puts it on its queue, once. What one look misses, the next one finds.
+// InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (BridgesArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
-// BridgeChecker finds bridges that fell silent and logins that work again, and has the owner notified.
+// BridgeChecker looks for bridges that stopped confirming messages, and for logins that work again, and notifies the owner.
 type BridgeChecker interface {
 	CheckBridges(ctx context.Context) error
 }

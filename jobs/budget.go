@@ -4,26 +4,28 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// BudgetArgs asks to tell the owner how far a day's budget is used up, or that a cap refused a call.
+// BudgetArgs asks to notify the owner that a part of a day's budget is spent, or that a cap refused a call to a model.
 type BudgetArgs struct {
-	Day     string `json:"day"`     // "2006-01-02"
-	Percent int    `json:"percent"` // 100: refused
-	Cap     string `json:"cap"`     // store.CapDay, ...
-	ChatID  int64  `json:"chat,omitempty"`
-	Agent   string `json:"agent,omitempty"`
+	Day     string       `json:"day"`     // "2006-01-02"
+	Percent int          `json:"percent"` // of the cap; 100 when a call was refused
+	Cap     string       `json:"cap"`     // store.CapDay, CapChat, CapAgent or CapRun
+	ChatID  store.ChatID `json:"chat,omitempty"`
+	Agent   string       `json:"agent,omitempty"`
 }
 
 // Kind names the job.
 func (BudgetArgs) Kind() string { return "budget" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the queue and the attempts.
 func (BudgetArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20}
 }
 
-// BudgetNotifier tells the owner what became of a budget.
+// BudgetNotifier notifies the owner about a budget.
 type BudgetNotifier interface {
-	NotifyBudget(ctx context.Context, news BudgetArgs) error
+	NotifyBudget(ctx context.Context, args BudgetArgs) error
 }

@@ -4,23 +4,51 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// CaptureArgs asks to take notes of what was said in a chat since the last time.
+// CaptureArgs asks to take notes of the messages in a chat since the last notes.
 type CaptureArgs struct {
-	ChatID int64 `json:"chat"`
+	ChatID store.ChatID `json:"chat"`
 }
 
 // Kind names the job.
 func (CaptureArgs) Kind() string { return "capture" }
 
-// InsertOpts puts it on its queue, once for each chat. What fails is looked at again later, by the next FindCapturesArgs.
+// InsertOpts allows one such job for a chat at a time. After the last attempt the next FindCapturesArgs finds the chat again.
 func (CaptureArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
 }
 
-// Capturer takes notes. last says that no other attempt follows.
+// FindCapturesArgs asks to enqueue a CaptureArgs for each chat of which notes are due. It is a periodic job.
+type FindCapturesArgs struct{}
+
+// Kind names the job.
+func (FindCapturesArgs) Kind() string { return "remember" }
+
+// InsertOpts allows one such job at a time.
+func (FindCapturesArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
+}
+
+// Capturer takes notes of chats.
 type Capturer interface {
-	DueCaptures(ctx context.Context) ([]int64, error)
-	Capture(ctx context.Context, chat int64, last bool) error
+	// DueCaptures returns the chats of which notes are due.
+	DueCaptures(ctx context.Context) ([]store.ChatID, error)
+	// Capture takes notes of one chat. last says that no other attempt follows.
+	Capture(ctx context.Context, chat store.ChatID, last bool) error
+}
+
+// enqueueCaptures enqueues a CaptureArgs for each chat of which notes are due.
+func enqueueCaptures(ctx context.Context, st *store.Store, capturer Capturer) error {
+	chats, err := capturer.DueCaptures(ctx)
+	if err != nil || len(chats) == 0 {
+		return err
+	}
+	args := make([]Args, len(chats))
+	for i, chat := range chats {
+		args[i] = CaptureArgs{ChatID: chat}
+	}
+	return st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) })
 }

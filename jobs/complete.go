@@ -11,26 +11,26 @@ import (
 	"multis/store"
 )
 
-// currentJob is the key of the job that a context belongs to.
-type currentJob struct{}
+// jobKey is the key under which a context holds the job that it belongs to.
+type jobKey struct{}
 
-// rememberJob lets Complete know which job is worked on.
-func rememberJob() rivertype.WorkerMiddleware {
+// withJob puts the job into the context, for Complete.
+func withJob() rivertype.WorkerMiddleware {
 	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
-		return work(context.WithValue(ctx, currentJob{}, job))
+		return work(context.WithValue(ctx, jobKey{}, job))
 	})
 }
 
-// anyArgs stand for the arguments of a job whose kind does not matter.
+// anyArgs are the arguments of a job whose kind does not matter.
 type anyArgs struct{}
 
-// Kind names no job.
+// Kind is not used.
 func (anyArgs) Kind() string { return "any" }
 
-// Complete ends the job that ctx belongs to in the transaction of what it does, so that a crash right after does not have it done again.
-// It fails when the job is no longer this attempt's. Without a job it does nothing.
+// Complete completes the job that ctx belongs to in the transaction that holds the job's result, so that a crash right after the commit
+// does not repeat it. It fails when the job was taken over meanwhile. When ctx belongs to no job, it does nothing.
 func Complete(ctx context.Context, tx store.Tx) error {
-	row, ok := ctx.Value(currentJob{}).(*rivertype.JobRow)
+	row, ok := ctx.Value(jobKey{}).(*rivertype.JobRow)
 	if !ok {
 		return nil
 	}

@@ -5,22 +5,26 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// DecryptArgs asks to read an encrypted message. The process that holds the keys does it.
+// DecryptArgs asks to decrypt a message. Only the process that has the keys can do it.
 type DecryptArgs struct {
-	MessageID int64 `json:"message"`
-	// KeyRequests is how many times its key is to be asked for, again where it was refused; zero: as it needs.
+	MessageID store.MessageID `json:"message"`
+	// KeyRequests is how many more times the message's key is to be requested, even if a request for it was refused before. Zero requests
+	// the key only as usual.
 	KeyRequests int `json:"ask,omitempty"`
 }
 
-// MaxKeyRequests is how often a key is asked for anew: who has it may learn a moment later that it may be given.
+// MaxKeyRequests is how many times keys are requested again after a verification: a device that has them may learn a moment later that it
+// may share them.
 const MaxKeyRequests = 3
 
 // Kind names the job.
 func (DecryptArgs) Kind() string { return "decrypt" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the queue and the attempts, and delays the later of the repeated key requests.
 func (a DecryptArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueE2EE, MaxAttempts: 20}
 	switch a.KeyRequests {
@@ -32,7 +36,7 @@ func (a DecryptArgs) InsertOpts() river.InsertOpts {
 	return opts
 }
 
-// Decrypter reads an encrypted message and takes in what it says. It asks to come back while the key is on its way.
+// Decrypter decrypts a message and takes it in like any other. While the key is on its way it returns Later.
 type Decrypter interface {
-	Decrypt(ctx context.Context, what DecryptArgs) error
+	Decrypt(ctx context.Context, args DecryptArgs) error
 }

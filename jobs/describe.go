@@ -7,8 +7,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// DescribeArgs asks what a room is, and then for the events of it that wait. No room stands for all that nobody has
-// described yet.
+// DescribeArgs asks to find out what a room is, and then to take in its events that wait for that. An empty RoomID means all rooms that
+// have not been described.
 type DescribeArgs struct {
 	RoomID id.RoomID `json:"room"`
 }
@@ -16,7 +16,7 @@ type DescribeArgs struct {
 // Kind names the job.
 func (DescribeArgs) Kind() string { return "describe" }
 
-// InsertOpts puts it on its queue. A room that cannot be read is tried for about an hour; its next event tries again.
+// InsertOpts sets the queue, and attempts for about an hour. After that the next event in the room enqueues another.
 func (DescribeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueDescribe, MaxAttempts: 60}
 }

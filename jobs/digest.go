@@ -7,21 +7,21 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// DigestArgs asks to tell the owner what came too late for an answer. One waits at a time.
+// DigestArgs asks to notify the owner of the messages that came too late to be answered.
 type DigestArgs struct{}
 
-// DigestDelay is the quiet after the last late message before the owner is told.
+// DigestDelay is how long no late message may have come before the owner is notified of all of them.
 const DigestDelay = 10 * time.Second
 
 // Kind names the job.
 func (DigestArgs) Kind() string { return "digest" }
 
-// InsertOpts puts it on its queue, once.
+// InsertOpts allows one such job at a time.
 func (DigestArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 20, UniqueOpts: once()}
 }
 
-// Digester tells the owner what came too late. It asks to come back while more is coming in.
+// Digester notifies the owner of late messages. While more of them come in it returns Later.
 type Digester interface {
 	Digest(ctx context.Context) error
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// DraftArgs asks to show a draft to the owner, and to end it when nobody says anything.
+// DraftArgs asks to show a draft to the owner, and later to drop it when nobody approved it in time.
 type DraftArgs struct {
 	OutboxID uuid.UUID `json:"out"`
-	At       time.Time `json:"at,omitzero"` // not before; zero: now
+	At       time.Time `json:"at,omitzero"` // not before this time; zero means now
 }
 
 // Kind names the job.
 func (DraftArgs) Kind() string { return "draft" }
 
-// InsertOpts puts it on the queue of the commands.
+// InsertOpts sets the queue, the attempts and the time.
 func (a DraftArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, ScheduledAt: a.At}
 }
 
-// DraftPresenter shows a draft, and ends it when its time is over.
+// DraftPresenter shows a draft to the owner, or drops it when its time is over.
 type DraftPresenter interface {
-	PresentDraft(ctx context.Context, out uuid.UUID) error
+	PresentDraft(ctx context.Context, draft uuid.UUID) error
 }

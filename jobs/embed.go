@@ -6,22 +6,22 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// EmbedArgs asks to give the passages a vector that have none. Whoever writes passages enqueues it; without embeddings it is
-// no work.
+// EmbedArgs asks to embed the chunks that have no embedding. Whatever writes chunks enqueues it, and it is a periodic job; without an
+// embedding model it does nothing.
 type EmbedArgs struct {
-	// Again also looks at passages that were looked at before.
+	// Again includes chunks whose embedding failed before.
 	Again bool `json:"again,omitempty"`
 }
 
 // Kind names the job.
 func (EmbedArgs) Kind() string { return "embed" }
 
-// InsertOpts puts it on its queue, once.
+// InsertOpts allows one such job at a time.
 func (EmbedArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueEmbed, MaxAttempts: 20, UniqueOpts: once()}
 }
 
-// Embedder gives passages their vectors. It goes on where it was stopped.
+// Embedder embeds chunks. An attempt continues where the last one stopped.
 type Embedder interface {
 	Embed(ctx context.Context, again bool) error
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// ForgetArgs asks to forget what a forgetting names.
+// ForgetArgs asks to delete what a row of forgettings names.
 type ForgetArgs struct {
 	ForgettingID int64 `json:"forgetting"`
 }
@@ -14,12 +14,12 @@ type ForgetArgs struct {
 // Kind names the job.
 func (ForgetArgs) Kind() string { return "forget" }
 
-// InsertOpts puts it on its queue, once for each forgetting.
+// InsertOpts allows one such job for a forgetting at a time.
 func (ForgetArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueRun, MaxAttempts: 60, UniqueOpts: once()}
 }
 
-// Forgetter forgets, and tells what it did.
+// Forgetter deletes what a forgetting names and notifies the owner of what was deleted.
 type Forgetter interface {
 	Forget(ctx context.Context, forgetting int64) error
 }

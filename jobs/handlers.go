@@ -9,49 +9,57 @@ import (
 	"multis/store"
 )
 
-// Handlers are the parts of the program that do the jobs. The jobs of a nil Bridges, Embed or Folders do
-// nothing; of any other nil they fail.
+// Handlers are the parts of the program that do the jobs, in the order of workers. The jobs of a nil Bridges, Embed or Folders do nothing.
+// Without IndexMessages no messages are looked for that it could index.
 type Handlers struct {
-	Turn        Turner
+	// Chats.
+	Turn       Turner
+	Send       Sender
+	Retract    Retracter
+	Describe   Describer
+	History    Historian
+	Imported   ImportNotifier
+	Bridges    BridgeChecker
+	Decrypt    Decrypter
+	Transcribe Transcriber
+	KeepFile   FileKeeper
+
+	// The admin room.
 	Command     Commander
 	Ask         Answerer
-	Send        Sender
-	Describe    Describer
-	Digest      Digester
-	Index       Indexer
-	Embed       Embedder
-	Folders     FolderIndexer
-	Undelivered UndeliveredNotifier
-	Bridges     BridgeChecker
-	Decrypt     Decrypter
+	AdminRoom   AdminRoomMaker
+	Draft       DraftPresenter
+	Approval    ApprovalRequester
 	Notice      Notifier
 	Budget      BudgetNotifier
-	History     Historian
-	Imported    ImportNotifier
-	Retract     Retracter
-	AdminRoom   AdminRoomMaker
-	Task        Resumer
-	Approval    ApprovalRequester
-	Draft       DraftPresenter
-	Hook        Deliverer
-	Capture     Capturer
-	Summarise   Summariser
+	Undelivered UndeliveredNotifier
+	Digest      Digester
 	Remind      CommitmentReminder
-	// IndexMessages is nil where messages are not searched.
+	Export      Exporter
+
+	// Agents' tasks.
+	Task Resumer
+
+	// Documents and memory.
+	Index         Indexer
+	Folders       FolderIndexer
+	Embed         Embedder
 	IndexMessages MessageIndexer
-	Watch         PageChecker
-	Transcribe    Transcriber
-	Tick          Ticker
-	Execution     Executor
-	KeepFile      FileKeeper
+	Capture       Capturer
+	Summarise     Summariser
 	Forget        Forgetter
-	Export        Exporter
+
+	// The clock, hooks and watched pages.
+	Tick      Ticker
+	Execution Executor
+	Hook      Deliverer
+	Watch     PageChecker
 }
 
-// modelTimeout bounds an attempt at a model's work: the model has 5 minutes of it, and the rest is for ending well.
+// modelTimeout bounds an attempt that calls models. A model has 5 minutes of it; the rest is for writing down how it ended.
 const modelTimeout = 6 * time.Minute
 
-// workers gives each kind of job its handler and the time that one attempt may take.
+// workers returns the worker of each kind of job: the handler, and the time that one attempt may take.
 func (h Handlers) workers(st *store.Store) *river.Workers {
 	w := river.NewWorkers()
 
@@ -136,7 +144,7 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 	})
 	handle(w, 8*time.Minute, func(ctx context.Context, a ForgetArgs, _ Attempt) error { return h.Forget.Forget(ctx, a.ForgettingID) })
 
-	// The clock, webhooks and watched pages.
+	// The clock, hooks and watched pages.
 	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
 	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)

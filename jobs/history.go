@@ -5,32 +5,35 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// HistoryArgs asks to read one page of what was said in a chat before multis was there. Each page asks for the next, in
-// the transaction that stores it.
+// HistoryArgs asks to read one page of a chat's history from the homeserver, backwards. Each page enqueues the next, in the transaction
+// that stores its messages.
 type HistoryArgs struct {
-	ChatID int64 `json:"chat"`
-	// FromToken is where the page ends, in the homeserver's words; empty: now.
+	ChatID store.ChatID `json:"chat"`
+	// FromToken is the homeserver's pagination token at which the page begins. Empty means the newest message.
 	FromToken string `json:"from,omitempty"`
-	// Since is the day to stop at, in Unix seconds; zero: the beginning.
-	Since int64 `json:"since,omitempty"`
-	// ToToken is where reading stops, in the homeserver's words; empty: the beginning.
+	// ToToken is the pagination token at which reading stops. Empty means the beginning of the room.
 	ToToken string `json:"to,omitempty"`
-	// Stored is how many messages were stored so far. Done says that nothing is left but to tell.
-	Stored int  `json:"stored"`
-	Done   bool `json:"done,omitempty"`
-	// Quiet says that nobody asked for it: nobody is told.
+	// Since is the time at which reading stops, in Unix seconds. Zero means the beginning of the room.
+	Since int64 `json:"since,omitempty"`
+	// Stored is how many messages the pages before have stored.
+	Stored int `json:"stored"`
+	// Done says that all pages are read, and only the owner is to be notified.
+	Done bool `json:"done,omitempty"`
+	// Quiet says that the owner did not ask for it and is not notified.
 	Quiet bool `json:"quiet,omitempty"`
 }
 
-// historyPace is the pause between two pages, so that a long history leaves the homeserver to others.
-const historyPace = 300 * time.Millisecond
+// historyPause is the pause before each page, so that a long history leaves the homeserver time for other requests.
+const historyPause = 300 * time.Millisecond
 
 // Kind names the job.
 func (HistoryArgs) Kind() string { return "history" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the attempts, a low priority, and the queue: pages wait behind rooms to describe, the notice behind commands.
 func (a HistoryArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueDescribe, MaxAttempts: 60, Priority: 4}
 	if a.Done {
@@ -44,23 +47,23 @@ type Historian interface {
 	History(ctx context.Context, args HistoryArgs) error
 }
 
-// ImportNotifier tells the owner that a history was read.
+// ImportNotifier notifies the owner that a chat's history was read, and of how many messages were stored.
 type ImportNotifier interface {
-	NotifyImported(ctx context.Context, chat int64, stored int) error
+	NotifyImported(ctx context.Context, chat store.ChatID, stored int) error
 }
 
-// readHistory reads a page, or, once all are read, tells the owner unless nobody asked.
-func readHistory(ctx context.Context, historian Historian, teller ImportNotifier, args HistoryArgs) error {
+// readHistory reads a page, or, when all are read, notifies the owner.
+func readHistory(ctx context.Context, historian Historian, notifier ImportNotifier, args HistoryArgs) error {
 	switch {
 	case args.Done && args.Quiet:
 		return nil
 	case args.Done:
-		return teller.NotifyImported(ctx, args.ChatID, args.Stored)
+		return notifier.NotifyImported(ctx, args.ChatID, args.Stored)
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(historyPace):
+	case <-time.After(historyPause):
 	}
 	return historian.History(ctx, args)
 }

@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// Emit tells the hooks that asked for it that something happened, in the transaction in which it did. ref is what it is
-// about; see the events.
+// Emit enqueues a delivery for each hook that is configured for an event, in the transaction in which the event happened. ref names what
+// the event is about; its form depends on the event (see store.HookEvent).
 func Emit(ctx context.Context, tx store.Tx, event store.HookEvent, ref string) error {
 	deliveries, err := store.AddDeliveries(ctx, tx, event, ref)
 	if err != nil {
@@ -24,7 +24,7 @@ func Emit(ctx context.Context, tx store.Tx, event store.HookEvent, ref string) e
 	return Enqueue(ctx, tx, args...)
 }
 
-// HookArgs asks to tell a hook of an event.
+// HookArgs asks to deliver an event to a hook.
 type HookArgs struct {
 	DeliveryID uuid.UUID `json:"delivery"`
 }
@@ -32,25 +32,25 @@ type HookArgs struct {
 // Kind names the job.
 func (HookArgs) Kind() string { return "hook" }
 
-// InsertOpts puts it on its queue. It is given up after about eight hours.
+// InsertOpts sets the queue, and attempts for about eight hours.
 func (HookArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueHooks, MaxAttempts: len(hookWaits()) + 1}
+	return river.InsertOpts{Queue: queueHooks, MaxAttempts: len(deliveryWaits()) + 1}
 }
 
-// hookWaits are the pauses between the attempts: a server that is restarted misses little, one that is down for a night a lot.
-func hookWaits() []time.Duration {
+// deliveryWaits are the waits between the attempts at a delivery. A server that restarts gets it soon after; one that is down for a night
+// loses it.
+func deliveryWaits() []time.Duration {
 	return []time.Duration{
 		5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour,
 	}
 }
 
-// retryAfter is the pause after a failed attempt.
 func (HookArgs) retryAfter(attempt int) time.Duration {
-	waits := hookWaits()
+	waits := deliveryWaits()
 	return waits[min(max(attempt, 1), len(waits))-1]
 }
 
-// Deliverer tells a hook of an event. last says that no other attempt follows.
+// Deliverer delivers an event to a hook. last says that no other attempt follows.
 type Deliverer interface {
 	Deliver(ctx context.Context, delivery uuid.UUID, last bool) error
 }

@@ -7,30 +7,32 @@ import (
 	"github.com/riverqueue/river"
 
 	"multis/policy"
+	"multis/store"
 )
 
-// IndexArgs asks to index documents: the file that Message carries, what Path means in the documents folder (a file, a
-// folder or a pattern), or the page at Address.
+// IndexArgs asks to index documents: the file of a message, a path in the documents folder (a file, a folder or a pattern), or a web page.
+// One of MessageID, Path and Address is set.
 type IndexArgs struct {
-	MessageID int64       `json:"message,omitempty"`
-	Path      string      `json:"path,omitempty"`
-	Address   string      `json:"address,omitempty"`
+	MessageID store.MessageID `json:"message,omitempty"`
+	Path      string          `json:"path,omitempty"`
+	Address   string          `json:"address,omitempty"`
+	// Role is who may see the documents. DecidedAt is when the owner said so: of two decisions the later one holds, in whatever order their
+	// jobs are done.
 	Role      policy.Role `json:"role"`
-	// DecidedAt is when the owner said who may see them: what he says later holds, whichever job is done first.
-	DecidedAt time.Time `json:"said"`
-	// ChatID is where the outcome is told.
-	ChatID int64 `json:"chat"`
+	DecidedAt time.Time   `json:"said"`
+	// ChatID is the chat in which the outcome is reported.
+	ChatID store.ChatID `json:"chat"`
 }
 
 // Kind names the job.
 func (IndexArgs) Kind() string { return "index" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the queue and the attempts.
 func (IndexArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 5}
 }
 
-// Indexer indexes a document and tells the outcome. last says that no other attempt follows.
+// Indexer indexes documents and reports the outcome. last says that no other attempt follows.
 type Indexer interface {
 	Index(ctx context.Context, args IndexArgs, last bool) error
 }

@@ -19,7 +19,7 @@ import (
 func TestWhatEndsBecauseItWasToldToIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	log := slog.New(quietShutdown{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")
+	log := slog.New(withoutCancelled{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	log.ErrorContext(stopped, "Error inserting periodic jobs")

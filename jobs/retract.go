@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// RetractArgs asks to delete an event of ours from its room, because what it quoted or answered was deleted.
+// RetractArgs asks to redact an event that multis sent, because a message that it quoted or answered was deleted.
 type RetractArgs struct {
 	OutboxID uuid.UUID `json:"out"`
 }
@@ -15,12 +15,12 @@ type RetractArgs struct {
 // Kind names the job.
 func (RetractArgs) Kind() string { return "retract" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the queue and the attempts.
 func (RetractArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueSend, MaxAttempts: 60}
 }
 
-// Retracter deletes an event of ours.
+// Retracter redacts the event of an outbox row.
 type Retracter interface {
 	Retract(ctx context.Context, out uuid.UUID) error
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// SendArgs asks to send one outbox row.
+// SendArgs asks to send a row of outbox.
 type SendArgs struct {
 	OutboxID uuid.UUID `json:"out"`
 }
@@ -15,12 +15,12 @@ type SendArgs struct {
 // Kind names the job.
 func (SendArgs) Kind() string { return "send" }
 
-// InsertOpts puts it on its queue. A homeserver may be away for about an hour before a send is given up.
+// InsertOpts sets the queue, and attempts for about an hour, for which the homeserver may be away.
 func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueSend, MaxAttempts: 60, Priority: 1}
 }
 
-// Sender sends an outbox row, once. last says that no other attempt follows.
+// Sender sends an outbox row. Sending it again does not repeat the event. last says that no other attempt follows.
 type Sender interface {
 	Send(ctx context.Context, out uuid.UUID, last bool) error
 }

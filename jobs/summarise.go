@@ -4,24 +4,26 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// SummariseArgs asks to shorten what was said in a chat, before it is too much to be read word for word.
+// SummariseArgs asks to summarise the older messages of a chat, before they are too many for a model to read.
 type SummariseArgs struct {
-	ChatID int64 `json:"chat"`
-	// Agent is whose model found it long; empty: multis' own.
+	ChatID store.ChatID `json:"chat"`
+	// Agent is the agent whose model reads the chat. Empty means the assistant itself.
 	Agent string `json:"agent,omitempty"`
 }
 
 // Kind names the job.
 func (SummariseArgs) Kind() string { return "summarise" }
 
-// InsertOpts puts it on its queue, once for each chat. What fails is asked for again by the next turn.
+// InsertOpts allows one such job for a chat and agent at a time. After the last attempt the next turn enqueues another.
 func (SummariseArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
 }
 
-// Summariser shortens conversations.
+// Summariser summarises chats.
 type Summariser interface {
-	Summarise(ctx context.Context, chat int64, agent string) error
+	Summarise(ctx context.Context, chat store.ChatID, agent string) error
 }

@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// Sweep gives work that waits without a job a job.
+// Sweep enqueues a job for all work that waits and has none, because its job was lost or given up.
 func Sweep(ctx context.Context, st *store.Store) error {
 	return st.InTx(ctx, func(tx store.Tx) error {
 		found, err := store.WorkWithoutJob(ctx, tx)
@@ -31,7 +31,7 @@ func Sweep(ctx context.Context, st *store.Store) error {
 	})
 }
 
-// argsFor returns the arguments of the job that a piece of work needs. id is an integer, for what goes out a UUID.
+// argsFor returns the arguments of the job that a piece of work needs. id is an integer, or a UUID for a row of outbox.
 func argsFor(kind store.WorkKind, id string) (Args, error) {
 	n, notInt := strconv.ParseInt(id, 10, 64)
 	out, notUUID := uuid.Parse(id)

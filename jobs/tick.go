@@ -9,21 +9,20 @@ import (
 	"multis/store"
 )
 
-// TickArgs asks to do what is due of a schedule. One waits for each schedule and time; when the schedule has another time
-// by then, it does nothing.
+// TickArgs asks to carry out a schedule at one of its times. It does nothing when the schedule has another next time by then.
 type TickArgs struct {
-	ScheduleID int64     `json:"schedule"`
-	At         time.Time `json:"at"`
+	ScheduleID store.ScheduleID `json:"schedule"`
+	At         time.Time        `json:"at"`
 }
 
-// fetchWindow is how far ahead the queue looks for what becomes due, every so often. What is due sooner would be late, so it is
-// taken up at once and waits in its worker's hands.
+// fetchWindow is longer than the time between River's looks for scheduled jobs. A job that is due sooner would be found late, so it is
+// made available at once, and its worker waits.
 const fetchWindow = 6 * time.Second
 
 // Kind names the job.
 func (TickArgs) Kind() string { return "tick" }
 
-// InsertOpts puts it on its queue, once for each time.
+// InsertOpts allows one such job for a schedule and time at a time.
 func (a TickArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: once()}
 	if time.Until(a.At) > fetchWindow {
@@ -32,17 +31,17 @@ func (a TickArgs) InsertOpts() river.InsertOpts {
 	return opts
 }
 
-// NextTick is the job for a schedule's next time.
-func NextTick(schedule int64, at time.Time) TickArgs {
+// NextTick returns the job for a schedule's next time, to the microsecond as Postgres keeps it.
+func NextTick(schedule store.ScheduleID, at time.Time) TickArgs {
 	return TickArgs{ScheduleID: schedule, At: at.UTC().Truncate(time.Microsecond)}
 }
 
-// Ticker does what is due of a schedule, and asks for its next time, all in one transaction.
+// Ticker carries out a schedule at one of its times and enqueues the TickArgs of the next time, in one transaction.
 type Ticker interface {
-	Tick(ctx context.Context, schedule int64, at time.Time) error
+	Tick(ctx context.Context, schedule store.ScheduleID, at time.Time) error
 }
 
-// enqueueMissingTicks inserts the missing jobs of schedules.
+// enqueueMissingTicks enqueues a TickArgs for each schedule whose next time has no job.
 func enqueueMissingTicks(ctx context.Context, tx store.Tx) error {
 	found, err := store.SchedulesWithoutJob(ctx, tx)
 	if err != nil {

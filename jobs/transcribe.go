@@ -4,22 +4,24 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
-// TranscribeArgs asks for the words of a voice note.
+// TranscribeArgs asks to transcribe a voice note.
 type TranscribeArgs struct {
-	MessageID int64 `json:"message"`
+	MessageID store.MessageID `json:"message"`
 }
 
 // Kind names the job.
 func (TranscribeArgs) Kind() string { return "transcribe" }
 
-// InsertOpts puts it on its queue. Each attempt may cost money, and who speaks does not wait for long.
+// InsertOpts sets the queue and the attempts: few, because each may cost money and the contact waits.
 func (TranscribeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3}
 }
 
-// Transcriber turns a voice note into words. last says that no other attempt follows.
+// Transcriber transcribes a voice note. last says that no other attempt follows.
 type Transcriber interface {
-	Transcribe(ctx context.Context, message int64, last bool) error
+	Transcribe(ctx context.Context, message store.MessageID, last bool) error
 }

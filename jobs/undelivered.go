@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// UndeliveredArgs asks to tell the owner that something did not arrive.
+// UndeliveredArgs asks to notify the owner that a message was not delivered.
 type UndeliveredArgs struct {
 	OutboxID uuid.UUID `json:"out"`
 }
@@ -15,12 +15,12 @@ type UndeliveredArgs struct {
 // Kind names the job.
 func (UndeliveredArgs) Kind() string { return "undelivered" }
 
-// InsertOpts puts it on its queue.
+// InsertOpts sets the queue and the attempts.
 func (UndeliveredArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20}
 }
 
-// UndeliveredNotifier tells the owner that an outbox row did not arrive.
+// UndeliveredNotifier notifies the owner that an outbox row was not delivered.
 type UndeliveredNotifier interface {
 	NotifyUndelivered(ctx context.Context, out uuid.UUID) error
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// WatchArgs asks to look at what is watched, now and then as long as it is.
+// WatchArgs asks to check a watched web page. The job stays and snoozes until the page's next time, as long as the page is watched.
 type WatchArgs struct {
 	WatchID int64 `json:"watch"`
 }
@@ -14,12 +14,12 @@ type WatchArgs struct {
 // Kind names the job.
 func (WatchArgs) Kind() string { return "watch" }
 
-// InsertOpts puts it on its queue, once for each watch.
+// InsertOpts allows one such job for a page at a time.
 func (WatchArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: once()}
 }
 
-// PageChecker looks at what is watched. It asks to come back later until the watch is gone.
+// PageChecker checks a watched page. Until the page is no longer watched it returns Later with the time to the next check.
 type PageChecker interface {
 	CheckPage(ctx context.Context, watch int64) error
 }

@@ -11,8 +11,8 @@ import (
 
 // Attempt is one try at a job.
 type Attempt struct {
-	// ID differs between any two attempts, also at the same job. It begins with the job's id and a dot, by which the leases of a dead
-	// process are found.
+	// ID identifies the attempt among all attempts at all jobs. It begins with the job's id and a dot, by which the leases that a dead
+	// process had on chats are found.
 	ID string
 	// Last says that no other attempt follows when this one fails.
 	Last bool
@@ -25,7 +25,7 @@ type worker[A Args] struct {
 	work    func(context.Context, A, Attempt) error
 }
 
-// handle has work do the jobs whose arguments are of type A, each attempt within timeout.
+// handle adds a worker for the jobs whose arguments are of type A. An attempt calls work, whose context ends after timeout.
 func handle[A Args](workers *river.Workers, timeout time.Duration, work func(context.Context, A, Attempt) error) {
 	river.AddWorker(workers, &worker[A]{timeout: timeout, work: work})
 }
@@ -38,7 +38,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return w.work(ctx, job.Args, Attempt{ID: attemptID(job.JobRow), Last: isLast(job.JobRow)})
 }
 
-// NextRetry is when a failed job is tried again: after the arguments' own wait, if they have a method retryAfter, else after backoff.
+// NextRetry returns when a failed job is tried again: after the wait that the method retryAfter of its arguments returns, if they have one,
+// else after backoff.
 func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
 	wait := backoff(job.Attempt)
 	if own, ok := any(job.Args).(interface {
@@ -49,7 +50,7 @@ func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
 	return time.Now().Add(wait)
 }
 
-// backoff is the wait after a failed attempt: 1 s after the first, doubling to a minute.
+// backoff returns the wait after a failed attempt: 1 s after the first, doubling to a minute.
 func backoff(attempt int) time.Duration {
 	return min(time.Second<<min(attempt-1, 6), time.Minute)
 }
@@ -64,7 +65,7 @@ func attemptID(job *rivertype.JobRow) string {
 	return id
 }
 
-// once has no second job of the same kind and arguments inserted while one is not done.
+// once prevents that a job is inserted while another one of the same kind and arguments is not done.
 func once() river.UniqueOpts {
 	return river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,

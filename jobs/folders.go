@@ -6,18 +6,18 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// FoldersArgs asks to look at the watched folders.
+// FoldersArgs asks to index what changed in the watched folders. It is a periodic job.
 type FoldersArgs struct{}
 
 // Kind names the job.
 func (FoldersArgs) Kind() string { return "folders" }
 
-// InsertOpts puts it on its queue, once. What it misses, the next one finds.
+// InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (FoldersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: once()}
 }
 
-// FolderIndexer looks at the watched folders.
+// FolderIndexer indexes what changed in the watched folders.
 type FolderIndexer interface {
 	IndexFolders(ctx context.Context) error
 }

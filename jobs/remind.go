@@ -6,18 +6,18 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// RemindArgs asks to look for promises that are due soon. It is a periodic job.
+// RemindArgs asks to remind the owner of commitments that are due soon. It is a periodic job.
 type RemindArgs struct{}
 
 // Kind names the job.
 func (RemindArgs) Kind() string { return "nudge" }
 
-// InsertOpts puts it on its queue, once.
+// InsertOpts allows one such job at a time.
 func (RemindArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
 }
 
-// CommitmentReminder reminds the owner of promises.
+// CommitmentReminder reminds the owner of commitments that are due soon.
 type CommitmentReminder interface {
 	RemindCommitments(ctx context.Context) error
 }

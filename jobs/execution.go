@@ -1,0 +1,35 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"multis/store"
+)
+
+// ExecutionArgs asks to carry out one execution of a schedule that takes longer than a transaction may: a question to the assistant, a
+// heartbeat, or upkeep.
+type ExecutionArgs struct {
+	ExecutionID store.RunID `json:"run"`
+}
+
+// Kind names the job.
+func (ExecutionArgs) Kind() string { return "run" }
+
+// InsertOpts allows one such job for an execution at a time. The attempts are few because each may call a model.
+func (ExecutionArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
+}
+
+// The time that an execution may take, all its attempts together.
+const (
+	ExecutionTimeout = time.Minute
+	UpkeepTimeout    = 10 * time.Minute // when its action is upkeep
+)
+
+// Executor carries out an execution. last says that no other attempt follows.
+type Executor interface {
+	Execute(ctx context.Context, execution store.RunID, last bool) error
+}

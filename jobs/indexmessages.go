@@ -1,0 +1,35 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+
+	"multis/store"
+)
+
+// IndexMessagesArgs asks to add the messages that are not in the message index yet. Each process looks for such messages every few seconds
+// and enqueues it, so that storing a message does not wait for the index.
+type IndexMessagesArgs struct{}
+
+// Kind names the job.
+func (IndexMessagesArgs) Kind() string { return "archive" }
+
+// InsertOpts allows one such job at a time.
+func (IndexMessagesArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueArchive, MaxAttempts: 5, UniqueOpts: once()}
+}
+
+// MessageIndexer adds messages to the message index.
+type MessageIndexer interface {
+	IndexMessages(ctx context.Context) error
+}
+
+// enqueueIndexMessages enqueues an IndexMessagesArgs when there are messages to index.
+func enqueueIndexMessages(ctx context.Context, st *store.Store) error {
+	found, err := store.HasUnindexed(ctx, st.DB())
+	if err != nil || !found {
+		return err
+	}
+	return st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, IndexMessagesArgs{}) })
+}

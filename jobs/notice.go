@@ -1,0 +1,60 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+)
+
+// Topic is what a notice to the owner is about.
+type Topic string
+
+// The topics.
+const (
+	// TopicSessionReplaced: multis' own Matrix session was ended in a client, and multis made another.
+	TopicSessionReplaced Topic = "device"
+	// TopicEditIgnored: the owner edited a command that was carried out before.
+	TopicEditIgnored Topic = "edit"
+	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
+	TopicKeysUnavailable Topic = "keys_gone"
+	// TopicKeysAvailable: the keys can be opened again.
+	TopicKeysAvailable Topic = "keys_back"
+	// TopicPushStalled: transactions of the homeserver do not come through.
+	TopicPushStalled Topic = "push_stalled"
+	// TopicPushResumed: transactions come through again.
+	TopicPushResumed Topic = "push_moves"
+	// TopicSyncStalled: the sync makes no progress.
+	TopicSyncStalled Topic = "sync_stalled"
+	// TopicSyncResumed: the sync makes progress again.
+	TopicSyncResumed Topic = "sync_moves"
+	// TopicUndecryptable: the key of a message in the admin room did not come.
+	TopicUndecryptable Topic = "unread"
+	// TopicBridgeDown: a bridge lost its network. SubjectID is the row of bridge_states.
+	TopicBridgeDown Topic = "bridge_down"
+	// TopicBridgeUp: a bridge reaches its network again. SubjectID is the row of bridge_states.
+	TopicBridgeUp Topic = "bridge_up"
+	// TopicNewBridge: a bot claims rooms and was not confirmed as a bridge. SubjectID is the row of the bot.
+	TopicNewBridge Topic = "new_bridge"
+	// TopicBridgeReplaced: another bot claims the chats of a bridge. SubjectID is the row of the change.
+	TopicBridgeReplaced Topic = "bridge"
+)
+
+// NoticeArgs asks to notify the owner.
+type NoticeArgs struct {
+	Topic Topic `json:"topic"`
+	// SubjectID is the row that the notice is about; see the topics. Zero where the topic says all.
+	SubjectID int64 `json:"about,omitempty"`
+}
+
+// Kind names the job.
+func (NoticeArgs) Kind() string { return "tell" }
+
+// InsertOpts allows one such job for a topic and subject at a time.
+func (NoticeArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: once()}
+}
+
+// Notifier notifies the owner.
+type Notifier interface {
+	Notify(ctx context.Context, args NoticeArgs) error
+}

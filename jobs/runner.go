@@ -1,0 +1,114 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"multis/migrations"
+	"multis/store"
+)
+
+// The queues. Work that waits for something slow has a queue of its own, so that nothing else waits behind it.
+const (
+	queueChat     = "chat"     // turns
+	queueAdmin    = "admin"    // commands and notices
+	queueAsk      = "ask"      // the owner's questions
+	queueChild    = "child"    // tasks that other tasks wait for
+	queueSend     = "send"     // the outbox
+	queueDescribe = "describe" // rooms and history
+	queueE2EE     = "e2ee"     // messages that wait for a key
+	queueIndex    = "index"    // documents and files
+	queueEmbed    = "embed"
+	queueModel    = "model"   // captures, summaries and transcriptions
+	queueArchive  = "archive" // the message index
+	queueUpkeep   = "upkeep"
+	queueHooks    = "hooks" // deliveries and watched pages
+	queueTick     = "tick"  // schedules that are due
+	queueRun      = "run"   // executions of schedules, exports and forgettings
+)
+
+const (
+	// maxTurns is how many chats are answered at the same time. A turn waits for its model nearly all the time and has no connection to
+	// the database meanwhile, so chats with a slow model do not hold up the others.
+	maxTurns = 256
+	// duePoll is the time between looks for jobs whose time has come, in the queues where lateness is noticed: reminders, and answers
+	// once the contact has been quiet for long enough.
+	duePoll = 100 * time.Millisecond
+	// fetchCooldown is the shortest time between two fetches of a queue. It keeps the time from insert to work near 6 ms, and bounds the
+	// throughput to workers per cooldown.
+	fetchCooldown = 10 * time.Millisecond
+)
+
+func queues() map[string]river.QueueConfig {
+	workers := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
+	return map[string]river.QueueConfig{
+		queueChat:     {MaxWorkers: maxTurns, FetchPollInterval: duePoll},
+		queueAdmin:    workers(4),
+		queueAsk:      workers(4),
+		queueChild:    workers(4),
+		queueSend:     workers(8),
+		queueDescribe: workers(4),
+		queueE2EE:     workers(4),
+		queueIndex:    workers(2),
+		queueModel:    workers(4),
+		queueArchive:  workers(1),
+		queueUpkeep:   workers(1),
+		queueHooks:    workers(8),
+		queueEmbed:    workers(1),
+		queueTick:     {MaxWorkers: 8, FetchPollInterval: duePoll},
+		queueRun:      workers(2),
+	}
+}
+
+// Runner does the jobs.
+type Runner struct {
+	queue  *river.Client[pgx.Tx]
+	client *client
+}
+
+// NewRunner returns a Runner with a client id that no living process has. River logs to log.
+func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logger) (*Runner, error) {
+	client, err := newClient(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	client.indexMessages = h.IndexMessages != nil
+	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
+		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{log.Handler()}),
+		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), withJob()},
+		Queues: queues(), PeriodicJobs: periodicJobs(),
+		FetchCooldown: fetchCooldown, FetchPollInterval: time.Second,
+		JobTimeout: modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+	})
+	if err != nil {
+		client.lock.Release(ctx)
+		return nil, fmt.Errorf("prepare jobs: %w", err)
+	}
+	return &Runner{queue: queue, client: client}, nil
+}
+
+// Run does jobs until ctx ends, and then waits for those that run. The jobs of a dead process are taken over at once.
+func (r *Runner) Run(ctx context.Context) error {
+	defer func() { r.client.lock.Release(ctx) }()
+	if err := r.client.takeOver(ctx, true); err != nil {
+		return err
+	}
+	if err := Sweep(ctx, r.client.store); err != nil {
+		return err
+	}
+	if err := r.queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
+	r.client.watch(ctx)
+	if err := r.queue.Stop(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("stop jobs: %w", err)
+	}
+	return nil
+}
