@@ -1,6 +1,6 @@
-// Package admin is the room from which the owner runs multis: commands, questions that a number or a reaction answers, and
-// what multis tells by itself. Everything it says leaves through the outbox; everything it changes is committed together
-// with the reply that says so.
+// Package admin is the chat room in which the owner controls multis by commands, answers its questions by a number, a word or a reaction,
+// and gets its notices. A router passes each message to a topic: a struct with the commands, questions and notices of, for example,
+// drafts. Everything that is said goes through the outbox, in the transaction that makes the change it reports.
 package admin
 
 import (
@@ -24,7 +24,8 @@ import (
 	"multis/store"
 )
 
-// Options are what an admin room works with. Of the interfaces only Asker, Planner, Replayer and Files must be set.
+// Options are the parts that an Admin works with. Tools, Saved and Skills may be nil: there are none then. Everything else must be
+// set, but for the fields that name a default.
 type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
@@ -39,16 +40,17 @@ type Options struct {
 	Skills   Skills
 	Memory   *memory.Memory
 	Rules    Rules
-	// MaxTools is how many tools Tools gives at most: the others are left out.
+	// MaxTools is the largest number of tools that a model is offered.
 	MaxTools int
 	// Clock carries out schedules.
 	Clock *clock.Clock
-	// Now is the clock. Defaults to time.Now.
+	// Now returns the current time. Defaults to time.Now.
 	Now func() time.Time
 }
 
-// Admin passes each message of the admin room to the topic that it is about. It keeps nothing in memory: another one on the same
-// store goes on where it stopped. The exported topics do what their commands ask for in the background.
+// Admin is the router of the admin room: it reads a message, finds the command, the question or the task that it is about, and writes
+// the answer. It keeps no state in memory, so another Admin on the same store continues where it stopped. The exported fields handle
+// the jobs of their commands.
 type Admin struct {
 	store       *store.Store
 	room        *room
@@ -70,7 +72,7 @@ type Admin struct {
 	table     *commandTable
 }
 
-// New makes an Admin.
+// New returns an Admin.
 func New(o Options) *Admin {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -136,14 +138,14 @@ func New(o Options) *Admin {
 	return a
 }
 
-// errAlreadySettled rolls back what another attempt at the same message has already done.
+// errAlreadySettled rolls back a transaction whose message another attempt has settled.
 var errAlreadySettled = errors.New("the message was settled before")
 
-// olderCommandWait is how long a command waits for an older one that is still being carried out.
+// olderCommandWait is how long a command waits before it looks again for an older one that is still running.
 const olderCommandWait = 50 * time.Millisecond
 
-// Command carries out what was written in the admin room, once. last says that no other attempt follows. A question is left
-// to Answer, so that no command waits for a model.
+// Command carries out the command in a message of the admin room, once. A question is passed to Answer by a job of its own, so that no
+// command waits for a model. last says that no other attempt follows.
 func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
@@ -163,7 +165,7 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 	return a.execute(ctx, r, last)
 }
 
-// Answer answers a question from the admin room, once. last says that no other attempt follows.
+// Answer answers the question in a message of the admin room, once. last says that no other attempt follows.
 func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
@@ -175,6 +177,7 @@ func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
 	return a.execute(ctx, r, last)
 }
 
+// execute handles a request and commits the answer. A failure of the last attempt is reported to the owner.
 func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	ans, err := a.handle(ctx, r)
 	if err == nil && !ans.handled {
@@ -186,6 +189,7 @@ func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	return a.reportFailure(context.WithoutCancel(ctx), r, err)
 }
 
+// loadRequest reads a message and its room. A shortcut of the owner is replaced by the command that it stands for.
 func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error) {
 	m, err := store.MessageByID(ctx, a.store.DB(), message)
 	if err != nil {
@@ -198,11 +202,11 @@ func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error)
 	return request{message: m, room: room, now: a.room.now()}, err
 }
 
-// maxOlderCommandTime is how long an unfinished command holds up those after it. One that hangs must not block the room for good.
+// maxOlderCommandTime is how long an unfinished command delays those after it, so that one that hangs does not block the room.
 const maxOlderCommandTime = time.Minute
 
-// mustWait tells whether an older command must come first. Questions take their time and hold nothing up, and nothing holds up a
-// pause.
+// mustWait reports whether an older command must finish first. Questions are not waited for, because they take long and change
+// nothing. /pause never waits.
 func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	if name, _ := parseCommand(r.message.Body); name == "pause" {
 		return false, nil
@@ -219,7 +223,7 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	return false, nil
 }
 
-// commit writes what a request leads to. A message that was settled meanwhile changes nothing.
+// commit writes an answer, with what it changes, in one transaction. If the message was settled meanwhile, nothing is written.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind = outbox.Answer
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
@@ -261,7 +265,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	return err
 }
 
-// reportFailure tells the owner that a command failed for good, with a number that the log shows as well.
+// reportFailure tells the owner that a command failed for good, with the reference under which the log has the cause.
 func (a *Admin) reportFailure(ctx context.Context, r request, cause error) error {
 	ref := fmt.Sprintf("#%d", r.message.ID)
 	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")

@@ -40,7 +40,7 @@ func (approveCall) command() string { return "ask" }
 func (approveCall) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 // answer decides, and has the task go on either way.
-func (q approveCall) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if c.word != wordYes && c.word != wordNo {
 		return answer{}, false, nil
 	}

@@ -6,80 +6,83 @@ import (
 	"multis/store"
 )
 
-// Asker answers a question of the owner in the room where it was asked, and settles the message that asked it.
+// Asker answers questions of the owner.
 type Asker interface {
+	// Ask answers the question and settles the message that asked it.
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
-	// Thinks tells whether whoever answers a question there has a model.
+	// Thinks reports whether the agent that would answer the question in this room has a model.
 	Thinks(room store.Chat, question string) bool
-	// Answers says which agent answers in a chat, and what decided that; empty: multis itself does.
+	// Answers returns the agent that answers in a chat, and what decided that; both are empty when multis itself does.
 	Answers(chat store.Chat) (agent, by string)
 }
 
-// Files fetches a file that was sent in the admin room, at most limit bytes. A larger one is an error, as is one that is gone.
+// Files downloads the files that are sent in the admin room.
 type Files interface {
+	// Download returns the content of a file. It fails if the file is larger than limit bytes, or no longer there.
 	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
 }
 
-// Planner begins what takes its time. A plan is shown to the owner before any of it is done.
+// Planner starts tasks of several steps.
 type Planner interface {
+	// Plan has a plan for the goal made. It is shown to the owner for approval before any of it is done.
 	Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error
-	// ReplayWith goes through a task again with another model, whose calls are paid. What comes of it is said in the room.
+	// ReplayWith replays a task with another model, whose calls are paid, and has the result written to the room.
 	ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, task store.Task, model string) error
 }
 
-// Replayer goes through a task again and shows what came of it.
+// Replayer replays a task from its stored steps, without calling a model or a tool, and returns the result as Markdown.
 type Replayer interface {
 	Replay(ctx context.Context, task store.TaskID) (string, error)
 }
 
-// Toolbox lists what a model may call for the owner who asks in a room, and how the servers are that bring tools.
+// Toolbox lists the tools that a model may call for the owner in a room, and the servers that provide further ones.
 type Toolbox interface {
 	Tools(ctx context.Context, room store.Chat) ([]Tool, error)
 	Sources() []ToolSource
 }
 
-// Tool is something that a model may call for the owner, as the room shows it.
+// Tool is a tool that a model may call for the owner.
 type Tool struct {
 	Name    string
 	Summary string
-	Asks    bool // before it is done
+	Asks    bool // the owner is asked before each call
 }
 
-// ToolSource is where further tools come from, as the room shows it.
+// ToolSource is a server that provides tools.
 type ToolSource struct {
 	Name    string
 	Tools   int
-	Skipped []string // tools that were not taken, with the reasons
-	Problem string   // why it is not there; empty: it is
+	Skipped []string // the tools that are not offered, with the reasons
+	Problem string   // why the server cannot be used; empty when it can
 }
 
-// SavedTasks lists the tasks that are begun by name, as their files are now, and begins one.
+// SavedTasks lists and starts the tasks that have a file in the tasks folder.
 type SavedTasks interface {
 	Saved() []Saved
-	// Begin begins a task. What comes of it is said in the room; problem says why it cannot be begun after all.
+	// Begin starts the task with this name, and has the result written to the room. problem says why it cannot start; empty when it did.
 	Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
 }
 
-// Saved is a task that is begun by its name, as the room shows it.
+// Saved is a task with a file in the tasks folder.
 type Saved struct {
 	Name    string
 	Prompt  string
-	Agent   string // who does it; empty: whoever answers here
-	Problem string // why it cannot be begun; empty: it can
+	Agent   string // the agent that works on it; empty for the one that answers in the room
+	Problem string // why it cannot start; empty when it can
 }
 
-// Skills lists the files that say how agents work.
+// Skills lists the skill files: texts that tell agents how to work.
 type Skills interface {
 	Skills() []Skill
 }
 
-// Skill is a file that says how an agent works, as the room shows it.
+// Skill is a skill file.
 type Skill struct {
 	Name    string
 	Summary string
-	Agent   string // whose own it is; empty: everybody's
-	From    string
-	// Owner and Contact say whose questions it is for.
+	Agent   string // the agent that it belongs to; empty for all agents
+	From    string // where the file is: "built in", for example
+	// Owner and Contact say whether it is used for questions of the owner, and of contacts.
 	Owner, Contact bool
-	Problem        string
+	Problem        string // why it is not used, or only in part; empty when it is
 }

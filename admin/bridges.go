@@ -131,7 +131,7 @@ func (confirmClaim) command() string { return "bridges" }
 
 func (confirmClaim) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (p confirmClaim) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
+func (p confirmClaim) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{text: "Please type the number: who keeps your chats is not decided by a reaction, which travels in plain text."}, false, nil
 	}
@@ -203,7 +203,7 @@ func (confirmBridge) command() string { return "bridges" }
 
 func (confirmBridge) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
+func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	b, err := store.BridgeBotByID(ctx, p.bridges.store.DB(), p.Bot)
 	switch {
 	case err != nil:

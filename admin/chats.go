@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// chatPicker finds the chat that is meant: by its name, or by asking.
+// chatPicker finds the chat that a command is about: by its name, or by asking.
 type chatPicker struct {
 	store  *store.Store
 	states *chatStates
@@ -22,15 +22,15 @@ type chatPicker struct {
 }
 
 const (
-	// maxPicks is how many of them one list can be paged through.
+	// maxPicks is how many chats can be paged through.
 	maxPicks = 1000
 )
 
-// pickChat asks which chat is meant, ten a page. The numbers keep their meaning from page to page.
+// pickChat asks which chat is meant, ten a page. A chat keeps its number from page to page.
 type pickChat struct {
 	picker *chatPicker
 
-	// Then is the command that goes on with the chat.
+	// Then is the name of the command that continues with the chat.
 	Then string
 	chatPick
 	Chats []store.ChatID
@@ -43,7 +43,7 @@ func (p pickChat) command() string { return p.Then }
 
 func (pickChat) accepts(word string) bool { return word == wordMore || word == "next" }
 
-func (p pickChat) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
+func (p pickChat) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	if c.word != "" {
 		if p.From+pageSize >= len(p.Chats) {
 			return answer{text: "That was all of them."}, false, nil
@@ -69,7 +69,7 @@ func (p pickChat) answer(ctx context.Context, _ request, c choice) (answer, bool
 	return ans, true, err
 }
 
-// picked goes on with the chat that was meant.
+// picked continues the command with the chat.
 func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
 	cmd, known := k.table.lookup(p.Then)
 	if !known || cmd.onChat == nil {
@@ -78,7 +78,7 @@ func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (a
 	return cmd.onChat(ctx, p.chatPick, chat)
 }
 
-// withChat goes on with the one chat that a name means. Several are asked about, never guessed.
+// withChat continues a command with the chat that a name means, or asks when the name is not clear.
 func (k *chatPicker) withChat(ctx context.Context, name, command string, pick chatPick) (answer, error) {
 	p := pickChat{Then: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
@@ -98,9 +98,9 @@ func (k *chatPicker) withChat(ctx context.Context, name, command string, pick ch
 	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
-// oneChat finds the one chat that was typed for a command that takes no other. problem says why there is none; typed is the
-// command with a chat's name in it.
-func (k *chatPicker) oneChat(ctx context.Context, name, typed string) (chat store.Chat, problem string, err error) {
+// oneChat returns the chat that a name means, without asking. problem says why there is none; example is a format for the command with
+// a chat's name in it.
+func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat store.Chat, problem string, err error) {
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return store.Chat{}, "", err
@@ -113,12 +113,12 @@ func (k *chatPicker) oneChat(ctx context.Context, name, typed string) (chat stor
 		return store.Chat{}, unknownChatText(chats, name), nil
 	}
 	shown := found[:min(len(found), pageSize)]
-	return store.Chat{}, "Which one? " + text.List(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(typed, label(found[0]))) + ".", nil
+	return store.Chat{}, "Which one? " + text.List(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(example, label(found[0]))) + ".", nil
 }
 
-// matchChats finds the chats that are typed as a name, with or without the network and the number, or as a number alone: those called
-// exactly so, else those that begin with it, those that contain it, those that have all its words. sure says that one alone is the
-// one; a part from the middle of a name is never sure.
+// matchChats returns the chats that a typed name means. The name may include the network or the number, or be the number alone. Exact
+// names come first, then those that begin with it, then those that contain it, then those that have all its words. sure is true when a
+// single match is certain, which a match inside a name is not.
 func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = foldName(name)
 	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {
@@ -142,19 +142,19 @@ func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool)
 	return nil, false
 }
 
-// typedNames are the ways in which a chat is written: its name alone, and with its network or its number.
+// typedNames returns the ways to type a chat's name: alone, and with its network or its number.
 func typedNames(c store.Chat) []string {
 	name, full := foldName(bridgebridge.DisplayName(c.Name)), foldName(label(c))
 	return []string{name, foldName(c.Name), foldName(typedName(c)), full, strings.ReplaceAll(full, " · ", " ")}
 }
 
-// hasWords tells whether each word is one of the text's.
+// hasWords reports whether each of the words is a word of the text.
 func hasWords(text, words string) bool {
 	has := strings.Fields(text)
 	return words != "" && !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(has, w) })
 }
 
-// unknownChatText names the chats that come nearest to a name.
+// unknownChatText says that no chat has a name, and suggests similar ones.
 func unknownChatText(chats []store.Chat, name string) string {
 	names := make([]string, len(chats))
 	for i, c := range chats {
@@ -170,7 +170,7 @@ func unknownChatText(chats []store.Chat, name string) string {
 	return reply + " `/chats` lists them; a chat appears with its first message."
 }
 
-// list shows the chats whose name holds a text, newest first; an empty text fits all.
+// list shows the chats whose name contains a text, the newest first. The empty text matches all.
 func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPick) (answer, error) {
 	p := pickChat{Then: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
@@ -189,7 +189,7 @@ func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPi
 	return k.page(ctx, p, "")
 }
 
-// chatIDs are the chats of a list, as far as it can be paged through.
+// chatIDs returns the ids of chats, at most maxPicks.
 func chatIDs(chats []store.Chat) []int64 {
 	chats = chats[:min(len(chats), maxPicks)]
 	out := make([]int64, len(chats))
@@ -199,7 +199,7 @@ func chatIDs(chats []store.Chat) []int64 {
 	return out
 }
 
-// page shows one page of a list and asks for a number. An empty title is the plain one.
+// page shows one page of a list and asks for a number. The title of the list is used if title is empty.
 func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer, error) {
 	p.picker = k
 	until := min(p.From+pageSize, len(p.Chats))
@@ -226,7 +226,7 @@ func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer
 	return answer{text: strings.Join(lines, "\n") + "\n" + k.hint(p, until < len(p.Chats)), question: p}, nil
 }
 
-// pageRange says which part of a list is shown.
+// pageRange says which entries of a list are shown: "1 to 10 of 155".
 func pageRange(from, until, all int) string {
 	switch {
 	case from == 0 && until == all:
@@ -250,8 +250,7 @@ func (k *chatPicker) hint(p pickChat, more bool) string {
 	return hint + "."
 }
 
-// suggestMode finds a slip of a mode at the start or the end, when the rest is the name of a chat: what should have been typed
-// after the command. Empty when there is none.
+// suggestMode returns the arguments of /mode that a text with a misspelled mode may stand for; empty when there is none.
 func suggestMode(chats []store.Chat, args string) string {
 	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
 	fields := strings.Fields(args)

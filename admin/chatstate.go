@@ -13,21 +13,22 @@ import (
 	"multis/text"
 )
 
-// chatStates says how chats are: their modes, and what keeps them from being read or answered.
+// chatStates describes chats: their mode, and what keeps them from being read or answered.
 type chatStates struct {
 	store *store.Store
 	room  *room
 	rules Rules
 }
 
-// chatOverview is what there is to know beside the chats themselves to say how they are.
+// chatOverview is what a chat's line in a list needs beside the chat.
 type chatOverview struct {
 	name       string // what the assistant is called
 	pausedAll  bool
-	escalated  map[int64]bool   // the chats that wait for a person
-	unreadable map[int64]string // why what is encrypted there cannot be read
+	escalated  map[int64]bool   // the chats with an open escalation
+	unreadable map[int64]string // why messages of a chat cannot be read
 }
 
+// overview reads a chatOverview.
 func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 	if v.pausedAll, err = s.isAllPaused(ctx); err != nil {
 		return chatOverview{}, err
@@ -46,7 +47,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 	return v, err
 }
 
-// line says in one line what there is to know about a chat.
+// line describes a chat in one line.
 func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	mode := c.ModeIn(s.rules.Defaults)
 	parts := []string{esc(label(c)) + " — " + s.modeNote(c, mode, v)}
@@ -73,7 +74,7 @@ func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	return strings.Join(parts, " · ")
 }
 
-// modeNote says a chat's mode and whether it answers now.
+// modeNote describes a chat's mode, and whether multis answers there now.
 func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) string {
 	note := "**" + string(mode) + "**"
 	switch {
@@ -101,12 +102,12 @@ func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) st
 	return note
 }
 
-// isPaused tells whether the chat itself is paused.
+// isPaused reports whether the chat itself is paused.
 func (s *chatStates) isPaused(c store.Chat) bool {
 	return c.PausedUntil != nil && c.PausedUntil.After(s.room.now())
 }
 
-// quietUntil is when the quiet ends that began when the owner wrote there; zero without one.
+// quietUntil returns the end of the pause that began when the owner wrote in the chat; zero without one.
 func (s *chatStates) quietUntil(c store.Chat) time.Time {
 	p := c.Presence(false, c.ModeIn(s.rules.Defaults), s.rules.OwnerPause, s.room.now())
 	if p.OwnerWroteAt.IsZero() {
@@ -115,13 +116,13 @@ func (s *chatStates) quietUntil(c store.Chat) time.Time {
 	return p.OwnerWroteAt.Add(p.OwnerPause)
 }
 
-// isAllPaused tells whether everything is paused.
+// isAllPaused reports whether everything is paused.
 func (s *chatStates) isAllPaused(ctx context.Context) (bool, error) {
 	var pause store.Pause
 	return store.GetSetting(ctx, s.store.DB(), store.SettingPause, &pause)
 }
 
-// pausedNames names the chats that were paused one by one.
+// pausedNames names the chats that are paused one by one, in Markdown.
 func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	chats, err := store.ListChats(ctx, s.store.DB(), "", maxChats, 0)
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *chatStates) census(ctx context.Context) (networks, modes string, locked
 	return text.List(byNetwork), strings.Join(byMode, ", "), locked, nil
 }
 
-// unreadable tells for each chat with messages that cannot be read why they cannot.
+// unreadable says for each chat with unreadable messages why they cannot be read.
 func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
 	chats, err := store.UnreadableChats(ctx, s.store.DB())
 	if err != nil {
@@ -206,7 +207,7 @@ func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
 	return why, nil
 }
 
-// unreadableNote says what of a chat cannot be read or written, and why; empty when all can.
+// unreadableNote says what cannot be read or written in a chat, and why; empty when all can.
 func unreadableNote(c store.Chat, why map[int64]string) string {
 	switch {
 	case c.Unreadable > 0:
@@ -218,5 +219,5 @@ func unreadableNote(c store.Chat, why map[int64]string) string {
 	}
 }
 
-// maxChats is how many chats are looked through; the newest come first.
+// maxChats is how many chats are listed or searched, the newest first.
 const maxChats = 10_000

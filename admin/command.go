@@ -9,41 +9,41 @@ import (
 	"multis/store"
 )
 
-// command is one thing that can be asked for by name.
+// command is an entry of the command table.
 type command struct {
 	name    string
 	args    string // as shown in the help
 	summary string
-	help    string // Markdown: what more there is to know
+	help    string // Markdown: the details; empty when the summary says all
 	group   string
-	// operators says that it only shows, so that operators may give it as well.
+	// operators says that operators may use it, because it only shows things.
 	operators bool
 	run       func(ctx context.Context, r request, args string) (answer, error)
-	// onChat goes on with the chat that was picked for the command; nil for one that asks for no chat. chatHint says what a number
-	// does, after "Reply with a number".
+	// onChat continues with the chat that was picked; nil for a command that needs no chat. chatHint follows "Reply with a number" and
+	// says what that does.
 	onChat   func(ctx context.Context, pick chatPick, chat store.Chat) (answer, error)
 	chatHint func(pick chatPick) string
 }
 
-// chatPick is what a command is to do with the chat that is picked for it. It is stored with the question.
+// chatPick is what a command does with the chat that is picked for it. It is stored with the question which chat is meant.
 type chatPick struct {
 	Mode     policy.Mode     `json:",omitempty"` // for /mode; empty asks for one
 	Delivery policy.Delivery `json:",omitempty"` // for /delivery; empty shows the present one
 	Agent    string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
 	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked
-	stale    bool            // the chat's mode is no longer the one that was shown
+	stale    bool            // the chat's mode was changed after it was shown
 }
 
-// commandTable is every command, in the order of the help.
+// commandTable lists all commands, in the order of the help.
 type commandTable struct {
 	commands []command
 }
 
-// allows tells whether the one who wrote may give the command.
+// allows reports whether the sender of a request may use the command.
 func (c command) allows(r request) bool { return c.operators || r.isOwner() }
 
-// refusal names the rule that keeps an operator from a command.
+// refusal tells an operator why a command cannot be used.
 func refusal(name string) answer {
 	return answer{
 		text: "`/" + name + "` is the owner's: operators look, only the owner changes chats, documents and settings. " +
@@ -61,6 +61,7 @@ const (
 	groupControl = "Control"
 )
 
+// lookup returns the command with a name.
 func (t *commandTable) lookup(name string) (command, bool) {
 	i := slices.IndexFunc(t.commands, func(c command) bool { return c.name == name })
 	if i < 0 {
@@ -69,4 +70,5 @@ func (t *commandTable) lookup(name string) (command, bool) {
 	return t.commands[i], true
 }
 
+// usage returns the command with its arguments, as Markdown.
 func (c command) usage() string { return "`" + strings.TrimSpace("/"+c.name+" "+c.args) + "`" }

@@ -184,7 +184,7 @@ func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 }
 
 // reacted carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
-func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (answer, bool, error) {
+func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := cs.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

@@ -13,32 +13,32 @@ import (
 	"multis/store"
 )
 
-// dialogs finds the question that a message answers, and carries the answer out.
+// dialogs finds the question that a message answers, and has it answered.
 type dialogs struct {
 	store *store.Store
 	room  *room
 	table *commandTable
-	// kinds makes an empty question of each kind, for its payload to be read into.
+	// kinds has a constructor for each kind of question, to read its payload into.
 	kinds map[string]func() question
-	// fallback answers a choice that points at no question, when none is open. False: it means nothing.
+	// fallback answers a choice when no question is open. done is false when it means nothing.
 	fallback func(ctx context.Context, r request, c choice) (answer, bool, error)
 }
 
-// The kinds of questions that others must know.
+// Kinds of questions that get special treatment.
 const (
 	kindDraft    = "draft"
 	kindDocument = "role"
 )
 
 const (
-	// lateAnswerTime is how long after that an answer is still told that it comes too late.
+	// lateAnswerTime is how long after its end a question is still found, to say that an answer comes too late.
 	lateAnswerTime = 24 * time.Hour
-	// maxRecentDialogs is how many questions in a row are looked through for an open one.
+	// maxRecentDialogs is how many questions are searched for an open one.
 	maxRecentDialogs = 50
 )
 
-// handleChoice carries out an answer to an open question. False: the message is none.
-func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (answer, bool, error) {
+// handleChoice returns the answer to a choice. done is false when the message answers no question.
+func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	dialog, pointed, err := ds.find(ctx, r)
 	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !pointed && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
 		if ans, done, err := ds.fallback(ctx, r, c); err != nil || done || none {
@@ -58,8 +58,8 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (answe
 	putAside := c.word == wordNo && !asked.accepts(wordNo)
 	switch {
 	case c.word != "" && !putAside && !asked.accepts(c.word),
-		putAside && (dialog.Done || expired),          // that is so already
-		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other as well
+		putAside && (dialog.Done || expired),          // nothing is left to decline
+		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other, too
 		return answer{}, false, nil
 	case dialog.Done && !pointed:
 		return answer{text: "Which question? Reply to the one you mean, or send the command again.", reason: closedReason}, true, nil
@@ -81,11 +81,11 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (answe
 	return ans, true, err
 }
 
-// closedReason is the record of an answer to nothing.
+// closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
-// find finds the question that a message answers: the one it replies or reacts to, which pointed says, else the newest that
-// was asked. A question that is closed counts, so that the answer to it can be told so instead of falling on another one.
+// find returns the question that a message answers: the one it replies or reacts to, for which pointed is true, else the newest one.
+// Closed questions are found as well, so that a late answer is not taken for the answer to another question.
 func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
 	since := r.now.Add(-lateAnswerTime)
 	if r.message.RelatesTo != "" {
@@ -121,8 +121,8 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 	return d, false, err
 }
 
-// closing closes a question together with what its answer changes. When somebody else was quicker, the message is looked
-// at again: by then it answers nothing.
+// closing closes a question in the transaction of its change. If the question was closed meanwhile, the message is handled again and
+// then answers nothing.
 func closing(d store.Dialog, do func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		first, err := store.FinishDialog(ctx, tx, d.ID)
@@ -139,7 +139,7 @@ func closing(d store.Dialog, do func(context.Context, store.Tx) error) func(cont
 	}
 }
 
-// read brings a stored question back.
+// read returns a question that is stored.
 func (ds *dialogs) read(d store.Dialog) (question, error) {
 	empty, known := ds.kinds[d.Kind]
 	if !known {

@@ -69,7 +69,7 @@ func (decideDraft) lifetime() time.Duration { return draftLifetime }
 
 func (decideDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q decideDraft) answer(_ context.Context, _ request, c choice) (answer, bool, error) {
+func (q decideDraft) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
 	case wordYes:
 		return decision(q.Out, q.drafts.send), false, nil
@@ -93,13 +93,13 @@ func (confirmDraft) command() string { return "drafts" }
 
 func (confirmDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q confirmDraft) answer(ctx context.Context, r request, c choice) (answer, bool, error) {
+func (q confirmDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	ans, _, err := decideDraft(q).answer(ctx, r, c)
 	return ans, true, err
 }
 
 // confirm asks which draft a yes or no is about that points at none. False: no draft waits.
-func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (answer, bool, error) {
+func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if (c.word != wordYes && c.word != wordNo) || !r.isOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
 	}
@@ -159,7 +159,7 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 }
 
 // answeredReply takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
-func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (answer, bool, error) {
+func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}

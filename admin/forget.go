@@ -252,7 +252,7 @@ func (q confirmForget) command() string {
 
 func (confirmForget) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q confirmForget) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q confirmForget) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "Kept."}, true, nil

@@ -153,7 +153,7 @@ func (pickRole) accepts(word string) bool {
 	return isRole || word == "skip" || word == wordNo
 }
 
-func (p pickRole) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (p pickRole) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	role, isRole := parseRole(c.word)
 	switch {
 	case isRole:

@@ -104,7 +104,7 @@ func (confirmMerge) command() string { return "merge" }
 
 func (confirmMerge) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q confirmMerge) answer(_ context.Context, r request, c choice) (answer, bool, error) {
+func (q confirmMerge) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "They stay apart."}, true, nil

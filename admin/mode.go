@@ -84,7 +84,7 @@ func (pickMode) command() string { return "mode" }
 
 func (pickMode) accepts(word string) bool { return policy.Mode(word).Valid() }
 
-func (p pickMode) answer(ctx context.Context, _ request, c choice) (answer, bool, error) {
+func (p pickMode) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	mode := policy.Mode(c.word)
 	if c.word == "" {
 		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}

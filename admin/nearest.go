@@ -8,7 +8,7 @@ import (
 	"multis/text"
 )
 
-// nearest gives those of names that word may be a slip of, the nearest first, at most limit.
+// nearest returns the names that a word may be a misspelling of, the nearest first, at most limit.
 func nearest(word string, names []string, limit int) []string {
 	type near struct {
 		name string
@@ -44,6 +44,6 @@ func maxEdits(word string) int {
 	}
 }
 
-// foldName makes names comparable, as they are shown: small letters, one blank between words, nothing invisible, and the mark
-// that stands for a backtick where something is to be typed.
+// foldName makes names comparable: lower case, one space between words, no invisible characters, and an apostrophe for a backtick, as
+// code shows it.
 func foldName(s string) string { return strings.ToLower(strings.ReplaceAll(text.OneLine(s), "`", "'")) }

@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// parseCommand splits what was typed into the name of a command and what follows it. "/" and "!" both begin a command, when a
-// letter follows; the name is in small letters. Anything else is plain text: an empty name, and all of it as rest.
+// parseCommand splits a text into the name of a command, in lower case, and its arguments. A command begins with "/" or "!" and a
+// letter. For any other text name is empty and rest is the text.
 func parseCommand(text string) (name, rest string) {
 	text = strings.TrimSpace(text)
 	if text == "" || (text[0] != '/' && text[0] != '!') {
@@ -30,7 +30,7 @@ func parseCommand(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// typedText is what was typed in a message, without the placeholder that stands for a file.
+// typedText returns the text of a message without the placeholder that stands for a file.
 func typedText(m store.Message) string {
 	if m.Kind == string(bridgebridge.Text) {
 		return m.Body
@@ -47,7 +47,7 @@ func typedText(m store.Message) string {
 	return strings.TrimSpace(caption)
 }
 
-// isQuestion tells whether a message asks something that may take a model's time, and changes nothing.
+// isQuestion reports whether a message may take a model's time and changes nothing.
 func isQuestion(m store.Message) bool {
 	if m.Code == policy.CodeHeard {
 		return true
@@ -63,25 +63,25 @@ func isQuestion(m store.Message) bool {
 	return !chosen
 }
 
-// choice is a short answer to a question that was asked: a number, a word, or a reaction that stands for one.
+// choice is a short answer to a question: a number, a word, or a reaction that stands for one of these.
 type choice struct {
-	number int    // 0: none
+	number int    // zero for a word
 	word   string // in small letters; empty for a number
-	// onPage says that the number counts from the first line of the message that was reacted to.
+	// onPage says that the number counts from the first entry of the message that was reacted to.
 	onPage bool
 }
 
-// The words that reactions stand for.
+// The words that common reactions stand for.
 const (
 	wordMore = "more"
 	wordYes  = "yes"
 	wordNo   = "no"
 )
 
-// emojiVariation asks for the coloured form of the emoji before it; clients differ in whether they send it.
+// emojiVariation is the character that selects the coloured form of an emoji. Some clients send it, some do not.
 const emojiVariation = "\ufe0f"
 
-// parseReaction reads a reaction. False: it answers nothing.
+// parseReaction reads a reaction as a choice. ok is false when it stands for none.
 func parseReaction(key string) (choice, bool) {
 	switch key = strings.ReplaceAll(key, emojiVariation, ""); key {
 	case "➡", "▶", "⏩":
@@ -100,10 +100,10 @@ func parseReaction(key string) (choice, bool) {
 	return choice{number: int(digit[0] - '0'), onPage: true}, true
 }
 
-// maxChoice is the highest number that is taken for an answer; what is above it is more likely a question about a number.
+// maxChoice is the largest number that is taken for a choice. Larger ones are more likely questions about a number.
 const maxChoice = 9999
 
-// parseChoice reads a typed answer. False: it is not short enough to be one, or nothing that is ever asked for.
+// parseChoice reads a typed text as a choice. ok is false for anything longer, or for a word that no question asks for.
 func parseChoice(text string) (choice, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if c, ok := parseReaction(text); ok {
@@ -122,6 +122,7 @@ func parseChoice(text string) (choice, bool) {
 	return choice{number: number}, digits != "" && number >= 1 && number <= maxChoice
 }
 
+// isAnswerWord reports whether a word can be a choice.
 func isAnswerWord(word string) bool {
 	switch word {
 	case wordMore, "next", wordYes, wordNo, "skip", "business", "personal", "silent", "off":
@@ -131,7 +132,7 @@ func isAnswerWord(word string) bool {
 	return isRole
 }
 
-// parseRole reads who may see a document. False: it is no such word.
+// parseRole reads the word for who may see a document.
 func parseRole(word string) (policy.Role, bool) {
 	switch strings.ToLower(word) {
 	case "public", "kb", "everybody":
@@ -143,7 +144,7 @@ func parseRole(word string) (policy.Role, bool) {
 	}
 }
 
-// parseEventLink finds the event id in a link to a message, or in the bare id.
+// parseEventLink returns the event id in a link to a message, or the id itself.
 func parseEventLink(args string) id.EventID {
 	link := strings.TrimSpace(args)
 	if uri, err := id.ParseMatrixURIOrMatrixToURL(link); err == nil && uri != nil && uri.EventID() != "" {
@@ -154,7 +155,7 @@ func parseEventLink(args string) id.EventID {
 	return id.EventID(event)
 }
 
-// parseNumber reads the number of a job, a task or a commitment: 12 or #12. Zero means that it is none.
+// parseNumber reads the number of a job, a task or a commitment, such as 12 or #12. It returns zero for anything else.
 func parseNumber(s string) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
 	if err != nil || n < 1 {

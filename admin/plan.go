@@ -23,7 +23,7 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 }
 
 // revisePlan has a plan made anew that a reply wants otherwise. False: it replies to no plan.
-func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (answer, bool, error) {
+func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil
 	}

@@ -18,17 +18,17 @@ import (
 	"multis/text"
 )
 
-// request is one message, or one reaction, from the admin room.
+// request is a message or a reaction in the admin room.
 type request struct {
 	message store.Message
 	room    store.Chat
 	now     time.Time
 }
 
-// isOwner tells the owner from an operator.
+// isOwner reports whether the owner wrote it, and not an operator.
 func (r request) isOwner() bool { return r.message.Author.IsOwner() }
 
-// scope is what the one who asks may read: the owner what is his and what is public, an operator what is public.
+// scope returns the roles whose data may be shown: everything of the owner's to the owner, public documents to an operator.
 func (r request) scope() policy.Scope {
 	if r.isOwner() {
 		return policy.OwnerScope()
@@ -36,26 +36,26 @@ func (r request) scope() policy.Scope {
 	return policy.ContactScope(r.room.ID)
 }
 
-// answer is what a request leads to. Its zero value is silence.
+// answer is the result of a request: what is said and what is changed. The zero value does nothing.
 type answer struct {
-	text         string   // Markdown; empty says nothing
-	question     question // what the text asks; nil for nothing
-	reaction     string   // an emoji on the message that was answered
-	quotes       []int64  // the messages that the text quotes: when one is deleted, so is the text
-	commitmentID int64    // the promise that the text shows by itself; 0 for none
-	// change is what changes, in the transaction that says so; nil for nothing.
+	text         string             // Markdown; empty to write nothing
+	question     question           // what the text asks; nil for nothing
+	reaction     string             // an emoji on the message; empty for none
+	quotes       []store.MessageID  // the messages that the text quotes: when one is deleted, so is the text
+	commitmentID store.CommitmentID // the one commitment that the text shows, so that a reaction settles it; zero for none
+	// change makes the change, in the transaction that writes the text; nil for none.
 	change func(ctx context.Context, tx store.Tx) error
-	// changeAndSay is do where what there is to say depends on what came of it; nil for nothing.
+	// changeAndSay is a change whose result decides the text; nil for none.
 	changeAndSay func(ctx context.Context, tx store.Tx) (text string, err error)
 	kind         outbox.NoticeKind
-	reason       string // for the record, where it is not plain
-	// unsent is the notice that could not be sent and that this one tells; zero for none.
+	reason       string // for /why and the log, when it is not simply a command
+	// unsent is the notice that could not be sent, when the text reports that; zero for none.
 	unsent uuid.UUID
-	// handled: it was answered and settled already.
+	// handled says that the message was answered and settled already.
 	handled bool
 }
 
-// apply does what an answer leads to, and returns what there is to say.
+// apply makes the changes of an answer and returns the text to say.
 func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
 	if ans.change != nil {
 		if err := ans.change(ctx, tx); err != nil {
@@ -68,7 +68,7 @@ func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
 	return ans.text, nil
 }
 
-// room is what every topic is given: the ways to write into the admin room, and how times are shown there.
+// room writes to the admin room and formats times for it. Every topic has it.
 type room struct {
 	store *store.Store
 	box   *outbox.Box
@@ -76,12 +76,12 @@ type room struct {
 	now   func() time.Time
 }
 
-// notify puts a notice into the admin room. asks, unless nil, waits for an answer from then on; about are the messages it quotes.
+// notify writes a notice to a room. question, if not nil, can be answered from then on. quotes are the messages that the text quotes.
 func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
 	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: asks, quotes: about}, nil)
 }
 
-// writeAnswer puts what there is to say into a room. The text is not kept when one of the messages that it rests on is deleted.
+// writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
 func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
 	markdown, asks, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
 	if q, ok := asks.(longQuestion); ok {
@@ -104,12 +104,13 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 	return out, err
 }
 
+// react puts the bot's reaction on a message.
 func (rm *room) react(ctx context.Context, tx store.Tx, room store.Chat, to store.Message, emoji string) error {
 	_, _, err := rm.box.Queue(ctx, tx, outbox.Message{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, ReactTo: to.EventID})
 	return err
 }
 
-// completeWithNotice says something in the admin room, once there is one.
+// completeWithNotice writes a notice to the admin room and completes the job that calls it.
 func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, text string) error {
 	return rm.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		_, err := rm.notify(ctx, tx, room, kind, text, nil)
@@ -117,8 +118,8 @@ func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, 
 	})
 }
 
-// completeInRoom has a job tell something in the admin room, once there is one, and ends the job in the same transaction: what was told is not
-// told again after a crash.
+// completeInRoom calls tell with the admin room and completes the job in the same transaction, so that nothing is told twice after a
+// crash. While there is no admin room, the job is tried again later.
 func (rm *room) completeInRoom(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
 	return rm.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
@@ -132,7 +133,7 @@ func (rm *room) completeInRoom(ctx context.Context, tell func(tx store.Tx, room 
 	})
 }
 
-// writtenAt is when the message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
+// writtenAt returns when a message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
 func (rm *room) writtenAt(r request) time.Time {
 	at := r.now
 	if r.message.At.Before(at) {
@@ -141,10 +142,10 @@ func (rm *room) writtenAt(r request) time.Time {
 	return at.In(rm.rules.Zone)
 }
 
-// fullTime writes when something happens, always with its day.
+// fullTime formats a time with its day: "Sat 21 Nov, 09:00".
 func (rm *room) fullTime(t time.Time) string { return schedule.Text(t, rm.now(), rm.rules.Zone) }
 
-// shortTime says when something was or will be: the time of day today, with the day otherwise.
+// shortTime formats a time as the time of day if it is today, with the day otherwise.
 func (rm *room) shortTime(t time.Time) string {
 	local, now := t.In(rm.rules.Zone), rm.now().In(rm.rules.Zone)
 	switch {
@@ -157,25 +158,25 @@ func (rm *room) shortTime(t time.Time) string {
 	}
 }
 
-// ago says how long ago something was, in the owner's time zone.
+// ago formats a time in the past by its distance: "2 h ago".
 func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.rules.Zone) }
 
-// question is something the room was asked. It is stored with the message that asks it, so that it can be answered by a
-// number, a word or a reaction, by the next process as well as by this one.
+// question is a question that the room was asked. It is stored with the message that asks it, so it can be answered after a restart as
+// well.
 type question interface {
 	kind() string
-	// command is the command that asks it: who may give that one may answer.
+	// command names the command that asks it. Who may use the command may answer.
 	command() string
-	// answer gives what a choice leads to. The question stays open when it says that the choice is none of its own.
+	// answer returns the answer to a choice. taken is false when the choice does not fit; the question stays open then.
 	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
-	// accepts tells whether a word is meant for this question.
+	// accepts reports whether a word can be an answer to this question.
 	accepts(word string) bool
 }
 
-// longQuestion is a question that can be answered longer than others.
+// longQuestion is a question with a lifetime of its own.
 type longQuestion interface{ lifetime() time.Duration }
 
-// refusedTime turns the refusal of a time into an answer.
+// refusedTime turns the refusal of a time that was typed into an answer. Any other error is returned.
 func refusedTime(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
 		return answer{text: refused.Error(), reason: "I could not read the time."}, nil
@@ -183,7 +184,8 @@ func refusedTime(err error) (answer, error) {
 	return answer{}, err
 }
 
-// reactionTime reads a reaction to what was reminded of: done, which is the zero time, or put off. False: it is none of these.
+// reactionTime reads a reaction to a reminder: done, for which the time is zero, or the time until which it is snoozed. ok is false
+// for other reactions.
 func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	local := r.now.In(rm.rules.Zone)
 	switch strings.ReplaceAll(r.message.Body, emojiVariation, "") {
@@ -204,11 +206,11 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 const (
 	// questionLifetime is how long a question can be answered.
 	questionLifetime = 15 * time.Minute
-	// tomorrowHour is when what is put off until tomorrow comes.
+	// tomorrowHour is the hour of a reminder that is snoozed until tomorrow.
 	tomorrowHour = 9
 )
 
-// countDocuments counts the documents that a scope may see: public ones, and others.
+// countDocuments counts the documents in a scope: public ones, and others.
 func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {
 	groups, err := store.DocumentGroups(ctx, db, scope)
 	for _, g := range groups {

@@ -8,7 +8,7 @@ import (
 	"multis/store"
 )
 
-// handle decides what a message leads to. It changes nothing itself.
+// handle returns the answer to a request. It changes nothing itself.
 func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Code == policy.CodeUntrusted {
 		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence()}, nil
@@ -17,7 +17,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return a.handleReaction(ctx, r)
 	}
 	switch r.message.Code {
-	case policy.CodeHeard: // what is said aloud is a question, whatever it sounds like
+	case policy.CodeHeard: // a voice note is always a question, even if it sounds like a command
 		if !r.isOwner() {
 			return answer{reason: "Operators talk in this room; only their commands are for me."}, nil
 		}
@@ -60,6 +60,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 }
 
+// handleReaction returns the answer to a reaction.
 func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
 	silent := answer{reason: "A reaction that answers no question."}
 	if ans, done, err := a.schedules.reacted(ctx, r); err != nil || done {
@@ -82,6 +83,7 @@ func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
 	return silent, nil
 }
 
+// runCommand returns the answer to a command, if the sender may use it.
 func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (answer, error) {
 	cmd, known := a.table.lookup(name)
 	switch {
@@ -94,6 +96,6 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 	}
 }
 
-// untrustedText answers a command from a device that could be anybody's.
+// untrustedText answers a command from a device that is not verified.
 const untrustedText = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
 	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."

@@ -9,61 +9,61 @@ import (
 	"multis/policy"
 )
 
-// Rules are what the admin room shows of the configuration, or goes by.
+// Rules is the part of the configuration that the admin room shows or needs.
 type Rules struct {
 	Version    string
-	Name       string // what the assistant is called unless the owner renamed it
+	Name       string // the assistant's name, unless the owner renamed it
 	Model      string // the language model's name; "none" without one
 	Zone       *time.Location
 	Defaults   policy.Defaults
 	OwnerPause time.Duration
-	// Disclose tells by protocol whether answers are marked with the assistant's name.
+	// Disclose reports whether answers on a network, given by its protocol, are marked with the assistant's name.
 	Disclose func(protocol string) bool
-	// DayBudget is the most that may be spent a day, in millionths of Currency; zero means no paid call.
+	// DayBudget is the cap on spending a day, in millionths of Currency. Zero forbids paid calls.
 	DayBudget int64
 	Currency  string
-	// Embeddings is the name of the model that finds by meaning; "none" or empty without one.
+	// Embeddings is the name of the embedding model; "none" or empty without one.
 	Embeddings string
-	// Inbox is where other programs call in, as they reach it; empty: nobody can.
+	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.
 	Inbox string
-	// HandOverAtCap tells that contacts are handed over once money is used up.
+	// HandOverAtCap says that questions of contacts are escalated to the owner when the budget is used up.
 	HandOverAtCap bool
-	// Agents are who answers, when it is not multis alone.
+	// Agents are the agents of the configuration; empty when multis answers alone.
 	Agents []Agent
-	// Shortcuts are what the owner means by words of his own.
+	// Shortcuts are the owner's own words for commands.
 	Shortcuts []policy.Shortcut
-	// Terminal says that the room is a terminal: documents are named there, not sent.
+	// Terminal says that the room is a terminal, where documents cannot be sent, only named.
 	Terminal bool
 	folder   string // the documents folder
 }
 
-// Agent is somebody who answers, as the room shows them.
+// Agent is an agent of the configuration.
 type Agent struct {
 	ID      string
 	Name    string
 	Emoji   string
 	Theme   string
 	Default bool
-	Model   string   // its own; empty: the one for all
-	Can     []string // what it is good for
-	// Mentions are further names that it is called by.
+	Model   string   // empty for the model of the configuration
+	Can     []string // what other agents may delegate to it
+	// Mentions are further names that it answers to.
 	Mentions []string
 }
 
-// isCalled tells whether a name is one of the agent's.
+// isCalled reports whether a name, compared without case, is one of the agent's.
 func (g Agent) isCalled(name string) bool {
 	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
 }
 
-// modelNone is what the configuration says for no language model at all.
+// modelNone is the name that stands for no model in the configuration.
 const modelNone = "none"
 
-// noDocumentsText answers everything that needs some, without any.
+// noDocumentsText answers commands that need documents when there are none.
 func (r Rules) noDocumentsText() string {
 	return "I know no documents yet. " + r.addDocumentHint() + ". " + knowledge.ErrUnknownType.Error() + ". `/help index` says more."
 }
 
-// addDocumentHint says how a document comes here.
+// addDocumentHint says how to add a document, as the beginning of a sentence.
 func (r Rules) addDocumentHint() string {
 	if r.Terminal {
 		return "Name one that is in " + code(r.folder) + ", as in `/index prices.pdf`"
@@ -71,7 +71,7 @@ func (r Rules) addDocumentHint() string {
 	return "Send me one here"
 }
 
-// indexHint says how /index is told what to read.
+// indexHint is the beginning of the help of /index: how to name a document.
 func (r Rules) indexHint() string {
 	if r.Terminal {
 		return "Name"

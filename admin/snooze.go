@@ -84,7 +84,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 }
 
 // reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
-func (sc *scheduleCommands) reacted(ctx context.Context, r request) (answer, bool, error) {
+func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

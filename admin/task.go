@@ -109,7 +109,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 const stopReaction = "❌"
 
 // stopByReaction ends the task that a reaction points at. False: it points at none that runs.
-func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (answer, bool, error) {
+func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
 	}

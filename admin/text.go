@@ -20,8 +20,8 @@ import (
 // pageSize is how many entries of a list are shown at once.
 const pageSize = 10
 
-// noticeLetter is a letter that says something in an admin room. whole says that nothing of it may be missing, because somebody is to agree to
-// it: what is too long for a message is then attached to its beginning as a file.
+// noticeLetter returns a notice for a room. If whole is true and the text is too long for a message, the message has its beginning and
+// a file has all of it: what the owner agrees to must be readable in full.
 func noticeLetter(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
 		return outbox.Notice(room, markdown, kind)
@@ -35,16 +35,16 @@ func noticeLetter(room store.Chat, markdown string, kind outbox.NoticeKind, whol
 	return letter
 }
 
-// esc makes somebody else's words stand in Markdown as what they are.
+// esc escapes untrusted text for Markdown, on one line.
 func esc(s string) string { return text.Escape(text.OneLine(s)) }
 
-// code shows somebody else's words as something that is typed.
+// code formats text as Markdown code.
 func code(s string) string { return "`" + strings.ReplaceAll(text.OneLine(s), "`", "'") + "`" }
 
-// quote is esc with the marks around it, cut to n characters.
+// quote escapes text, cut to n characters, between quotation marks.
 func quote(s string, n int) string { return "“" + esc(text.Clip(strings.TrimSpace(s), n)) + "”" }
 
-// label names a chat to people: "Ana · WhatsApp", "Family · WhatsApp group", and "Ana · WhatsApp #12" when there are two of them.
+// label names a chat for people: "Ana · WhatsApp", "Family · WhatsApp group", or "Ana · WhatsApp #12" when there are two of that name.
 func label(c store.Chat) string {
 	text := labelOf(c.Name, c.Protocol, c.Kind == policy.KindGroup)
 	if c.Namesake {
@@ -53,7 +53,7 @@ func label(c store.Chat) string {
 	return text
 }
 
-// typedName is how a chat is written in a command.
+// typedName is the name by which a chat is named in a command.
 func typedName(c store.Chat) string {
 	name := bridgebridge.DisplayName(c.Name)
 	if c.Namesake {
@@ -62,6 +62,7 @@ func typedName(c store.Chat) string {
 	return name
 }
 
+// labelOf is label for a chat of which only the name and the network are known.
 func labelOf(name, protocol string, group bool) string {
 	name = bridgebridge.DisplayName(name) + " · " + bridgebridge.NetworkName(protocol)
 	if group {
@@ -79,7 +80,7 @@ func labels(chats []store.Chat) []string {
 	return names
 }
 
-// privateMark marks what customers never see.
+// privateMark marks what contacts never see.
 func privateMark(role policy.Role) string {
 	if role == policy.Public {
 		return ""
@@ -99,7 +100,7 @@ func visibility(role policy.Role) string {
 	}
 }
 
-// bodyOf is the text of an outgoing event.
+// bodyOf returns the text of an outbox message; empty if it has none.
 func bodyOf(o store.Out) string {
 	var content struct {
 		Body string `json:"body"`
@@ -108,18 +109,18 @@ func bodyOf(o store.Out) string {
 		} `json:"m.new_content"`
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
-		return "" // we wrote it ourselves; a text that cannot be shown is no reason to explain nothing
+		return "" // multis wrote it, so this cannot happen; the rest is shown anyway
 	}
 	return cmp.Or(content.New.Body, content.Body)
 }
 
-// logRef is a short mark by which an outgoing event is found in the log.
+// logRef returns the short mark of an outbox message by which it is found in the log.
 func logRef(out uuid.UUID) string {
 	text := out.String()
 	return "#" + text[len(text)-4:]
 }
 
-// fileSize writes a size of a file.
+// fileSize formats the size of a file.
 func fileSize(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -129,7 +130,7 @@ func fileSize(n int64) string {
 	}
 }
 
-// endSentence ends a text with a full stop, unless it has its own end.
+// endSentence adds a full stop to a text that ends with a letter or a digit.
 func endSentence(s string) string {
 	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) {
 		return s + "."
