@@ -48,7 +48,7 @@ func (ag *agentCommands) commands() []command {
 	}
 }
 
-// toolNames are the tools that a model has for the owner now. What it is asked to do later may use these, and no others.
+// toolNames returns the tools that a model has for the owner now. A scheduled question may use these and no others.
 func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
 	if ag.tools == nil {
 		return nil, nil
@@ -64,7 +64,7 @@ func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]stri
 	return names, nil
 }
 
-// list lists who answers.
+// list shows the agents.
 func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, error) {
 	if len(ag.rules.Agents) == 0 {
 		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
@@ -86,7 +86,7 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 	return answer{text: strings.Join(lines, "\n") + "\n\nCall one with `@name question`, or `/agent name` for all you write here."}, nil
 }
 
-// answersHere marks who answers in the room it is asked in.
+// answersHere marks the agent that answers in the room, and the default agent.
 func answersHere(g Agent, chosen string) string {
 	switch {
 	case g.ID == chosen:
@@ -98,7 +98,7 @@ func answersHere(g Agent, chosen string) string {
 	}
 }
 
-// choose says or sets who answers in a chat.
+// choose sets the agent that answers in the room or in a chat, or shows the agents.
 func (ag *agentCommands) choose(ctx context.Context, r request, args string) (answer, error) {
 	name, chatName, _ := strings.Cut(strings.TrimSpace(args), " ")
 	if name == "" {
@@ -118,7 +118,7 @@ func (ag *agentCommands) choose(ctx context.Context, r request, args string) (an
 	return ag.set(r.room, chosen), nil
 }
 
-// set has an agent answer in a chat; empty leaves it to the configuration.
+// set makes an agent answer in a chat. The empty agent leaves it to the configuration.
 func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	where := "here"
 	if chat.Kind != policy.KindAdmin {
@@ -131,7 +131,7 @@ func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
 }
 
-// listSkills lists them, by whom they are for.
+// listSkills shows the skill files, and whom they are used for.
 func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (answer, error) {
 	var all []Skill
 	if ag.skills != nil {
@@ -162,6 +162,7 @@ func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (ans
 	return answer{text: strings.Join(lines, "\n") + "\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
 }
 
+// audience says whose questions a skill is used for.
 func audience(s Skill) string {
 	switch {
 	case s.Owner && s.Contact:
@@ -175,7 +176,7 @@ func audience(s Skill) string {
 	}
 }
 
-// listTools lists what a model may call.
+// listTools shows the tools that a model may call for the owner.
 func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (answer, error) {
 	if ag.tools == nil || ag.rules.Model == modelNone {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
@@ -209,10 +210,10 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
 }
 
-// mentionPattern finds who is called at the beginning of a text.
+// mentionPattern matches a mention at the beginning of a text: "@sales".
 var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
-// unknownAgent says that an agent who was called does not exist. An empty answer: it does, or nobody was called.
+// unknownAgent says that a mentioned agent does not exist. The zero answer means that it does, or that none is mentioned.
 func (ag *agentCommands) unknownAgent(reply string) answer {
 	m := mentionPattern.FindStringSubmatch(reply)
 	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {

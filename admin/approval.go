@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// TaskCommands begins, stops and replays tasks, and asks the owner whether their tools may be called.
+// TaskCommands starts, stops and replays tasks, and asks the owner to approve their plans and tool calls.
 type TaskCommands struct {
 	store    *store.Store
 	room     *room
@@ -26,7 +26,7 @@ type TaskCommands struct {
 	saved    SavedTasks
 }
 
-// approveCall asks whether a tool may be called.
+// approveCall asks whether a task may call a tool, or carry out its plan.
 type approveCall struct {
 	Approval int64
 	Tool     string
@@ -34,12 +34,12 @@ type approveCall struct {
 
 func (approveCall) kind() string { return "allow-call" }
 
-// command is /ask: who may ask may allow what his question needs.
+// command is /ask: who may ask may approve what the answer needs.
 func (approveCall) command() string { return "ask" }
 
 func (approveCall) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-// answer decides, and has the task go on either way.
+// answer stores the decision and lets the task continue.
 func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if c.word != wordYes && c.word != wordNo {
 		return answer{}, false, nil
@@ -64,7 +64,7 @@ func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, d
 	}}, true, nil
 }
 
-// RequestApproval asks the owner whether a tool may be called.
+// RequestApproval asks the owner whether a task may call a tool or carry out its plan.
 func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) error {
 	call, err := store.ApprovalByID(ctx, ts.store.DB(), approval)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(ts.room.now()))) {
@@ -87,7 +87,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) err
 	})
 }
 
-// argumentsText shows a call's arguments whole, one a line, in their order and with each name as often as it stands there.
+// argumentsText formats the arguments of a call in full, one a line, in their order. A name that occurs twice is shown twice.
 func argumentsText(raw string) string {
 	args, ok := parseArguments(raw)
 	if !ok {
@@ -111,14 +111,13 @@ type argument struct {
 	value json.RawMessage
 }
 
-// parseArguments reads a JSON object, keeping names that stand in it twice: programs differ in which of them they take.
-// False: it is none, or an empty one.
-func parseArguments(raw string) ([]argument, bool) {
+// parseArguments reads a JSON object and keeps names that occur twice, because programs differ in which of them they use. ok is false
+// for anything else, and for an empty object.
+func parseArguments(raw string) (args []argument, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return nil, false
 	}
-	var args []argument
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
@@ -136,8 +135,8 @@ func parseArguments(raw string) ([]argument, bool) {
 	return args, len(args) > 0
 }
 
-// visibleText shows a text so that nothing of it is unseen: what a message would leave out (line ends, invisible characters,
-// spaces beside each other) is written as an escape.
+// visibleText shows a text so that nothing in it is hidden: line ends, invisible characters and repeated spaces are written as
+// escapes.
 func visibleText(s string) string {
 	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		quoted := strconv.Quote(s)
@@ -146,14 +145,14 @@ func visibleText(s string) string {
 	return text.Escape(s)
 }
 
-// showPlan asks whether a plan is to be carried out.
+// showPlan asks the owner whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
 	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 
-// agree has a plan carried out, or dropped. The message that showed it shows from then on how far it is.
+// agree starts or drops a plan. The message that showed the plan shows its progress from then on.
 func (q approveCall) agree(r request, allowed bool) answer {
 	text := "" // what becomes of it is said when it has ended
 	if allowed {

@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// questionCommands answers what the owner asks, and searches documents.
+// questionCommands answers questions of the owner and searches the documents.
 type questionCommands struct {
 	store  *store.Store
 	search *search.Searcher
@@ -39,10 +39,10 @@ func (qs *questionCommands) commands() []command {
 	}
 }
 
-// maxSearchHits is how many passages are shown.
+// maxSearchHits is how many passages /search shows.
 const maxSearchHits = 5
 
-// ask answers a question of the owner.
+// ask has a question of the owner answered. Greetings, thanks and bare answers such as "yes" are answered here.
 func (qs *questionCommands) ask(ctx context.Context, r request, question string) (answer, error) {
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
@@ -71,7 +71,7 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	return answer{handled: true}, qs.asker.Ask(ctx, r.room, r.message, question)
 }
 
-// isSmallTalk tells whether nothing is asked that could stand in a document: a greeting, a sign, a call for help.
+// isSmallTalk reports whether a text is a greeting or asks for help, so that no document can answer it.
 func isSmallTalk(text string) bool {
 	switch normalize(text) {
 	case "", "help", "help me", "hilfe", "what can you do", "was kannst du":
@@ -81,17 +81,17 @@ func isSmallTalk(text string) bool {
 	}
 }
 
-// isBareAnswer tells whether a text is an answer to a question of ours, and no question itself.
+// isBareAnswer reports whether a text is an answer to a question of multis.
 func isBareAnswer(text string) bool {
 	return slices.Contains([]string{"0", "cancel", "no", "yes"}, normalize(text))
 }
 
-// normalize is a text in small letters, without signs around it.
+// normalize returns a text in lower case without punctuation around it.
 func normalize(text string) string {
 	return strings.TrimFunc(foldName(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// searchDocuments shows passages as they are.
+// searchDocuments shows the passages that match best, word for word.
 func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil

@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// bridgeCommands shows the bridges, and has the owner decide about bots that claim chats.
+// bridgeCommands shows the bridges, and lets the owner confirm or refuse bots that bring or claim chats.
 type bridgeCommands struct {
 	store *store.Store
 	room  *room
@@ -32,7 +32,7 @@ func (br *bridgeCommands) commands() []command {
 	}
 }
 
-// list lists the bridges, and asks about a bot that claims the chats of another one.
+// list shows the bridges, and asks about a bot that waits for the owner's decision.
 func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (answer, error) {
 	changes, err := store.OpenBridgeChanges(ctx, br.store.DB())
 	if err != nil {
@@ -71,7 +71,7 @@ func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (ans
 	return answer{text: strings.Join(lines, "\n"), question: confirmClaim{bridges: br, Change: changes[0].ID}}, nil
 }
 
-// decide carries out "accept @bot" and "refuse @bot", of a bot that is not confirmed and of one that claims chats of another.
+// decide carries out "accept @bot" and "refuse @bot", for a new bot and for one that claims the chats of another.
 func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []store.BridgeBot, word, bot string) answer {
 	if word == "confirm" {
 		word = "accept"
@@ -95,7 +95,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 	}
 }
 
-// notifyClaim asks the owner about a bot that claims the chats of another one.
+// notifyClaim tells the owner that a bot claims the chats of another one.
 func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	c, err := store.BridgeChangeByID(ctx, br.store.DB(), change)
 	if errors.Is(err, store.ErrNotFound) {
@@ -104,17 +104,18 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	if err != nil || c.DecidedAt != nil {
 		return err
 	}
-	// No question that a number answers: it would catch the answer to another one.
+	// This is no question that a number answers, because that could be the answer to another one.
 	return br.room.completeWithNotice(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
-// claimText says what was claimed, and what to look at before believing it.
+// claimText says what a bot claims, and what to check first.
 func claimText(c store.BridgeChange) string {
 	return fmt.Sprintf("⚠️ **Another bot claims %[1]s chats.** %[2]s says that chats of %[3]s (%[4]s) are its own now. "+
 		"Any user of your server could say so: compare the name with the bot in your bridge's config. Until you accept it, nothing is read or sent in its rooms.\n",
 		esc(bridgebridge.NetworkName(c.Protocol)), esc(c.NewBot.String()), esc(c.OldBot.String()), text.Count(c.Chats, "chat"))
 }
 
+// claimQuestion asks the owner about a claim.
 func claimQuestion(c store.BridgeChange) string {
 	return claimText(c) + "1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
 }
@@ -148,7 +149,7 @@ func (p confirmClaim) answer(ctx context.Context, r request, c choice) (_ answer
 	}
 }
 
-// decideClaim stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+// decideClaim stores the owner's decision about a claim. If it is accepted, all undescribed rooms are read again.
 func decideClaim(c store.BridgeChange, accepted bool) answer {
 	bot := "**" + esc(c.NewBot.String()) + "**"
 	if !accepted {
@@ -169,7 +170,7 @@ func decideClaim(c store.BridgeChange, accepted bool) answer {
 	}
 }
 
-// notifyNew asks the owner once whether a bot that claims rooms is a bridge of theirs.
+// notifyNew asks the owner once whether a bot that brings rooms is one of the owner's bridges.
 func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 	b, err := store.BridgeBotByID(ctx, br.store.DB(), bot)
 	if errors.Is(err, store.ErrNotFound) {
@@ -184,13 +185,14 @@ func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 	})
 }
 
+// newBridgeQuestion asks the owner about a new bot.
 func newBridgeQuestion(b store.BridgeBot) string {
 	return fmt.Sprintf("🌉 **Is %s your %s bridge?** It has brought me chats. Any user of your server could claim to be one: compare the name with the bot in your bridge's config. "+
 		"Until you say so, its chats are silent: I remember them, and send nothing.\n1 it is my bridge (or 👍)\n2 it is not: its chats are closed (or 👎)\nReply with a number; later: %s.",
 		esc(b.Bot.String()), esc(bridgebridge.NetworkName(b.Protocol)), code("/bridges accept "+b.Bot.String()))
 }
 
-// confirmBridge asks whether a bot is a bridge of the owner's.
+// confirmBridge asks whether a bot is one of the owner's bridges.
 type confirmBridge struct {
 	bridges *bridgeCommands
 
@@ -217,7 +219,7 @@ func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (_ answe
 	}
 }
 
-// decideBridge stores the owner's word. With a yes, all rooms that nobody has described are looked at again.
+// decideBridge stores whether a bot is one of the owner's bridges. If it is, all undescribed rooms are read again.
 func decideBridge(b store.BridgeBot, confirmed bool) answer {
 	bot := "**" + esc(b.Bot.String()) + "**"
 	text := bot + " is your " + esc(bridgebridge.NetworkName(b.Protocol)) + " bridge. Its chats are as `/mode` says from now on."

@@ -14,7 +14,8 @@ import (
 	"multis/text"
 )
 
-// notifyState tells that a bridge lost its network, or reaches it again. What changed back meanwhile is no news.
+// notifyState tells the owner that a bridge lost its network or is connected again. A state that has changed back meanwhile is not
+// told.
 func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down bool) error {
 	s, err := store.BridgeStateByID(ctx, br.store.DB(), state)
 	if errors.Is(err, store.ErrNotFound) {
@@ -33,7 +34,7 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 	return br.room.completeWithNotice(ctx, outbox.Quiet, text+".")
 }
 
-// downText says what is wrong with a bridge and since when.
+// downText says what is wrong with a bridge, and since when.
 func (br *bridgeCommands) downText(s store.BridgeState) string {
 	network := esc(bridgebridge.NetworkName(s.Protocol))
 	if s.Why == store.SilentBridge {
@@ -42,7 +43,7 @@ func (br *bridgeCommands) downText(s store.BridgeState) string {
 	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.shortTime(*s.DownSince))
 }
 
-// fixHint says what to do about it.
+// fixHint says how to repair a bridge.
 func fixHint(s store.BridgeState) string {
 	switch s.Why {
 	case store.SilentBridge:
@@ -53,7 +54,7 @@ func fixHint(s store.BridgeState) string {
 	return "Log in again with the bridge: write `login` to " + esc(s.Bot.String()) + "."
 }
 
-// downLines names the bridges that do not reach their network.
+// downLines lists the bridges that are not connected to their network.
 func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, error) {
 	states, err := store.BridgesDown(ctx, br.store.DB())
 	if err != nil {
@@ -66,7 +67,7 @@ func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
-// notDeliveredText is the word about a message that did not arrive in a chat.
+// notDeliveredText tells the owner that a message was not delivered.
 func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
 	if o.Purpose == policy.PurposeNotice {
 		return lostNoticeText(o), nil
@@ -90,7 +91,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
 }
 
-// lostNoticeText is the word about a notice to the owner that the homeserver did not take.
+// lostNoticeText tells the owner that the homeserver did not accept a notice.
 func lostNoticeText(o store.Out) string {
 	reply := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(text.Clip(o.Error, 200), ".")) + "."
 	if body := bodyOf(o); body != "" {

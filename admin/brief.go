@@ -18,7 +18,7 @@ import (
 	"multis/text"
 )
 
-// briefCommands tells what happened while the owner was away.
+// briefCommands summarizes what happened while the owner was away.
 type briefCommands struct {
 	store       *store.Store
 	room        *room
@@ -41,13 +41,13 @@ func (bs *briefCommands) commands() []command {
 }
 
 const (
-	// defaultBriefSpan is what a brief is about when nobody says otherwise.
+	// defaultBriefSpan is the time that a brief covers by default.
 	defaultBriefSpan = 24 * time.Hour
-	// briefDueSpan is how soon a promise is due that stands in a brief.
+	// briefDueSpan is how soon a commitment must be due to be listed in a brief.
 	briefDueSpan = 7 * 24 * time.Hour
 )
 
-// show tells what happened.
+// show summarizes what happened.
 func (bs *briefCommands) show(ctx context.Context, r request, args string) (answer, error) {
 	span, where, refused := parseBriefArgs(args, r.now.In(bs.rules.Zone))
 	if refused != "" {
@@ -79,7 +79,7 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	return answer{text: bs.text(title, q, b, promised), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.About) }}, nil
 }
 
-// checkNotDeleted has a brief made anew when a message was deleted while a model read it.
+// checkNotDeleted has the brief made again if one of its messages was deleted while a model read them.
 func checkNotDeleted(ctx context.Context, tx store.Tx, messages []int64) error {
 	_, err := store.LockUnchanged(ctx, tx, messages, nil)
 	if errors.Is(err, store.ErrChanged) {
@@ -90,7 +90,7 @@ func checkNotDeleted(ctx context.Context, tx store.Tx, messages []int64) error {
 
 var sincePattern = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
 
-// parseBriefArgs reads since when, and of what. A sentence says what cannot be read.
+// parseBriefArgs reads the time that a brief covers, and the name of its chat or network. refused says what cannot be read.
 func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
 	if found, ok := schedule.FindPast(args, now); ok {
@@ -110,7 +110,7 @@ func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, re
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// setScope finds the network or the chat that is meant. What it refuses, it says.
+// setScope limits a brief to the chat or network with a name. refused says why there is none.
 func (bs *briefCommands) setScope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
@@ -133,7 +133,7 @@ func (bs *briefCommands) setScope(ctx context.Context, q *memory.Missed, where s
 	return label(chat), "", nil
 }
 
-// due are the promises that are due soon and that the brief does not name yet.
+// due returns the commitments that are due soon and that the brief does not mention.
 func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
 	var chats []int64
 	if q.Chat != 0 {
@@ -167,7 +167,7 @@ func chatsOf(promises []store.Commitment) []int64 {
 	return chats
 }
 
-// text is a brief as it is read.
+// text formats a brief.
 func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
 	head := "**Since " + bs.room.fullTime(q.From) + "**"
 	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
@@ -211,7 +211,7 @@ func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, pro
 	return strings.Join(parts, "\n\n")
 }
 
-// bulletLine is one line with links to the messages it rests on.
+// bulletLine formats one entry, with links to its messages.
 func (bs *briefCommands) bulletLine(l memory.Bullet, b memory.Brief) string {
 	text := esc(l.Text)
 	if b.Why != "" { // the words themselves

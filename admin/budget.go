@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// BudgetCommands shows what was spent, and tells the owner when a budget is used up.
+// BudgetCommands shows what was spent, and tells the owner when a budget is nearly or fully spent.
 type BudgetCommands struct {
 	store *store.Store
 	room  *room
@@ -31,14 +31,14 @@ func (bg *BudgetCommands) commands() []command {
 	}
 }
 
-// How much /budget shows.
+// What /budget shows: days, chats, and boxes in a bar.
 const (
 	budgetDays  = 7
 	budgetChats = 5
 	barLength   = 10
 )
 
-// show shows what is spent: today against the cap, for what, in which chats, and the days before.
+// show compares today's spending with the cap, by purpose and chat, and lists the days before.
 func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" {
 		return answer{text: "I only show the budget: the caps are in config.yaml, such as `budget.per_day: 5`. `/budget` alone shows what is spent."}, nil
@@ -64,7 +64,7 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// purposeSpend is what the day's calls were for.
+// purposeSpend lists the day's spending by purpose.
 func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.UsageOn(ctx, bg.store.DB(), day)
 	if err != nil || len(used) == 0 {
@@ -81,7 +81,7 @@ func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string,
 	return strings.Join(lines, "\n"), nil
 }
 
-// chatSpend is what the day's dearest chats cost.
+// chatSpend lists the day's spending in the most expensive chats.
 func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, budgetChats)
 	if err != nil || len(used) == 0 {
@@ -98,7 +98,7 @@ func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, er
 	return strings.Join(lines, "\n"), nil
 }
 
-// daySpend draws the last days.
+// daySpend draws the spending of the last days.
 func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, error) {
 	days, err := store.DaysUsage(ctx, bg.store.DB(), day, budgetDays)
 	if err != nil {
@@ -122,7 +122,7 @@ func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
-// bar draws a part of a whole. Whatever is spent at all fills a box.
+// bar draws a part of a whole as a bar. Any part above zero fills at least one box.
 func bar(part, whole int64) string {
 	full := 0
 	if whole > 0 {
@@ -131,7 +131,7 @@ func bar(part, whole int64) string {
 	return strings.Repeat("▰", full) + strings.Repeat("▱", barLength-full)
 }
 
-// NotifyBudget tells the owner how far a budget is used up.
+// NotifyBudget tells the owner how much of a budget is spent.
 func (bg *BudgetCommands) NotifyBudget(ctx context.Context, news jobs.BudgetArgs) error {
 	return bg.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		text, err := bg.text(ctx, tx, news)
@@ -180,7 +180,7 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 	}
 }
 
-// capNote says what becomes of contacts' questions now.
+// capNote says what happens to questions of contacts when the budget is spent.
 func (bg *BudgetCommands) capNote() string {
 	if bg.rules.HandOverAtCap {
 		return "Contacts who ask are handed over to you until midnight."

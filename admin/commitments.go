@@ -39,16 +39,17 @@ func (cs *CommitmentCommands) commands() []command {
 }
 
 const (
-	// maxShownCommitments is how many promises one answer lists.
+	// maxShownCommitments is how many commitments one answer lists.
 	maxShownCommitments = 20
-	// reminderHour is when the owner is reminded of what is due later that day, reminderLead how long before it at the latest.
+	// reminderHour is the hour at which the owner is reminded of what is due that day; reminderLead is the shortest time between the
+	// reminder and the due time.
 	reminderHour = 9
 	reminderLead = time.Hour
-	// maxReminderDelay is how long after it was due a promise is still worth a reminder.
+	// maxReminderDelay is how long after its due time a commitment is still worth a reminder.
 	maxReminderDelay = 24 * time.Hour
 )
 
-// run lists who promised what, or changes one promise.
+// run lists commitments, or shows or changes one.
 func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	verb, rest, _ := strings.Cut(args, " ")
 	switch verb = strings.ToLower(verb); verb {
@@ -63,7 +64,7 @@ func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (
 	return cs.chats.withChat(ctx, args, "commitments", chatPick{})
 }
 
-// list lists what is open, of one chat or of all: what the owner promised apart from what others did.
+// list lists the open commitments of some chats, or of all if chats is nil: the owner's apart from those of others.
 func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []int64) (answer, error) {
 	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, maxShownCommitments+1)
 	if err != nil {
@@ -104,7 +105,7 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []in
 	return answer{text: b.String(), quotes: about}, nil
 }
 
-// commitmentsHint says when there will be some.
+// commitmentsHint says how commitments are found.
 func (cs *CommitmentCommands) commitmentsHint() string {
 	if cs.rules.Model == modelNone {
 		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
@@ -112,7 +113,7 @@ func (cs *CommitmentCommands) commitmentsHint() string {
 	return "I note promises together with the other notes, after 20 messages of a chat or six quiet hours."
 }
 
-// show shows one promise, to be reacted to.
+// show shows one commitment, which a reaction settles or snoozes.
 func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, error) {
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
@@ -134,13 +135,14 @@ func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, e
 	}
 }
 
+// commitmentReactions lists the reactions that settle or snooze a commitment.
 const commitmentReactions = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
 
 func unknownCommitment(number int64) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
 }
 
-// change settles a promise, puts it off or opens it again.
+// change settles, snoozes or reopens a commitment.
 func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args string) (answer, error) {
 	word, when, _ := strings.Cut(args, " ")
 	number := parseNumber(word)
@@ -171,19 +173,21 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	return cs.snooze(c, at), nil
 }
 
+// settle closes a commitment, or reopens it.
 func (cs *CommitmentCommands) settle(c store.Commitment, state store.CommitmentState) answer {
 	return answer{reaction: "✅", reason: "You settled a promise.", change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, state, nil)
 	}}
 }
 
+// snooze has the owner reminded of a commitment at a later time.
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []int64{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }
 
-// reacted carries out a reaction to a promise. False: it is none, or the reaction means nothing here.
+// reacted handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.
 func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := cs.room.reactionTime(r)
 	if !ok {
@@ -204,7 +208,7 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer,
 	}
 }
 
-// RemindCommitments reminds the owner of promises that are due soon, once each, and again of those he put off.
+// RemindCommitments reminds the owner of each commitment that is due soon, once, and again of those that were snoozed.
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		now := cs.room.now()
@@ -238,7 +242,8 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	})
 }
 
-// reminderTime is when the owner is reminded of what is due: in the morning of that day, or an hour before if that is sooner.
+// reminderTime returns when to remind of a commitment: in the morning of the day it is due, or reminderLead before, if that is
+// earlier.
 func reminderTime(due time.Time, zone *time.Location) time.Time {
 	y, m, d := due.In(zone).Date()
 	morning := schedule.Instant(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)
@@ -248,7 +253,7 @@ func reminderTime(due time.Time, zone *time.Location) time.Time {
 	return morning
 }
 
-// isByOwner tells whether the owner has to do it.
+// isByOwner reports whether the commitment is the owner's.
 func isByOwner(c store.Commitment) bool {
 	switch foldName(c.Who) {
 	case "owner", "the owner", "you", "me":
@@ -258,7 +263,7 @@ func isByOwner(c store.Commitment) bool {
 	}
 }
 
-// line is a promise in one line: what, by when, and where it was said.
+// line describes a commitment in one line: what, by when, and where it was made.
 func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePlace) string {
 	text := endSentence(esc(c.What))
 	if c.DueAt != nil {
@@ -273,6 +278,7 @@ func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePla
 	return text
 }
 
+// dueText says when a commitment is or was due.
 func (cs *CommitmentCommands) dueText(due time.Time) string {
 	if due.Before(cs.room.now()) {
 		return "was due " + cs.room.fullTime(due)
@@ -280,14 +286,14 @@ func (cs *CommitmentCommands) dueText(due time.Time) string {
 	return "due " + cs.room.fullTime(due)
 }
 
-// messagePlace is where something was said.
+// messagePlace is a message and its chat.
 type messagePlace struct {
 	chat   store.Chat
 	source string // "Ana · WhatsApp, Tue 3 Nov 18:22"
 	event  store.Message
 }
 
-// link is the place as Markdown.
+// link returns the name of the place and a link to it, as Markdown.
 func (p messagePlace) link() string {
 	if to := memory.Link(p.chat, p.event.EventID); to != "" {
 		return esc(p.source) + " ([message](" + to + "))"
@@ -295,7 +301,7 @@ func (p messagePlace) link() string {
 	return esc(p.source)
 }
 
-// places tells where promises were made.
+// places returns where commitments were made, by the id of the message.
 func (cs *CommitmentCommands) places(ctx context.Context, promises []store.Commitment) (map[int64]messagePlace, error) {
 	messages, chats := make([]int64, len(promises)), make([]int64, len(promises))
 	for i, c := range promises {

@@ -39,16 +39,16 @@ func (dc *DocumentCommands) commands() []command {
 const (
 	// maxListedDocs is how many documents are listed by name.
 	maxListedDocs = 10
-	// maxCheckedDocs is how many documents are looked at for their age.
+	// maxCheckedDocs is how many documents are checked for being stale.
 	maxCheckedDocs = 1000
-	// staleAfter is how old a page may be before it is called stale.
+	// staleAfter is the age from which a page counts as stale.
 	staleAfter = 30 * 24 * time.Hour
 )
 
-// undoHint says how to undo what was learned.
+// undoHint says how to take back an indexed document.
 const undoHint = "Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it."
 
-// docs lists what the library holds, or removes a document.
+// docs lists the documents, or removes one, or begins or ends the watching of a folder.
 func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (answer, error) {
 	verb, name, _ := strings.Cut(args, " ")
 	switch {
@@ -67,11 +67,12 @@ func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (a
 	return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/docs watch prices public` keeps up with a folder, `/search` looks into them."}, nil
 }
 
-// isDocsVerb tells what /docs can do besides listing.
+// isDocsVerb reports whether a word is an action of /docs.
 func isDocsVerb(word string) bool {
 	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
+// list lists the documents.
 func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
 	held, err := dc.library.Documents(ctx, r.scope(), maxCheckedDocs)
 	if err != nil {
@@ -103,7 +104,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// staleLines names the documents that are no longer what was indexed, or may not be.
+// staleLines lists the documents that have changed since they were indexed, or may have.
 func (dc *DocumentCommands) staleLines(docs []store.Document) []string {
 	var lines []string
 	for _, d := range docs {
@@ -120,7 +121,7 @@ func (dc *DocumentCommands) staleLines(docs []store.Document) []string {
 	return append([]string{"", "**Stale** (index them again)"}, lines...)
 }
 
-// staleness says why a document should be looked at again; empty when it need not be.
+// staleness says why a document should be indexed again; empty when it need not be.
 func (dc *DocumentCommands) staleness(d store.Document) string {
 	if d.Kind != store.KindKnowledge {
 		return ""
@@ -147,7 +148,7 @@ func (dc *DocumentCommands) staleness(d store.Document) string {
 	}
 }
 
-// remove takes a document out of the library. One that is still in its place can be indexed again.
+// remove deletes a document and its passages. The file itself stays, and can be indexed again.
 func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, error) {
 	if name == "" {
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
@@ -198,7 +199,7 @@ func documentCounts(groups []store.DocumentGroup) string {
 	return strings.Join(parts, " · ")
 }
 
-// formatName is what people call the format of a document.
+// formatName names the format of a document for people.
 func formatName(id string) string {
 	if id == "chat" {
 		return "from chats"

@@ -27,7 +27,7 @@ type DocumentCommands struct {
 	rules   Rules
 }
 
-// Index indexes documents and tells the outcome. last says that no other attempt follows.
+// Index indexes documents and reports the result. last says that no other attempt follows.
 func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last bool) error {
 	progress, err := dc.beginProgress(ctx, args)
 	if err != nil {
@@ -65,7 +65,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 	})
 }
 
-// sources returns the documents that are to be indexed, at least one. sent is the message with the file, if one was sent.
+// sources returns the documents to index, at least one. sent is the message with the file, if a file was sent.
 func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
 	switch file := (knowledge.File{Role: args.Role, Said: args.DecidedAt}); {
 	case args.Address != "":
@@ -79,8 +79,8 @@ func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (s
 	}
 }
 
-// fileSources returns the files that a path in the documents folder means. Those that were indexed before an interruption are
-// unchanged the next time.
+// fileSources returns the files in the documents folder that a path means. After an interruption, those that were indexed before are
+// unchanged.
 func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []knowledge.Source {
 	names, _, err := dc.library.Find(where)
 	if err != nil {
@@ -98,7 +98,7 @@ func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []kno
 // errDeleted says that the message with a file was deleted before the file was read.
 var errDeleted = errors.New("the message with it was deleted")
 
-// sentSource downloads a file that was sent. Its name is known even when it cannot be downloaded.
+// sentSource downloads a file that was sent. Its name is known even if the download fails.
 func (dc *DocumentCommands) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
@@ -113,8 +113,8 @@ func (dc *DocumentCommands) sentSource(ctx context.Context, message store.Messag
 	return knowledge.Source{File: file, Err: err}, &m
 }
 
-// beginProgress begins to show it, or goes on with the message of an attempt that was interrupted. The homeserver is not
-// waited for: reading has a limit of its own. The caller must end it.
+// beginProgress starts to show the progress of indexing, in the message of an interrupted attempt if there is one. The caller must
+// call end.
 func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexArgs) (*indexProgress, error) {
 	room, err := store.ChatByID(ctx, dc.store.DB(), args.ChatID)
 	if err != nil {
@@ -149,7 +149,7 @@ func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexAr
 	return p, nil
 }
 
-// folderList names some files of the documents folder; empty when there are none.
+// folderList names some files in the documents folder; empty when there are none.
 func (dc *DocumentCommands) folderList() string {
 	root, err := dc.library.OpenFolder()
 	if err != nil {

@@ -53,10 +53,10 @@ func (df *DraftCommands) commands() []command {
 	}
 }
 
-// draftLifetime is how long a draft waits for the owner's word.
+// draftLifetime is how long a draft waits for the owner's approval.
 const draftLifetime = 4 * time.Hour
 
-// decideDraft asks whether a draft may go out. Whether it still waits stands in its row, so the question itself is never closed.
+// decideDraft asks whether a draft may be sent. The draft's outbox row says whether it still waits, so this question is never closed.
 type decideDraft struct {
 	drafts *DraftCommands
 
@@ -80,8 +80,8 @@ func (q decideDraft) answer(_ context.Context, _ request, c choice) (_ answer, d
 	}
 }
 
-// confirmDraft asks once more about the one draft that waits, when a word was written that does not point at it: the word may have
-// been meant for something else.
+// confirmDraft asks again about the only draft that waits, after a yes or no that points at no message and may be meant for something
+// else.
 type confirmDraft struct {
 	drafts *DraftCommands
 
@@ -98,7 +98,7 @@ func (q confirmDraft) answer(ctx context.Context, r request, c choice) (_ answer
 	return ans, true, err
 }
 
-// confirm asks which draft a yes or no is about that points at none. False: no draft waits.
+// confirm handles a yes or no that points at no question. done is false when no draft waits.
 func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if (c.word != wordYes && c.word != wordNo) || !r.isOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
@@ -120,7 +120,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 	}, true, nil
 }
 
-// decision has a decision made about a draft, and says what came of it.
+// decision returns an answer that decides about a draft and says the result.
 func decision(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
 	return answer{reason: "It decided about a draft.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		text, err := decide(ctx, tx, out)
@@ -131,7 +131,7 @@ func decision(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (
 	}}
 }
 
-// send sends a draft, those very bytes. What the gate does not let out now stays open.
+// send sends a draft unchanged. If the gate refuses it now, it stays open.
 func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
 	decision, err := df.room.box.ApproveDraft(ctx, tx, out)
 	if err != nil {
@@ -150,6 +150,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	}
 }
 
+// drop drops a draft.
 func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
 	if err := df.room.box.DropDraft(ctx, tx, out, policy.CodeDraftDropped); err != nil {
 		return "", err
@@ -158,7 +159,8 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.NoteRun(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
 }
 
-// answeredReply takes a reply to a draft: a word decides, anything else takes the place of its words. False: it replies to no draft.
+// answeredReply handles a reply to a draft: yes or no decides, any other text replaces the draft's. done is false when it replies to
+// no draft.
 func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
@@ -182,7 +184,7 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 	}), true, nil
 }
 
-// rewrite gives a draft other words. It is shown again, and waits again.
+// rewrite replaces the text of a draft, which is shown again and waits again.
 func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
 	decision, err := df.room.box.ReplaceDraft(ctx, tx, out, text)
 	if err != nil || decision.Allow {
@@ -202,7 +204,7 @@ func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UU
 	return esc(label(chat)), err
 }
 
-// PresentDraft shows a draft to the owner, once, and drops it when nobody says anything about it.
+// PresentDraft shows a draft to the owner, once, and drops it when its time is over.
 func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
@@ -235,7 +237,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 	})
 }
 
-// dropForgotten drops a draft whose words were forgotten. Somebody whose question stands has no answer then, which is told.
+// dropForgotten drops a draft whose text was deleted, and tells the owner if a contact's question stays unanswered.
 func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	if err := store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence()); err != nil {
 		return err
@@ -254,7 +256,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
-// show shows the rows of a draft, with what it answers and what it rests on.
+// show shows the messages of a draft, the question it answers and its sources.
 func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
@@ -288,7 +290,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 	return err
 }
 
-// list lists what waits for the owner's yes.
+// list lists the drafts that wait for the owner's approval.
 func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer, error) {
 	open, err := store.OpenDrafts(ctx, df.store.DB(), maxDrafts)
 	if err != nil {
@@ -324,7 +326,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 // maxDrafts is how many drafts are listed.
 const maxDrafts = 20
 
-// delivery shows or sets how what I say in a chat goes out.
+// delivery shows or sets whether messages to a chat are sent at once or as drafts.
 func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (answer, error) {
 	how, name := parseDeliveryArgs(args)
 	if name == "" {
@@ -333,7 +335,7 @@ func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (
 	return df.chats.withChat(ctx, name, "delivery", chatPick{Delivery: how})
 }
 
-// parseDeliveryArgs finds a delivery at the start or the end of what follows the command; the rest is a chat's name.
+// parseDeliveryArgs finds a delivery at the beginning or the end of the arguments. The rest is the name of a chat.
 func parseDeliveryArgs(args string) (policy.Delivery, string) {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
@@ -349,6 +351,7 @@ func parseDeliveryArgs(args string) (policy.Delivery, string) {
 	return "", strings.Join(fields, " ")
 }
 
+// setDelivery sets how messages to a chat are sent. The empty delivery shows it.
 func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answer {
 	name := "**" + esc(label(chat)) + "**"
 	now := map[policy.Delivery]string{

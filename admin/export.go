@@ -39,10 +39,10 @@ func (ex *ExportCommands) commands() []command {
 	}}
 }
 
-// maxExportBytes is the largest file that is sent into the room; homeservers take 50 MB unless they are told otherwise.
+// maxExportBytes is the largest file that is sent to the room. Homeservers accept 50 MB by default.
 const maxExportBytes = 45 << 20
 
-// ask asks for the files of a chat, of all, or of the room itself.
+// ask enqueues an export of a chat, of all chats, or of the admin room.
 func (ex *ExportCommands) ask(ctx context.Context, r request, args string) (answer, error) {
 	switch {
 	case args == "":
@@ -54,15 +54,15 @@ func (ex *ExportCommands) ask(ctx context.Context, r request, args string) (answ
 	}
 }
 
-// enqueueExport asks for an export in the name of a message.
+// enqueueExport enqueues the export that a message asked for.
 func enqueueExport(message, chat int64, what string) answer {
 	return answer{text: "📦 I put " + what + " together.", change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{MessageID: message, ChatID: chat})
 	}}
 }
 
-// Export puts the files of a chat, or of all, together and sends them into the room where they were asked for. last says that no
-// other attempt follows.
+// Export writes the files of a chat, or of all, and sends them to the room where they were asked for. last says that no other attempt
+// follows.
 func (ex *ExportCommands) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
 	err := ex.build(ctx, args)
 	if err == nil || errors.Is(err, store.ErrNotFound) || !last {
@@ -74,6 +74,7 @@ func (ex *ExportCommands) Export(ctx context.Context, args jobs.ExportArgs, last
 	return ex.send(ctx, args, outbox.Notice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
+// build writes the files and sends them.
 func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error {
 	ids := []int64{args.ChatID}
 	if args.ChatID == 0 {
@@ -105,7 +106,7 @@ func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error
 	return ex.send(ctx, args, l)
 }
 
-// send sends a letter into the room in which a message asked for it.
+// send sends a message to the room in which the export was asked for.
 func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, l outbox.Message) error {
 	m, err := store.MessageByID(ctx, ex.store.DB(), args.MessageID)
 	if err != nil {

@@ -42,7 +42,7 @@ func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args str
 	return dc.indexOrAsk(r, pickRole{Path: where, Name: where, Watch: true}, role), nil
 }
 
-// cutLast cuts the last word off.
+// cutLast splits off the last word.
 func cutLast(s string) (before, last string, found bool) {
 	fields := strings.Fields(s)
 	if len(fields) < 2 {
@@ -70,12 +70,12 @@ func (dc *DocumentCommands) unwatchable(where string) string {
 	}
 }
 
-// within tells whether a path is a folder or lies below it.
+// within reports whether a path is a folder or is below it.
 func within(where, folder string) bool {
 	return folder == "." || where == folder || strings.HasPrefix(where, folder+"/")
 }
 
-// unwatchFolder ends the watching of a folder. What was indexed stays.
+// unwatchFolder ends the watching of a folder. Its documents stay.
 func (dc *DocumentCommands) unwatchFolder(ctx context.Context, where string) (answer, error) {
 	where = filepath.ToSlash(filepath.Clean(where))
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
@@ -94,7 +94,7 @@ func (dc *DocumentCommands) unwatchFolder(ctx context.Context, where string) (an
 	}, nil
 }
 
-// watchedLines names the folders that are watched.
+// watchedLines lists the watched folders.
 func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil || len(folders) == 0 {
@@ -111,7 +111,7 @@ func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) 
 	return lines, nil
 }
 
-// IndexFolders looks at all watched folders once. What was done in one is told in one message.
+// IndexFolders brings the documents of all watched folders up to date. What changed is told in one message a folder.
 func (dc *DocumentCommands) IndexFolders(ctx context.Context) error {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
@@ -153,7 +153,7 @@ func (dc *DocumentCommands) lookAtFolder(ctx context.Context, f store.WatchedFol
 	}))
 }
 
-// changesText says what changed in a folder; empty when there is nothing to say.
+// changesText says what changed in a folder; empty when nothing did.
 func changesText(c knowledge.FolderChanges) string {
 	f := c.Folder
 	added, changed, passages := 0, 0, 0
@@ -203,7 +203,7 @@ func changesText(c knowledge.FolderChanges) string {
 	return strings.Join(append([]string{first + "."}, troubles...), "\n")
 }
 
-// folderTrouble tells once that a folder cannot be looked at. What was indexed of it stays.
+// folderTrouble tells once that a folder cannot be read. Its documents stay.
 func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
 	if f.Trouble == why {
 		return nil

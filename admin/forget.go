@@ -19,7 +19,7 @@ import (
 	"multis/text"
 )
 
-// ForgetCommands asks what is to be forgotten, and has it forgotten.
+// ForgetCommands deletes what is remembered about a topic, a chat or a contact, after the owner confirms it.
 type ForgetCommands struct {
 	store  *store.Store
 	memory *memory.Memory
@@ -51,7 +51,7 @@ func (fg *ForgetCommands) commands() []command {
 	}
 }
 
-// forget finds what is to be forgotten, and asks.
+// forget finds what is to be deleted and asks for confirmation.
 func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (answer, error) {
 	first, rest, _ := strings.Cut(args, " ")
 	switch number, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64); {
@@ -70,7 +70,7 @@ func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (a
 	}
 }
 
-// erase asks whether a person is to be forgotten.
+// erase asks for confirmation to delete everything about a contact.
 func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Whom? `/erase Ana` takes all of Ana's chats and what Ana wrote elsewhere. One thing alone: `/forget`."}, nil
@@ -78,6 +78,7 @@ func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (an
 	return fg.chats.withChat(ctx, args, "erase", chatPick{})
 }
 
+// askTopic asks whether everything about a topic is to be deleted.
 func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string) (answer, error) {
 	held, err := fg.memory.About(ctx, topic)
 	if err != nil {
@@ -105,6 +106,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
 }
 
+// askNote asks whether a note and its sources are to be deleted.
 func (fg *ForgetCommands) askNote(ctx context.Context, r request, number int64) (answer, error) {
 	d, err := fg.store.FindNote(ctx, number)
 	if errors.Is(err, store.ErrNotFound) {
@@ -117,6 +119,7 @@ func (fg *ForgetCommands) askNote(ctx context.Context, r request, number int64) 
 	return fg.ask(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
 }
 
+// askMessage asks whether a message is to be deleted.
 func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
 	m, err := store.MessageAnywhere(ctx, fg.store.DB(), event)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.RedactedAt != nil) {
@@ -128,10 +131,10 @@ func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.Ev
 	return fg.ask(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
 }
 
-// maxShownDeletions is how many of the messages that are to go are shown.
+// maxShownDeletions is how many of the messages to delete are shown.
 const maxShownDeletions = 8
 
-// ask shows what is to go and asks.
+// ask shows what will be deleted and asks for confirmation.
 func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
 	shown := d.Messages[:min(len(d.Messages), maxShownDeletions)]
 	said, err := store.MessagesByID(ctx, fg.store.DB(), shown)
@@ -163,7 +166,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, quotes: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
 }
 
-// deletionText counts what is to go.
+// deletionText counts what will be deleted.
 func deletionText(d store.Doomed) string {
 	var parts []string
 	for _, p := range []struct {
@@ -185,10 +188,12 @@ func deletionText(d store.Doomed) string {
 	return text.List(parts)
 }
 
+// isEmpty reports whether nothing would be deleted.
 func isEmpty(d store.Doomed) bool {
 	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) == 0
 }
 
+// askAll asks whether everything that was said is to be deleted.
 func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	chats, err := store.AllChats(ctx, fg.store.DB())
 	if err != nil {
@@ -199,14 +204,14 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
-// askChat asks whether all that was said in a chat is to be forgotten.
+// askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
 	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
 	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
-// askErase asks whether a person is to be forgotten, who may have several chats.
+// askErase asks whether everything about a contact is to be deleted, in all of the contact's chats.
 func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
 		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typedName(chat)) + " forgets what was said there."}, nil
@@ -231,13 +236,13 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
 }
 
-// confirmForget asks whether something is to be forgotten.
+// confirmForget asks for confirmation before anything is deleted.
 type confirmForget struct {
 	commands *ForgetCommands
 
 	Kind   store.ForgetKind
 	Doomed store.Doomed
-	// Typed says that a reaction, which travels in plain text, is not enough.
+	// Typed says that a word must be typed: a reaction, which is sent unencrypted, is not enough.
 	Typed bool
 }
 
@@ -268,12 +273,12 @@ func (q confirmForget) answer(_ context.Context, r request, c choice) (_ answer,
 	return answer{text: "🧹 Forgetting. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
 }
 
-// beginning has what is to be forgotten stored in the transaction of the answer.
+// beginning stores what is to be deleted, in the transaction of the answer.
 func (fg *ForgetCommands) beginning(f store.Forgetting) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return fg.memory.BeginForgetting(ctx, tx, f) }
 }
 
-// Forget carries a forgetting out, a step a transaction, and tells what it did in the last one.
+// Forget deletes step by step, each in a transaction. The last one also tells what was deleted.
 func (fg *ForgetCommands) Forget(ctx context.Context, forgetting int64) error {
 	for {
 		over := false
@@ -305,7 +310,7 @@ func (fg *ForgetCommands) Forget(ctx context.Context, forgetting int64) error {
 	}
 }
 
-// forgottenText is the report of a forgetting: what went, and what it does not reach.
+// forgottenText reports what was deleted and what cannot be reached.
 func forgottenText(f store.Forgetting) string {
 	c := f.Counts
 	var parts []string
@@ -340,7 +345,7 @@ func forgottenText(f store.Forgetting) string {
 	return reply
 }
 
-// countNoun is count for words that are several words.
+// countNoun formats a number with a noun, of which only the first word changes in the plural: "3 things I said".
 func countNoun(n int, one string) string {
 	noun, more, _ := strings.Cut(one, " ")
 	if n != 1 {

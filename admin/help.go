@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// helpCommands lists the commands, and suggests one for what is none.
+// helpCommands shows the help, and suggests a command for text that looks like one.
 type helpCommands struct {
 	table *commandTable
 	asker Asker
@@ -29,6 +29,7 @@ func (h *helpCommands) commands() []command {
 	}
 }
 
+// show lists the commands that the sender may use, or explains one.
 func (h *helpCommands) show(_ context.Context, r request, args string) (answer, error) {
 	if args != "" {
 		return h.showOne(r, strings.ToLower(strings.TrimLeft(args, "/!"))), nil
@@ -55,6 +56,7 @@ func (h *helpCommands) show(_ context.Context, r request, args string) (answer, 
 	return answer{text: b.String()}, nil
 }
 
+// showOne explains one command.
 func (h *helpCommands) showOne(r request, name string) answer {
 	cmd, known := h.table.lookup(name)
 	switch {
@@ -69,8 +71,8 @@ func (h *helpCommands) showOne(r request, name string) answer {
 	}
 }
 
-// plainCommand answers plain text that is a command without its sign, or a reminder that no model would understand. An empty answer: it is
-// a question.
+// plainCommand answers text that is a command without its "/", or a reminder that multis cannot understand without a model. The zero
+// answer means that the text is a question.
 func (h *helpCommands) plainCommand(r request, text string) answer {
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
 	if len(words) == 0 || strings.Contains(text, "?") {
@@ -94,7 +96,7 @@ func (h *helpCommands) plainCommand(r request, text string) answer {
 	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
 }
 
-// isCommandLike tells whether words have the form of a command and not of a question: "agents list", "cancel 14", "mode silent Ana".
+// isCommandLike reports whether words look like a command and not like a question: "agents list", "cancel 14", "mode silent Ana".
 func isCommandLike(words []string) bool {
 	alone := []string{"status", "jobs", "agents", "skills", "drafts", "hooks", "bridges", "commitments", "chats", "mode", "pause", "resume", "doctor", "config", "approvals", "escalations", "monitors"}
 	verbs := []string{"list", "show", "status", "get", "set", "add", "remove", "all"}
@@ -109,7 +111,7 @@ func isCommandLike(words []string) bool {
 		(words[0] == "mode" && policy.Mode(words[1]).Valid())
 }
 
-// reminderHint offers the command for "remind me in 2 hours to call Ana".
+// reminderHint shows the command for "remind me in 2 hours to call Ana".
 func (h *helpCommands) reminderHint(r request, text string) answer {
 	at, what, err := schedule.When(text, h.room.writtenAt(r), schedule.English())
 	if err != nil || what == "" {
@@ -118,7 +120,7 @@ func (h *helpCommands) reminderHint(r request, text string) answer {
 	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.fullTime(at))}
 }
 
-// unknown suggests the nearest command, when one is near, or what there is in its place.
+// unknown says that there is no such command, and suggests a similar one.
 func (h *helpCommands) unknown(r request, name string) string {
 	if there := insteadText(name); there != "" && r.isOwner() {
 		return "There is no `/" + name + "`. " + there
@@ -140,7 +142,7 @@ func (h *helpCommands) unknown(r request, name string) string {
 	return reply + " `/help` lists what I do."
 }
 
-// insteadText says what there is here in place of commands that people know from other assistants.
+// insteadText says what to use instead of a command that people know from other assistants; empty for other names.
 func insteadText(name string) string {
 	switch name {
 	case "config", "set", "get", "settings":
@@ -170,10 +172,10 @@ func insteadText(name string) string {
 	}
 }
 
-// minCommonPrefix is how many letters two names begin with in common when one is suggested for the other.
+// minCommonPrefix is the length of the common prefix from which a command is suggested.
 const minCommonPrefix = 3
 
-// longestCommonPrefix gives the name that shares the longest beginning with a word.
+// longestCommonPrefix returns the name with the longest common prefix with a word, or none.
 func longestCommonPrefix(word string, names []string) []string {
 	best, length := "", minCommonPrefix-1
 	for _, name := range names {

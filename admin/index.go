@@ -17,16 +17,16 @@ import (
 	"multis/text"
 )
 
-// recentFileTime is how long after a file was sent a bare /index means it.
+// recentFileTime is how long after a file was sent /index without a name means that file.
 const recentFileTime = time.Hour
 
-// The marks on a message whose work goes on in the background, and is over.
+// The reactions on a message whose work has begun, and is done.
 const (
 	markTaken = "👀"
 	markDone  = "✅"
 )
 
-// index takes a file that was sent, files of the documents folder, or a page.
+// index indexes a file that was sent, files in the documents folder, or a page.
 func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if fields := strings.Fields(args); len(fields) > 0 {
@@ -53,7 +53,7 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	return dc.indexFile(r, file, role), nil
 }
 
-// fileFor is the message with the file that a bare /index means: its own, the one it replies to, or the last one sent.
+// fileFor returns the message with the file that /index without a name means: its own, the one it replies to, or the last one sent.
 func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
@@ -70,7 +70,7 @@ func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Messa
 	return store.NewestFile(ctx, dc.store.DB(), r.room.ID, r.message.Sender, r.now.Add(-recentFileTime))
 }
 
-// offerFile is a file that was sent without a command. What is written under it may say who sees it.
+// offerFile answers a file that was sent without a command. The caption may say who sees it.
 func (dc *DocumentCommands) offerFile(r request, caption string) answer {
 	role, _ := parseRole(caption)
 	return dc.indexFile(r, r.message, role)
@@ -80,7 +80,7 @@ func (dc *DocumentCommands) indexFile(r request, m store.Message, role policy.Ro
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadableKindText(m.Kind)}
 	}
-	if why := whyUnindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // 0: not known
+	if why := whyUnindexable(m.Attachment.Name, max(int64(m.Attachment.Size), 1)); why != "" { // zero means unknown
 		return answer{text: why}
 	}
 	return dc.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
@@ -103,7 +103,7 @@ func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role)
 	return dc.indexOrAsk(r, p, role)
 }
 
-// whyUnindexable says why a file is not worth asking about; empty when it may be. The library has the last word.
+// whyUnindexable says why a file cannot be indexed, by its name and size; empty when it may be possible.
 func whyUnindexable(name string, size int64) string {
 	switch {
 	case knowledge.IsUnreadable(name):
@@ -117,7 +117,7 @@ func whyUnindexable(name string, size int64) string {
 	}
 }
 
-// indexOrAsk starts the work, or asks who may see the document. Without an answer nothing is indexed.
+// indexOrAsk starts indexing if the role is known, or asks who may see the document.
 func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) answer {
 	if role != "" {
 		return p.start(r, role)
@@ -135,13 +135,13 @@ func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) 
 	}
 }
 
-// pickRole asks who may see a document. No answer: it is not indexed.
+// pickRole asks who may see a document. Until it is answered, nothing is indexed.
 type pickRole struct {
 	Message int64  `json:",omitempty"` // the message that carries the file
-	Path    string `json:",omitempty"` // or where it lies in the documents folder; a folder or a pattern means many
-	Address string `json:",omitempty"` // or the page
-	Files   int    `json:",omitempty"` // how many there are, when there may be many
-	Watch   bool   `json:",omitempty"` // Path is a folder that is to be watched
+	Path    string `json:",omitempty"` // or a path, folder or pattern in the documents folder
+	Address string `json:",omitempty"` // or the address of a page
+	Files   int    `json:",omitempty"` // the number of files that Path matches; zero for one named file
+	Watch   bool   `json:",omitempty"` // Path is a folder to watch
 	Name    string
 }
 
@@ -172,7 +172,7 @@ func (p pickRole) answer(_ context.Context, r request, c choice) (_ answer, done
 	}
 }
 
-// start hands the document to the background.
+// start enqueues the indexing, or begins to watch the folder.
 func (p pickRole) start(r request, role policy.Role) answer {
 	if p.Watch {
 		return p.startWatching(r, role)
@@ -192,7 +192,7 @@ func unreadableKindText(kind string) string {
 	}
 }
 
-// startWatching begins it in the background.
+// startWatching begins to watch a folder.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
 	seen, stays := "for you alone", ""
 	if role == policy.Public {

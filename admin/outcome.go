@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// reportOf says what became of the documents.
+// reportOf reports the result of an indexing.
 func reportOf(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
 	text := outcomeSentence(outcomes[0])
 	if len(outcomes) > 1 {
@@ -29,7 +29,7 @@ func reportOf(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
 	return text
 }
 
-// madePublic says how to take back that customers get answers from a document.
+// madePublic says how to make a public document private again.
 func madePublic(args jobs.IndexArgs) string {
 	if where := args.Path + args.Address; where != "" {
 		return "\nShared by mistake? " + code("/index "+where+" admin") + " makes it private."
@@ -37,7 +37,7 @@ func madePublic(args jobs.IndexArgs) string {
 	return "\nShared by mistake? Reply `/index admin` to the file to make it private."
 }
 
-// outcomeSentence says what became of one document.
+// outcomeSentence reports the result for one document.
 func outcomeSentence(o knowledge.Outcome) string {
 	if o.Err != nil {
 		return outcomeTrouble(o)
@@ -76,7 +76,7 @@ func leftPrivate(asked policy.Role, outcomes []knowledge.Outcome) string {
 	return fmt.Sprintf("🔒 Left private (only you): %s. To make one public, name it: `/index NAME public`.", text.List(names))
 }
 
-// keepsRole says that a document was not given the role that was asked for all of them, because another was said of it since.
+// keepsRole says that a document keeps the role that was set for it later than that of the batch.
 func keepsRole(o knowledge.Outcome) string {
 	return "**" + esc(o.Name) + "** stays " + visibility(o.Report.Role) + ", as you said later."
 }
@@ -97,7 +97,7 @@ func blankPages(pages []int) string {
 		text.Plural(len(pages), "Page", "Pages"), text.List(names), text.Plural(len(pages), "has", "have"), text.Plural(len(pages), "it", "them"))
 }
 
-// summary tells what became of many documents, and names those that were not read or not wholly.
+// summary reports the result for many documents, and names those that were not read, or not fully.
 func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) string {
 	read, unchanged, passages := 0, 0, 0
 	var lines []string
@@ -137,7 +137,7 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 	return strings.Join(append([]string{first}, lines...), "\n")
 }
 
-// fileTrouble says in few words why a file could not be taken.
+// fileTrouble says in a few words why a file could not be read.
 func fileTrouble(err error) string {
 	err = jobs.Cause(err)
 	var onDisk *fs.PathError

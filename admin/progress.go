@@ -12,22 +12,22 @@ import (
 	"multis/text"
 )
 
-// progressDelay is how long reading must take before it is shown how far it is.
+// progressDelay is how long indexing must take before its progress is shown.
 const progressDelay = time.Second
 
-// indexProgress shows how far the reading of documents is, in one message that the outcome replaces.
+// indexProgress shows the progress of indexing in one message, which the result replaces.
 type indexProgress struct {
 	live  *outbox.Live
 	key   store.Setting
 	since time.Time
 	now   func() time.Time
-	next  chan string // what is to be shown; what comes before it was shown replaces it
+	next  chan string // the text to show; a newer text replaces one that was not shown yet
 
-	// end ends it, once, and gives the message that the outcome replaces; empty if nothing was shown.
+	// end stops it and returns the message that the result replaces; empty if nothing was shown. It may be called again.
 	end func() id.EventID
 }
 
-// show passes over what comes in the first second: what is done by then needs no progress.
+// show shows a text. In the first second nothing is shown: what is done by then needs no progress.
 func (p *indexProgress) show(text string) {
 	if p.now().Sub(p.since) < progressDelay {
 		return
@@ -39,7 +39,7 @@ func (p *indexProgress) show(text string) {
 	p.next <- text
 }
 
-// batch shows how IndexAll works through sources. where is the path that means them, if there are several.
+// batch returns the callbacks that show the progress of IndexAll. where is the path of the sources if there are several.
 func (p *indexProgress) batch(where string, sources []knowledge.Source) knowledge.Batch {
 	if len(sources) == 1 {
 		sources[0].Progress = p.pages("", sources[0].Name)
@@ -50,14 +50,14 @@ func (p *indexProgress) batch(where string, sources []knowledge.Source) knowledg
 	}}
 }
 
-// pages is told how many pages of a document are read. before stands in front of its name.
+// pages returns a callback that shows how many pages of a document are read. before is put before its name.
 func (p *indexProgress) pages(before, name string) func(done, all int) {
 	return func(done, all int) {
 		p.show(fmt.Sprintf("📄 %s%s ▸ reading %d of %s", before, esc(name), done, text.Count(all, "page")))
 	}
 }
 
-// file begins another of many files, and is told how many of its pages are read.
+// file begins the next of many files, and returns the callback for its pages.
 func (p *indexProgress) file(where, name string, at, all int) func(done, pages int) {
 	before := fmt.Sprintf("%s ▸ %d of %d ▸ ", code(where), at, all)
 	p.show("📄 " + before + esc(name))
