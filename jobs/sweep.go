@@ -2,11 +2,7 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
-
-	"github.com/google/uuid"
 
 	"multis/store"
 )
@@ -19,9 +15,9 @@ func Sweep(ctx context.Context, st *store.Store) error {
 			return err
 		}
 		for _, w := range found {
-			args, err := argsFor(w.Kind, w.ID)
+			args, err := argsFor(w)
 			if err != nil {
-				return fmt.Errorf("find the job for %s %s: %w", w.Kind, w.ID, err)
+				return err
 			}
 			if err := Enqueue(ctx, tx, args); err != nil {
 				return err
@@ -31,36 +27,34 @@ func Sweep(ctx context.Context, st *store.Store) error {
 	})
 }
 
-// argsFor returns the arguments of the job that a piece of work needs. id is an integer, or a UUID for a row of outbox.
-func argsFor(kind store.WorkKind, id string) (Args, error) {
-	n, notInt := strconv.ParseInt(id, 10, 64)
-	out, notUUID := uuid.Parse(id)
-	switch kind {
+// argsFor returns the arguments of the job that a piece of work needs.
+func argsFor(w store.Work) (Args, error) {
+	switch w.Kind {
 	case store.WorkDigest:
 		return DigestArgs{}, nil
 	case store.WorkSend:
-		return SendArgs{OutboxID: out}, notUUID
+		return SendArgs{OutboxID: w.Out}, nil
 	case store.WorkDraft:
-		return DraftArgs{OutboxID: out}, notUUID
+		return DraftArgs{OutboxID: w.Out}, nil
 	case store.WorkTurn:
-		return TurnArgs{ChatID: n}, notInt
+		return TurnArgs{ChatID: w.ID}, nil
 	case store.WorkCommand:
-		return CommandArgs{MessageID: n}, notInt
+		return CommandArgs{MessageID: w.ID}, nil
 	case store.WorkWatch:
-		return WatchArgs{WatchID: n}, notInt
+		return WatchArgs{WatchID: w.ID}, nil
 	case store.WorkTranscribe:
-		return TranscribeArgs{MessageID: n}, notInt
+		return TranscribeArgs{MessageID: w.ID}, nil
 	case store.WorkForget:
-		return ForgetArgs{ForgettingID: n}, notInt
+		return ForgetArgs{ForgettingID: w.ID}, nil
 	case store.WorkRun:
-		return ExecutionArgs{ExecutionID: n}, notInt
+		return ExecutionArgs{ExecutionID: w.ID}, nil
 	case store.WorkTask:
-		return TaskArgs{TaskID: n}, notInt
+		return TaskArgs{TaskID: w.ID}, nil
 	case store.WorkLostTask:
-		return TaskArgs{TaskID: n, Lost: true}, notInt
+		return TaskArgs{TaskID: w.ID, Lost: true}, nil
 	case store.WorkChild:
-		return ChildArgs{TaskID: n}, notInt
+		return ChildArgs{TaskID: w.ID}, nil
 	default:
-		return nil, errors.New("no kind of job is known for it")
+		return nil, fmt.Errorf("no job is known for work of kind %q", w.Kind)
 	}
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
@@ -52,48 +54,50 @@ const (
 	WorkWatch      WorkKind = "watch"      // a page to fetch again
 )
 
-// Work is something that waits and has no job. ID is the id of its row as text: a UUID of outbox, a number of the others.
+// Work is something that waits and has no job.
 type Work struct {
 	Kind WorkKind
-	ID   string
+	ID   int64     // of its row; 0 for WorkSend, WorkDraft and WorkDigest
+	Out  uuid.UUID // the outbox message of WorkSend and WorkDraft
 }
 
 const workWithoutJobSQL = `with live as (select kind, args from river.river_job where state not in ('completed', 'cancelled', 'discarded'))
-	select 'send' as kind, o.id::text as id from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
+	select kind, id, coalesce(out, '00000000-0000-0000-0000-000000000000') as out from (
+	select 'send' as kind, 0 as id, o.id as out from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
 	union all
-	select 'draft', o.id::text from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
+	select 'draft', 0, o.id from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
 	union all
-	select distinct 'turn', m.chat_id::text from messages m
+	select distinct 'turn', m.chat_id, null::uuid from messages m
 		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)
 	union all
-	select 'command', m.id::text from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
+	select 'command', m.id, null from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
 	union all
-	select 'transcribe', m.id::text from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
+	select 'transcribe', m.id, null from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'transcribe' and l.args->>'message' = m.id::text)
 	union all
-	select 'run', r.id::text from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
+	select 'run', r.id, null from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'run' and l.args->>'run' = r.id::text)
 	union all
-	select 'forget', f.id::text from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
+	select 'forget', f.id, null from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
 	union all
 	-- A task that kills its process each time is not begun for ever, and one of yesterday is not waited for: both fail, and the owner is told.
-	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id::text
+	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id, null
 		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as hopeful) h
 		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step', 'replay') and t.state <> 'pending' and (hopeful or t.state = 'executing')
 		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
 		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
 			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and 'run:' || (l.args->>'run') = t.key))
 	union all
-	select 'digest', '' where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
+	select 'digest', 0, null where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
 	union all
-	select 'watch', w.id::text from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)`
+	select 'watch', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)) w`
 
 // WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.
