@@ -63,6 +63,8 @@ type decideDraft struct {
 	Out uuid.UUID
 }
 
+func (q decideDraft) refer(d *store.Dialog) { d.DraftID = &q.Out }
+
 func (decideDraft) kind() string            { return kindDraft }
 func (decideDraft) command() string         { return "drafts" }
 func (decideDraft) lifetime() time.Duration { return draftLifetime }

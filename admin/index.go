@@ -145,6 +145,12 @@ type pickRole struct {
 	Name    string
 }
 
+func (p pickRole) refer(d *store.Dialog) {
+	if p.Message != 0 {
+		d.MessageID = &p.Message
+	}
+}
+
 func (pickRole) kind() string    { return kindDocument }
 func (pickRole) command() string { return "index" }
 

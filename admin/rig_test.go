@@ -144,7 +144,7 @@ func (a *asker) Answers(c store.Chat) (agent, by string) {
 
 func (a *asker) Replay(context.Context, store.TaskID) (string, error) { return "it said zanzibar", nil }
 
-func (a *asker) Unattended(ctx context.Context, room store.Chat, _, text string) error {
+func (a *asker) Unattended(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
 	if a.waits {
 		<-ctx.Done()
 		return fmt.Errorf("ask the model: %w", ctx.Err())
@@ -168,7 +168,7 @@ func (a *asker) ReplayWith(_ context.Context, _ store.Tx, _ store.Chat, _ store.
 	return a.err
 }
 
-func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _, persona string) (string, error) {
+func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, persona string) (string, error) {
 	a.beats++
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }

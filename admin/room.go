@@ -100,7 +100,11 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 	if err != nil {
 		return out, fmt.Errorf("write question: %w", err)
 	}
-	_, err = store.OpenDialog(ctx, tx, store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires})
+	d := store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires}
+	if q, ok := asks.(referrer); ok {
+		q.refer(&d)
+	}
+	_, err = store.OpenDialog(ctx, tx, d)
 	return out, err
 }
 
@@ -171,6 +175,12 @@ type question interface {
 	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
 	// accepts reports whether a word can be an answer to this question.
 	accepts(word string) bool
+}
+
+// referrer is a question about a message or a draft.
+type referrer interface {
+	// refer sets the references of the question's row.
+	refer(d *store.Dialog)
 }
 
 // longQuestion is a question with a lifetime of its own.

@@ -17,17 +17,6 @@ import (
 	"multis/tools"
 )
 
-// The kinds of tasks, as the database has them.
-const (
-	kindTurn   = "turn"   // answers a contact
-	kindAsk    = "ask"    // answers a question of the owner's
-	kindClock  = "clock"  // answers what a schedule asks
-	kindPlan   = "plan"   // has a goal, which its steps work for
-	kindStep   = "step"   // is a step of a plan
-	kindChild  = "child"  // is work that another agent gave
-	kindReplay = "replay" // asks another model what another task asked; its input is that task's number
-)
-
 // Options configure an Agent.
 type Options struct {
 	Store  *store.Store

@@ -26,7 +26,7 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 	asks := message.ID
 	model, _ := a.Personas.ModelOf(answering)
 	task, err := store.OpenTask(ctx, a.Store.Lazy(), store.Task{
-		Key: fmt.Sprintf("ask:%d", asks), Kind: kindAsk, ChatID: room.ID, MessageID: &asks, About: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
+		Key: fmt.Sprintf("ask:%d", asks), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &asks, About: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
 		Input: question,
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *Agent) Thinks(room store.Chat, question string) bool {
 // OfferedTools lists the tools that a question of the owner's in a room can use.
 func (a *Agent) OfferedTools(ctx context.Context, room store.Chat) ([]tools.Spec, error) {
 	r := a.newAttempt(a.Personas.ForQuestion(room, ""), ownerRounds)
-	if err := r.callForOwner(ctx, room, store.Task{Kind: kindAsk}); err != nil {
+	if err := r.callForOwner(ctx, room, store.Task{Kind: store.TaskAsk}); err != nil {
 		return nil, err
 	}
 	return a.Tools.Offered(ctx, r.run.Caller)

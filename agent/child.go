@@ -25,7 +25,7 @@ func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.C
 	if err := r.callForParent(ctx, room, task, parent); err != nil {
 		return err
 	}
-	if task.Kind == kindStep {
+	if task.Kind == store.TaskStep {
 		if err := r.showInPlan(ctx, room, parent); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.C
 
 // appendEffects appends what a failed task has changed all the same to the reason. A plan tells that of all its steps itself.
 func (a *Agent) appendEffects(ctx context.Context, task store.Task, why string) string {
-	if effects := run.EffectsText(ctx, a.Store, task.ID); effects != "" && task.Kind != kindStep {
+	if effects := run.EffectsText(ctx, a.Store, task.ID); effects != "" && task.Kind != store.TaskStep {
 		return strings.TrimSuffix(why, ".") + ". " + effects
 	}
 	return why
@@ -94,7 +94,7 @@ func (r *attempt) childOpening(ctx context.Context, parent store.Task) (run.Open
 	switch {
 	case task.Continues != nil:
 		p.Work, rests, err = r.thread(ctx)
-	case task.Kind == kindStep:
+	case task.Kind == store.TaskStep:
 		_, goal := r.agent.Personas.CutMention(parent.Input)
 		p.Rules, p.Question = fmt.Sprintf(stepRules, r.name(name)), "The goal: "+goal+"\nYour step: "+task.Input
 		p.Work, rests, err = r.stepsBefore(ctx)
@@ -102,7 +102,7 @@ func (r *attempt) childOpening(ctx context.Context, parent store.Task) (run.Open
 	if err != nil {
 		return run.Opening{}, err
 	}
-	first, err := r.run.Compose(ctx, p, task.Kind, task.ChatID)
+	first, err := r.run.Compose(ctx, p, string(task.Kind), task.ChatID)
 	first.About = slices.Concat(first.About, parent.About, rests)
 	return first, err
 }

@@ -29,7 +29,7 @@ func (r *attempt) denyUnusableTools(task store.Task) {
 	if none {
 		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName, tools.SessionsSendName)
 	}
-	if none || task.Kind != kindAsk {
+	if none || task.Kind != store.TaskAsk {
 		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.HandoffName)
 	}
 }

@@ -116,7 +116,7 @@ func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.M
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
 	}
 	task := store.Task{
-		Kind: kindTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: answering.ID, Model: model.Name(), Input: policy.Redact(question),
+		Kind: store.TaskTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: answering.ID, Model: model.Name(), Input: policy.Redact(question),
 	}
 	for reopened := range maxReopened {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], reopened)
@@ -125,7 +125,7 @@ func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.M
 			return store.Task{}, err
 		}
 		if !opened.Forgotten && !opened.State.Over() {
-			return opened, store.SupersedeTasks(ctx, a.Store.DB(), chat.ID, kindTurn, task.Key)
+			return opened, store.SupersedeTasks(ctx, a.Store.DB(), chat.ID, store.TaskTurn, task.Key)
 		}
 	}
 	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxReopened)

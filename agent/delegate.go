@@ -127,7 +127,7 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		return tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)), nil
 	}
 	task := store.Task{
-		ParentID: &r.run.Task.ID, Key: childKey(r.run.Task.ID, c.ID), Kind: kindChild, ChatID: r.run.Task.ChatID, Agent: as.to.ID, Input: policy.Redact(as.work),
+		ParentID: &r.run.Task.ID, Key: childKey(r.run.Task.ID, c.ID), Kind: store.TaskChild, ChatID: r.run.Task.ChatID, Agent: as.to.ID, Input: policy.Redact(as.work),
 	}
 	if as.continues != nil {
 		task.Continues = &as.continues.ID

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"multis/agent/run"
 	"multis/store"
@@ -55,7 +53,7 @@ func (r *attempt) callForParent(ctx context.Context, room store.Chat, task, pare
 	if err := r.loadSkills(ctx); err != nil {
 		return err
 	}
-	if task.Kind == kindStep {
+	if task.Kind == store.TaskStep {
 		r.run.Caller.Asked = parent.Input // those are the owner's words
 	}
 	return nil
@@ -76,11 +74,11 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if task.Tools != nil {
 		r.run.Caller.Within = [][]string{task.Tools}
 	}
-	if task.Kind != kindClock || !strings.HasPrefix(task.Key, scheduleRunPrefix) {
+	if task.Kind != store.TaskClock || task.RunID == nil {
 		return nil
 	}
 	r.run.Caller.Only, r.noHistory = []string{}, true
-	s, err := store.ScheduleOfRun(ctx, r.agent.Store.DB(), scheduleRunOf(task))
+	s, err := store.ScheduleOfRun(ctx, r.agent.Store.DB(), *task.RunID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // it was cancelled meanwhile
 	}
@@ -89,19 +87,6 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	}
 	r.run.Caller.Only, r.noHistory = append(r.run.Caller.Only, s.Tools...), s.Session != store.SessionMain
 	return nil
-}
-
-// scheduleRunPrefix begins the key of a task that a run of a schedule asked for.
-const scheduleRunPrefix = "run:"
-
-// scheduleRunOf returns the run of a schedule that asked for a task; 0 for none.
-func scheduleRunOf(task store.Task) int64 {
-	number, _ := strings.CutPrefix(task.Key, scheduleRunPrefix)
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return 0 // a run that is not found allows nothing
-	}
-	return id
 }
 
 // history returns what was said in the room before, unless the task has no part in it.
@@ -148,7 +133,7 @@ func (r *attempt) ownerOpening(ctx context.Context, room store.Chat, task store.
 	if task.Target != nil {
 		p.Form = run.AnswerForm + "\n" + messageForm
 	}
-	first, err := r.run.Compose(ctx, p, kindAsk, room.ID)
+	first, err := r.run.Compose(ctx, p, string(store.TaskAsk), room.ID)
 	if err != nil {
 		return run.Opening{}, err
 	}

@@ -24,7 +24,7 @@ func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message 
 	planner := a.Personas.ForQuestion(room, goal)
 	model, _ := a.Personas.ModelOf(planner)
 	task, err := store.OpenTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("plan:%d", message.ID), Kind: kindPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
+		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
 		Model: model.Name(), Input: goal,
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *attempt) planOpening(ctx context.Context, room store.Chat) (run.Opening
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
 		Rules: rules, Manner: r.manner(), Passages: found.Hits, Summary: before.summary.Body, Window: before.said, Work: stepLines(shown), Question: goal, Form: planForm,
-	}, kindPlan, room.ID)
+	}, string(store.TaskPlan), room.ID)
 	first.About = slices.Concat(first.About, before.messages(), r.run.Task.About)
 	return first, err
 }
@@ -161,7 +161,7 @@ func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error 
 			}
 			model, _ := a.Personas.ModelOf(who)
 			all = append(all, store.Task{
-				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: kindStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
+				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
 			})
 			if _, err := store.OpenTask(ctx, tx, all[i]); err != nil {
@@ -249,13 +249,13 @@ func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps 
 		}
 		if r.run.Task.LiveEvent != "" {
 			letter := outbox.Notice(room, list, outbox.Answer)
-			letter.Replaces, letter.About, letter.RestsOn = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn
+			letter.Replaces, letter.About, letter.RestsOn, letter.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
 			if _, _, err := a.Box.Queue(ctx, tx, letter); err != nil {
 				return err
 			}
 		}
 		letter := outbox.Notice(room, result, outbox.Answer)
-		letter.Profile, letter.About, letter.RestsOn = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn
+		letter.Profile, letter.About, letter.RestsOn, letter.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
 		_, _, err = a.Box.Queue(ctx, tx, letter)
 		return err
 	})

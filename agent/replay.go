@@ -21,7 +21,7 @@ func (a *Agent) Replay(ctx context.Context, task store.TaskID, other llm.Model) 
 	}
 	account := fmt.Sprintf("replay %d %d", task, a.now().UnixNano())
 	return a.replay(ctx, task, &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
-		request.Purpose, request.Run = kindReplay, account
+		request.Purpose, request.Run = string(store.TaskReplay), account
 		said, err := llm.Complete(ctx, other, request)
 		if err != nil {
 			return said, err.Error(), nil //nolint:nilerr // it is shown
@@ -39,11 +39,11 @@ func (a *Agent) replay(ctx context.Context, id store.TaskID, second *run.Second)
 	return r.run.Replay(ctx, task, second, func(out run.Outcome) (string, bool) {
 		said := out.Text + out.Handover // one of them is empty
 		switch task.Kind {
-		case kindTurn:
+		case store.TaskTurn:
 			return r.checked(run.Outcome{Text: out.Text}).text, true // a contact is not told of a handover
-		case kindChild, kindStep:
+		case store.TaskChild, store.TaskStep:
 			return r.withSources(said), true
-		case kindPlan:
+		case store.TaskPlan:
 			return said, false // its steps made the answer
 		default:
 			return said, true
@@ -54,7 +54,7 @@ func (a *Agent) replay(ctx context.Context, id store.TaskID, second *run.Second)
 // ReplayWith begins a task that replays another one with a second model. The result is said in the room.
 func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
 	task, err := store.OpenTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("replay:%d", message.ID), Kind: kindReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
+		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
 		Model: model, Input: strconv.FormatInt(replayed.ID, 10),
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *attempt) replayWithModel(ctx context.Context) (string, error) {
 	}
 	account := fmt.Sprintf("replay %d", task.ID)
 	result, err := r.agent.replay(ctx, replayed, &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
-		request.Purpose, request.Run = kindReplay, account
+		request.Purpose, request.Run = string(store.TaskReplay), account
 		return r.run.AskOnce(ctx, other, request)
 	}})
 	if errors.Is(err, store.ErrNotFound) {

@@ -24,9 +24,9 @@ func (a *Agent) Resume(ctx context.Context, id store.TaskID, last bool) error {
 	switch {
 	case task.ParentID != nil:
 		return a.workForParent(ctx, task, room, last)
-	case task.Kind == kindPlan:
+	case task.Kind == store.TaskPlan:
 		err = a.advancePlan(ctx, task, room)
-	case task.Kind == kindReplay:
+	case task.Kind == store.TaskReplay:
 		err = a.replayTask(ctx, task, room)
 	default:
 		err = a.answerOwner(ctx, task, room)

@@ -21,7 +21,7 @@ func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 	answering, _ := a.Personas.Route(persona.Where{Mention: s.Agent, Chat: room})
 	model, _ := a.Personas.ModelOf(answering)
 	task := store.Task{
-		Key: fmt.Sprintf("ask:%d", message.ID), Kind: kindAsk, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID,
+		Key: fmt.Sprintf("ask:%d", message.ID), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID,
 		Model: model.Name(), Input: s.Prompt, Tools: s.Tools,
 	}
 	if s.Target != "" {

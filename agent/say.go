@@ -71,6 +71,9 @@ func (a *Agent) say(ctx context.Context, r *ownerReply) error {
 		letter := outbox.Notice(r.room, body, outbox.Answer)
 		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.by, run.SourceMessages(r.used), restsOn
 		letter.Spans = r.spans
+		if r.task != nil {
+			letter.TaskID = r.task.ID
+		}
 		out, _, err := a.Box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err
@@ -118,13 +121,16 @@ const maxTitle = 80
 
 // withHeading puts above the answer to a schedule what it asked, and how late the answer is.
 func (a *Agent) withHeading(ctx context.Context, db store.DB, task *store.Task, markdown string) (string, error) {
-	if task == nil || task.Kind != kindClock {
+	if task == nil || task.Kind != store.TaskClock {
 		return markdown, nil
 	}
 	head := "⏰ **" + text.Escape(text.Clip(text.CollapseSpaces(task.Input), maxTitle)) + "**"
-	run, err := store.RunByID(ctx, db, scheduleRunOf(*task))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", err
+	var run store.Run
+	if task.RunID != nil {
+		var err error
+		if run, err = store.RunByID(ctx, db, *task.RunID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return "", err
+		}
 	}
 	if late := schedule.Late(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
 		head += "\n" + text.Escape(late)

@@ -6,13 +6,13 @@ import (
 	"multis/store"
 )
 
-// Unattended answers what a schedule asks, and says it in the admin room, once for each key. The owner may not be there: what needs his
+// Unattended answers what a schedule asks, and says it in the admin room, once for each run. The owner may not be there: what needs his
 // approval waits for it.
-func (a *Agent) Unattended(ctx context.Context, room store.Chat, key, text string) error {
+func (a *Agent) Unattended(ctx context.Context, room store.Chat, run store.RunID, text string) error {
 	answering := a.Personas.ForQuestion(room, text)
 	model, _ := a.Personas.ModelOf(answering)
 	task, err := store.OpenTask(ctx, a.Store.DB(), store.Task{
-		Key: key, Kind: kindClock, ChatID: room.ID, Agent: answering.ID, Model: model.Name(), Input: text,
+		Key: store.RunKey(run), RunID: &run, Kind: store.TaskClock, ChatID: room.ID, Agent: answering.ID, Model: model.Name(), Input: text,
 	})
 	if err != nil || task.State.Over() {
 		return err

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +16,13 @@ import (
 	"multis/tools"
 )
 
-// errand sets something for the assistant to work on and has its time come. It returns the key of the run.
-func (b *bundle) errand(s store.Schedule) string { return b.lateErrand(s, 0) }
+// errand sets something for the assistant to work on and has its time come. It returns the run.
+func (b *bundle) errand(s store.Schedule) store.RunID { return b.lateErrand(s, 0) }
 
 // lateErrand is errand for something that was missed.
-func (b *bundle) lateErrand(s store.Schedule, late time.Duration) string {
+func (b *bundle) lateErrand(s store.Schedule, late time.Duration) store.RunID {
 	b.t.Helper()
-	var run int64
+	var run store.RunID
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
 		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
 			return err
@@ -35,7 +34,7 @@ func (b *bundle) lateErrand(s store.Schedule, late time.Duration) string {
 		run, _, err = store.StartRun(b.t.Context(), tx, s.ID, time.Now().Add(-late), time.Now())
 		return err
 	}))
-	return fmt.Sprintf("run:%d", run)
+	return run
 }
 
 func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {

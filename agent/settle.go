@@ -57,6 +57,14 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 	})
 }
 
+// taskID is the task that ends with the turn; 0 for none.
+func (r *turnResult) taskID() store.TaskID {
+	if r.task == nil {
+		return 0
+	}
+	return r.task.ID
+}
+
 // isOpen reports whether a message still waits for what it waited for when it was read: nobody answered it or judged it anew.
 func isOpen(read []store.Message, now store.Message) bool {
 	return now.AnsweredAt == nil && slices.ContainsFunc(read, func(m store.Message) bool { return m.ID == now.ID && m.Action == now.Action })
@@ -66,7 +74,7 @@ func isOpen(read []store.Message, now store.Message) bool {
 // nobody would ever know of it.
 func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
 	if r.letter != nil {
-		r.letter.RestsOn = r.restsOn
+		r.letter.RestsOn, r.letter.TaskID = r.restsOn, r.taskID()
 		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
 		if err != nil {
 			return err
@@ -117,7 +125,7 @@ func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting)})
+	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting), TaskID: r.taskID()})
 	if err != nil {
 		return err
 	}

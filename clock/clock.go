@@ -43,15 +43,15 @@ type Sent struct {
 	Draft    bool            // it waits for the owner's approval
 }
 
-// Worker has the assistant work while nobody waits for it. The result is written to the room once for each key.
+// Worker has the assistant work while nobody waits for it. The result is written to the room once for each run.
 type Worker interface {
-	Unattended(ctx context.Context, room store.Chat, key, text string) error
+	Unattended(ctx context.Context, room store.Chat, run store.RunID, text string) error
 }
 
-// Checker carries out heartbeats. What it tells the owner is told once for each key.
+// Checker carries out heartbeats. What it tells the owner is told once for each run.
 type Checker interface {
 	// Heartbeat has an agent check whether anything needs the owner, and returns a note for the history of the schedule.
-	Heartbeat(ctx context.Context, room store.Chat, key, agent string) (note string, err error)
+	Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error)
 }
 
 // Options are what a Clock works with.

@@ -140,10 +140,10 @@ func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run)
 func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	switch s.Does {
 	case store.DoesAsk:
-		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.Unattended(ctx, room, taskKey(run.ID), s.Body) })
+		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.Unattended(ctx, room, run.ID, s.Body) })
 	case store.DoesHeartbeat:
 		err = c.withWorker(ctx, func(room store.Chat) error {
-			note, err = c.Checker.Heartbeat(ctx, room, taskKey(run.ID), s.Body)
+			note, err = c.Checker.Heartbeat(ctx, room, run.ID, s.Body)
 			return err
 		})
 		return note, err
@@ -153,9 +153,6 @@ func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note
 		return "", jobs.Final(fmt.Errorf("nothing is known of %q", s.Does))
 	}
 }
-
-// taskKey is the key of the task in which the assistant works on an execution.
-func taskKey(runID int64) string { return fmt.Sprintf("run:%d", runID) }
 
 // withWorker calls work with the admin room. Of all processes one at a time does so.
 func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error) error {
@@ -183,7 +180,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 	if state != store.RunFailed {
 		return store.WorkingSchedule(ctx, tx, s.ID)
 	}
-	if err := store.GiveUpTask(ctx, tx, taskKey(runID), note); err != nil {
+	if err := store.GiveUpTaskOfRun(ctx, tx, runID, note); err != nil {
 		return err
 	}
 	news, err := markFailed(ctx, tx, s.ID, runID)

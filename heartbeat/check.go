@@ -57,7 +57,7 @@ type Checker struct {
 func New(o Options) *Checker { return &Checker{Options: o, now: time.Now, fence: run.NewFence} }
 
 // kind is the kind of a heartbeat's task, and begins the name of its budget.
-const kind = "heartbeat"
+const kind = store.TaskHeartbeat
 
 // check is one execution of a heartbeat.
 type check struct {

@@ -12,14 +12,14 @@ import (
 	"multis/store"
 )
 
-// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. key identifies the execution, so that it
-// tells the owner once even if it is tried again.
-func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, key, agent string) (note string, err error) {
+// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. What is told
+// is told once, however often the run is tried.
+func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error) {
 	i := slices.IndexFunc(h.Configs, func(c Config) bool { return c.Agent == agent })
 	if i < 0 {
 		return "", jobs.Final(errors.New("it is not configured any more"))
 	}
-	if err := store.SupersedeTasks(ctx, h.Store.DB(), room.ID, kind, key); err != nil {
+	if err := store.SupersedeTasks(ctx, h.Store.DB(), room.ID, kind, store.RunKey(run)); err != nil {
 		return "", err
 	}
 	c := h.newCheck(h.Configs[i], room)
@@ -32,6 +32,6 @@ func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, key, agent str
 	case c.model.Name() == (llm.None{}).Name():
 		return c.report(ctx, nil, verdict{all: true})
 	default:
-		return c.judge(ctx, key)
+		return c.judge(ctx, run)
 	}
 }

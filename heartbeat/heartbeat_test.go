@@ -200,7 +200,7 @@ func TestAHeartbeatWhoseModelFailsTellsPlainlyAndFails(t *testing.T) {
 			t.Parallel()
 			r, _ := newScripted(t, inTurn(reply), Config{})
 			r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
-			_, err := r.checker.Heartbeat(t.Context(), r.admin, "run:1", "")
+			_, err := r.checker.Heartbeat(t.Context(), r.admin, 1, "")
 			require.True(t, jobs.IsFinal(err), "%v", err)
 			require.Len(t, r.sent(r.admin), 1)
 			require.Contains(t, r.sent(r.admin)[0], "where is my parcel?")
@@ -224,7 +224,7 @@ func TestAnAgentLooksAtItsOwnListAndOnlyReads(t *testing.T) {
 	require.Contains(t, server.Requests()[1].Messages[len(server.Requests()[1].Messages)-1].Text, "Here you can only read")
 	require.Contains(t, r.sent(r.admin)[0], "The lamp is off. (you want me to look at: is the lamp on?)")
 	require.NotContains(t, r.sent(r.admin)[0], "till")
-	_, err := r.checker.Heartbeat(t.Context(), r.admin, "run:9", "nobody")
+	_, err := r.checker.Heartbeat(t.Context(), r.admin, 9, "nobody")
 	require.True(t, jobs.IsFinal(err))
 }
 

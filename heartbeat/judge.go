@@ -16,10 +16,10 @@ import (
 const maxRounds = 6
 
 // judge has a model judge which of the matters the owner needs to know.
-func (c *check) judge(ctx context.Context, key string) (note string, err error) {
+func (c *check) judge(ctx context.Context, scheduled store.RunID) (note string, err error) {
 	h := c.checker
 	task, err := store.OpenTask(ctx, h.Store.DB(), store.Task{
-		Key: key, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+		Key: store.RunKey(scheduled), RunID: &scheduled, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
 	})
 	if err != nil || task.State.Over() {
 		return "looked", err
@@ -42,9 +42,9 @@ func (c *check) judge(ctx context.Context, key string) (note string, err error) 
 // payer names the budget that a heartbeat is paid from.
 func payer(agent string) string {
 	if agent == "" {
-		return kind
+		return string(kind)
 	}
-	return kind + " " + agent
+	return string(kind) + " " + agent
 }
 
 // reportEnd reports what the model judged. If it did not, all matters are reported as they are.

@@ -64,7 +64,7 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.Opening, error
 	}
 	request := llm.Request{
 		System: strings.Join(append(parts, run.FenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: question}},
-		Purpose: kind, Chat: c.room.ID, JSON: len(offered) == 0,
+		Purpose: string(kind), Chat: c.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
 		request.Tools = append(request.Tools, run.FencedTool(s, fence))

@@ -32,6 +32,9 @@ func (c *check) report(ctx context.Context, task *store.Task, said verdict) (not
 		}
 		letter := outbox.Notice(c.room, noticeText(lines), outbox.Alert)
 		letter.About, letter.RestsOn, letter.Profile = about, restsOn, c.persona.Profile()
+		if task != nil {
+			letter.TaskID = task.ID
+		}
 		_, _, err = c.checker.Box.Queue(ctx, tx, letter)
 		return err
 	})

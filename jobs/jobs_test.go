@@ -284,7 +284,7 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
 		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
-	_, err = st.DB().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'")
+	_, err = st.DB().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set run_id = 3 where key = 'run:3'")
 	require.NoError(t, err)
 	enqueue(t, st, AskArgs{MessageID: 2})
 	enqueue(t, st, ExecutionArgs{ExecutionID: 3})

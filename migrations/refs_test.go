@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -73,4 +74,56 @@ func TestWhatWasQuotedBeforeIsReadAsRefs(t *testing.T) {
 	message.Link = "https://x"
 	require.Equal(t, []search.Hit{message}, found)
 	require.Nil(t, steps[1].Passages)
+}
+
+// linkedRowsSQL writes rows whose references were not yet columns of their own.
+const linkedRowsSQL = `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin'), ('demo', 'ana', 'dm');
+	insert into tasks (key, kind, chat_id, state, created_at, finished_at) values
+		('ask:1', 'ask', 1, 'completed', '2026-01-01', '2026-01-01 00:01'), ('run:5', 'clock', 1, 'executing', '2026-01-01', null),
+		('run:6', 'heartbeat', 1, 'completed', '2026-01-01', '2026-01-01 00:02'), ('run:x', 'clock', 1, 'executing', '2026-01-01', null);
+	insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at) values
+		('11111111-1111-4111-8111-111111111111', 1, 'bot', 'answer', 'm.room.message', '{}', 'ok', 'allowed', 'sent', '2026-01-01 00:01'),
+		('22222222-2222-4222-8222-222222222222', 1, 'bot', 'notice', 'm.room.message', '{}', 'ok', 'allowed', 'sent', '2026-01-01 00:03'),
+		('33333333-3333-4333-8333-333333333333', 2, 'bot', 'notice', 'm.room.message', '{}', 'ok', 'allowed', 'sent', '2026-01-01 00:01');
+	insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values
+		(1, 'role', '{"Message": 9, "Name": "a.pdf"}', gen_random_uuid(), '2027-01-01'),
+		(1, 'draft', '{"Out": "22222222-2222-4222-8222-222222222222"}', gen_random_uuid(), '2027-01-01'),
+		(1, 'forget', '{"Kind": "some"}', gen_random_uuid(), '2027-01-01'), (1, 'list', '[1]', gen_random_uuid(), '2027-01-01')`
+
+func TestReferencesAreColumnsAfterTheBaseline(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := fromBaseline(t, "links", linkedRowsSQL)
+	for id, want := range map[string]*store.TaskID{
+		"11111111-1111-4111-8111-111111111111": new(store.TaskID(1)),
+		"22222222-2222-4222-8222-222222222222": nil, // said at another time
+		"33333333-3333-4333-8333-333333333333": nil, // said in another chat
+	} {
+		out, err := store.OutByID(ctx, st.DB(), uuid.MustParse(id))
+		require.NoError(t, err)
+		require.Equal(t, want, out.TaskID)
+	}
+	for key, want := range map[string]*store.RunID{"ask:1": nil, "run:5": new(store.RunID(5)), "run:6": new(store.RunID(6)), "run:x": nil} {
+		task, err := store.TaskByKey(ctx, st.DB(), key)
+		require.NoError(t, err)
+		require.Equal(t, want, task.RunID)
+	}
+	dialogs, err := store.RecentDialogs(ctx, st.DB(), 1, time.Time{}, 10)
+	require.NoError(t, err)
+	require.Len(t, dialogs, 4)
+	draft := uuid.MustParse("22222222-2222-4222-8222-222222222222")
+	for _, d := range dialogs {
+		switch d.Kind {
+		case "role":
+			require.Equal(t, new(store.MessageID(9)), d.MessageID)
+		case "draft":
+			require.Equal(t, &draft, d.DraftID)
+			asked, err := store.DraftDialog(ctx, st.DB(), "draft", draft)
+			require.NoError(t, err)
+			require.Equal(t, d.ID, asked.ID)
+		default:
+			require.Nil(t, d.MessageID)
+			require.Nil(t, d.DraftID)
+		}
+	}
 }

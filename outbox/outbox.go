@@ -71,6 +71,8 @@ type Message struct {
 	About []int64
 	// RestsOn are those whose words may be in it, quoted or not: when one is deleted, the text is not kept here.
 	RestsOn []int64
+	// TaskID is the task whose answer it is; 0 for none.
+	TaskID store.TaskID
 	// File goes along, with the text as its caption.
 	File *File
 	// ReactTo makes it a reaction with the text as its key.
@@ -209,6 +211,9 @@ func (b *Box) build(l Message, name string) (store.Out, content, error) {
 	}
 	c := content{Key: key.String()}
 	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replaces}
+	if l.TaskID != 0 {
+		o.TaskID = &l.TaskID
+	}
 	switch {
 	case l.ReactTo != "":
 		o.EventType = "m.reaction"

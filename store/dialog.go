@@ -19,17 +19,19 @@ type Dialog struct {
 	Payload   json.RawMessage
 	OutboxID  uuid.UUID // the message that asked
 	ExpiresAt time.Time
-	Done      bool // somebody answered it, or it was put aside
+	Done      bool       // somebody answered it, or it was put aside
+	MessageID *MessageID // the message that it asks about; nil for none
+	DraftID   *uuid.UUID // the first row of the draft that it asks about; nil for none
 }
 
-const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at, d.done_at is not null"
+const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at, d.done_at is not null, d.message_id, d.draft_id"
 
-const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values ($1, $2, $3, $4, $5) returning id"
+const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, message_id, draft_id) values ($1, $2, $3, $4, $5, $6, $7) returning id"
 
 // OpenDialog stores a question with the message that asks it.
 func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 	var row int64
-	if err := tx.QueryRow(ctx, openDialogSQL, d.ChatID, d.Kind, d.Payload, d.OutboxID, d.ExpiresAt).Scan(&row); err != nil {
+	if err := tx.QueryRow(ctx, openDialogSQL, d.ChatID, d.Kind, d.Payload, d.OutboxID, d.ExpiresAt, d.MessageID, d.DraftID).Scan(&row); err != nil {
 		return 0, fmt.Errorf("open dialog: %w", err)
 	}
 	return row, nil

@@ -33,11 +33,11 @@ func OpenDrafts(ctx context.Context, db DB, limit int) ([]Out, error) {
 	return collect[Out](ctx, db, "drafts", openDraftsSQL, limit)
 }
 
-const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.payload->>'Out' = $2 order by d.id desc limit 1"
+const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
 
 // DraftDialog returns the question of a kind that asks about a draft, or ErrNotFound when nobody was asked yet.
 func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dialog, error) {
-	return one[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first.String())
+	return one[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first)
 }
 
 const (

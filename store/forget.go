@@ -89,7 +89,7 @@ const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messa
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
 	waits as (update escalations set why = @why, rests_on = '{}' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
-	asked as (delete from dialogs d using doomed m where d.chat_id = m.chat_id and d.payload->>'Message' = m.id::text),
+	asked as (delete from dialogs where message_id = any (@messages)),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
@@ -259,10 +259,10 @@ func noNil[ID any](ids []ID) []ID {
 	return ids
 }
 
-// What was said in the transaction that ended a task is what it came to; so is what answers its message. Later tasks read that answer with
+// What a task came to is its answer, and what answers its message. Later tasks read that answer with
 // the question.
 const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
-	answering as (select t.id, t.message_id from said o join tasks t on t.chat_id = o.chat_id and t.finished_at = o.created_at
+	answering as (select t.id, t.message_id from said o join tasks t on t.id = o.task_id
 		union select t.id, t.message_id from said o join messages m on m.chat_id = o.chat_id and m.outbox_id = coalesce(o.part_of, o.id) join tasks t on t.message_id = m.id)
 	select id from answering union select l.id from answering a join tasks l on l.about @> array[a.message_id] and l.id > a.id`
 

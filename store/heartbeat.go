@@ -60,7 +60,7 @@ const mattersSQL = `with found as (
 		where d.state = 'open' and d.snoozed_to is null and d.due_at <= @waits and d.due_at > @oldest
 	union all
 	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input, t.about from tasks t
-		where @tasks and t.kind in ('ask', 'clock', 'plan') and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
+		where @tasks and t.kind = any (@kinds) and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
 			and t.state not in ('completed', 'killed'))
 	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.rests_on from found f
 	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
@@ -69,7 +69,7 @@ const mattersSQL = `with found as (
 // NewMatters returns what may need the owner and was not judged yet, the newest first.
 func NewMatters(ctx context.Context, db DB, l Look) ([]Matter, error) {
 	return collect[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.Waits, "oldest": l.Oldest, "again": l.Again, "tasks": l.Tasks,
+		"agent": l.Agent, "waits": l.Waits, "oldest": l.Oldest, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
 

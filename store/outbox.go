@@ -63,13 +63,15 @@ type Out struct {
 	RestsOn []MessageID
 	// Replaces is the message that was shown while it was made; empty for none.
 	Replaces id.EventID
+	// TaskID is the task whose answer the event is; nil for none.
+	TaskID *TaskID
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part)`
+const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task)`
 
 // InsertOut writes a new outgoing event with the gate's decision.
 func InsertOut(ctx context.Context, tx Tx, o Out) error {
@@ -79,7 +81,7 @@ func InsertOut(ctx context.Context, tx Tx, o Out) error {
 	}
 	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
 	})
 }
 

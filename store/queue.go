@@ -88,10 +88,10 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	-- A task that kills its process each time is not begun for ever, and one of yesterday is not waited for: both fail, and the owner is told.
 	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id, null
 		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as hopeful) h
-		where t.finished_at is null and t.kind in ('ask', 'plan', 'clock', 'child', 'step', 'replay') and t.state <> 'pending' and (hopeful or t.state = 'executing')
+		where t.finished_at is null and t.kind <> all ($1) and t.state <> 'pending' and (hopeful or t.state = 'executing')
 		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
 		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
-			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and 'run:' || (l.args->>'run') = t.key))
+			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and l.args->>'run' = t.run_id::text))
 	union all
 	select 'digest', 0, null where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
 		and not exists (select from live l where l.kind = 'digest')
@@ -102,7 +102,7 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 // WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.
 func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
-	return collect[Work](ctx, db, "work without a job", workWithoutJobSQL)
+	return collect[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat))
 }
 
 // ScheduleTime is a schedule and its next time.

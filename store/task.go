@@ -17,6 +17,27 @@ import (
 // ErrTaskLost is returned by what writes to a task that another attempt works on, or that is over: stop, and write nothing.
 var ErrTaskLost = errors.New("the task is worked on elsewhere, or over")
 
+// TaskKind is what asked for a task.
+type TaskKind string
+
+// The kinds of tasks.
+const (
+	TaskTurn      TaskKind = "turn"      // answers a contact
+	TaskAsk       TaskKind = "ask"       // answers a question of the owner's
+	TaskPlan      TaskKind = "plan"      // has a goal, which its steps work for
+	TaskStep      TaskKind = "step"      // is a step of a plan
+	TaskChild     TaskKind = "child"     // is work that another agent gave
+	TaskClock     TaskKind = "clock"     // answers what a schedule asks
+	TaskHeartbeat TaskKind = "heartbeat" // checks whether anything needs the owner
+	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is that task's number
+)
+
+// taskKinds is a set of kinds, as an argument of a query.
+func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
+
+// RunKey is the key of the task that works for a run of a schedule.
+func RunKey(run RunID) string { return fmt.Sprintf("run:%d", run) }
+
 // TaskState is how far a task has come.
 type TaskState string
 
@@ -42,7 +63,7 @@ type Task struct {
 	ID        TaskID
 	ParentID  *TaskID
 	Key       string
-	Kind      string
+	Kind      TaskKind
 	ChatID    ChatID
 	MessageID *MessageID
 	About     []MessageID
@@ -64,13 +85,14 @@ type Task struct {
 	Tools     []string // patterns of those that may be used; nil: all that the agent has
 	Continues *TaskID  // the task it goes on with; nil for none
 	Target    *ChatID  // the chat that a message may be drafted for; nil for none
+	RunID     *RunID   // the run of a schedule that it works for; nil for none
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
-	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target`
+	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.run_id`
 
-const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target)
-		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target) on conflict (key) do nothing returning ` + taskColumns + `)
+const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target, run_id)
+		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
 // OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
@@ -80,7 +102,7 @@ func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
 	}
 	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target,
+		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.RunID,
 	})
 }
 
@@ -119,12 +141,14 @@ func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return collect[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
-const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind not in ('turn', 'heartbeat') and not t.forgotten and t.agent = any ($1) and t.id <> $2
-	and coalesce(t.finished_at, now()) > $3 order by t.id desc limit $4`
+const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
+	and coalesce(t.finished_at, now()) > @since order by t.id desc limit @limit`
 
 // Sessions are the newest tasks of some agents for the owner, without one, that run or were over after a time.
 func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
-	return collect[Task](ctx, db, "sessions", sessionsSQL, agents, without, since, most)
+	return collect[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
+		"kinds": taskKinds(TaskTurn, TaskHeartbeat), "agents": agents, "without": without, "since": since, "limit": most,
+	})
 }
 
 const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
@@ -238,11 +262,11 @@ func EndTask(ctx context.Context, db DB, t Task) (Ended, error) {
 	return e, err
 }
 
-const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where key = $1 and finished_at is null"
+const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
-// GiveUpTask ends the task of a key, if there is one that is not over: nobody goes on with it.
-func GiveUpTask(ctx context.Context, db DB, key, why string) error {
-	return exec(ctx, db, "give up a task", giveUpTaskSQL, key, text.Storable(why))
+// GiveUpTaskOfRun fails the task that works for a run, unless it is over.
+func GiveUpTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
+	return exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
 }
 
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
@@ -264,11 +288,11 @@ func TaskStop(ctx context.Context, db DB, task TaskID) (string, error) {
 	return why, nil
 }
 
-const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> 'turn' and t.parent_id is null order by t.id desc limit 20"
+const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> $1 and t.parent_id is null order by t.id desc limit 20"
 
 // OpenTasks lists the owner's tasks that are not over, the newest first.
 func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
-	return collect[Task](ctx, db, "tasks", openTasksSQL)
+	return collect[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
 }
 
 const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
@@ -396,6 +420,6 @@ const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
 
 // SupersedeTasks ends the chat's other tasks of a kind: what they answer is not asked any more.
-func SupersedeTasks(ctx context.Context, db DB, chat ChatID, kind, key string) error {
+func SupersedeTasks(ctx context.Context, db DB, chat ChatID, kind TaskKind, key string) error {
 	return exec(ctx, db, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
 }

@@ -53,12 +53,12 @@ type Asked struct {
 }
 
 const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer, t.about from tasks t join messages m on m.id = t.message_id
-	where t.chat_id = $1 and t.kind = 'ask' and t.state = 'completed' and not t.forgotten and t.answer <> '' and m.redacted_at is null
+	where t.chat_id = $1 and t.kind = $5 and t.state = 'completed' and not t.forgotten and t.answer <> '' and m.redacted_at is null
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
 // AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
 // said in such a room, commands and what they lead to, is no conversation.
 func AskedIn(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]Asked, error) {
-	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), noNil(without), limit)
+	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), noNil(without), limit, TaskAsk)
 }
