@@ -21,7 +21,7 @@ type agentCommands struct {
 	rules    Rules
 }
 
-// commands are those about agents, their skills and tools.
+// commands returns the commands about agents, their skills and tools.
 func (ag *agentCommands) commands() []command {
 	return []command{
 		{

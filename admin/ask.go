@@ -23,7 +23,7 @@ type questionCommands struct {
 	rules  Rules
 }
 
-// commands are those about questions.
+// commands returns the commands about questions.
 func (qs *questionCommands) commands() []command {
 	return []command{
 		{

@@ -20,7 +20,7 @@ type bridgeCommands struct {
 	room  *room
 }
 
-// commands are those about bridges.
+// commands returns the commands about bridges.
 func (br *bridgeCommands) commands() []command {
 	return []command{
 		{

@@ -28,7 +28,7 @@ type briefCommands struct {
 	rules       Rules
 }
 
-// commands are those about briefs.
+// commands returns the commands about briefs.
 func (bs *briefCommands) commands() []command {
 	return []command{
 		{

@@ -20,7 +20,7 @@ type BudgetCommands struct {
 	rules Rules
 }
 
-// commands are those about the budget.
+// commands returns the commands about the budget.
 func (bg *BudgetCommands) commands() []command {
 	return []command{
 		{

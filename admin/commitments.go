@@ -22,7 +22,7 @@ type CommitmentCommands struct {
 	rules Rules
 }
 
-// commands are those about commitments.
+// commands returns the commands about commitments.
 func (cs *CommitmentCommands) commands() []command {
 	return []command{
 		{

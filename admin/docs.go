@@ -16,7 +16,7 @@ import (
 	"multis/text"
 )
 
-// commands are those about documents.
+// commands returns the commands about documents.
 func (dc *DocumentCommands) commands() []command {
 	return []command{
 		{

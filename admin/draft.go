@@ -28,7 +28,7 @@ type DraftCommands struct {
 	rules   Rules
 }
 
-// commands are those about drafts.
+// commands returns the commands about drafts.
 func (df *DraftCommands) commands() []command {
 	return []command{
 		{

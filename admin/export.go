@@ -25,7 +25,7 @@ type ExportCommands struct {
 	rules  Rules
 }
 
-// commands are those about exports.
+// commands returns the commands about exports.
 func (ex *ExportCommands) commands() []command {
 	return []command{{
 		name: "export", args: "[chat or all]", group: groupMemory, run: ex.ask,

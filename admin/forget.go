@@ -28,7 +28,7 @@ type ForgetCommands struct {
 	rules  Rules
 }
 
-// commands are those about forgetting.
+// commands returns the commands about forgetting.
 func (fg *ForgetCommands) commands() []command {
 	return []command{
 		{

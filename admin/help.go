@@ -19,7 +19,7 @@ type helpCommands struct {
 	rules Rules
 }
 
-// commands are those about help.
+// commands returns the commands about help.
 func (h *helpCommands) commands() []command {
 	return []command{
 		{

@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// ImportCommands reads the history of chats.
+// ImportCommands imports the history of chats.
 type ImportCommands struct {
 	store  *store.Store
 	room   *room
@@ -24,7 +24,7 @@ type ImportCommands struct {
 	rules  Rules
 }
 
-// commands are those about imports.
+// commands returns the commands about imports.
 func (im *ImportCommands) commands() []command {
 	return []command{
 		{
@@ -39,7 +39,7 @@ func (im *ImportCommands) commands() []command {
 	}
 }
 
-// run reads what was said in a chat before multis was there, from a day on or from the beginning.
+// run imports the messages that were sent in a chat before multis was there.
 func (im *ImportCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	name, since, err := im.parseSince(args)
 	if err != nil {
@@ -51,7 +51,7 @@ func (im *ImportCommands) run(ctx context.Context, _ request, args string) (answ
 	return im.chats.withChat(ctx, name, "import", chatPick{Since: since.Unix()})
 }
 
-// parseSince splits "Ana since 2026-05-01". Without a day it is the beginning of time.
+// parseSince splits "Ana since 2026-05-01" into the chat and the day. Without a day, since is the Unix epoch.
 func (im *ImportCommands) parseSince(args string) (name string, since time.Time, err error) {
 	words := strings.Fields(args)
 	last := len(words) - 1
@@ -65,7 +65,7 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 	return strings.Join(words[:last-1], " "), since, nil
 }
 
-// begin asks for a chat's history.
+// begin enqueues the import of a chat's history.
 func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.rules.Defaults) == policy.ModeOff:
@@ -89,7 +89,7 @@ func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	}
 }
 
-// NotifyImported tells that a chat's history was read.
+// NotifyImported tells the owner that a chat's history was imported.
 func (im *ImportCommands) NotifyImported(ctx context.Context, chat int64, stored int) error {
 	c, err := store.ChatByID(ctx, im.store.DB(), chat)
 	if errors.Is(err, store.ErrNotFound) {

@@ -11,13 +11,13 @@ import (
 	"multis/text"
 )
 
-// hookCommands shows which programs are told what happens, and tests them.
+// hookCommands shows the webhooks that multis calls, and tests them.
 type hookCommands struct {
 	store *store.Store
 	room  *room
 }
 
-// commands are those about hooks.
+// commands returns the commands about hooks.
 func (hk *hookCommands) commands() []command {
 	return []command{
 		{
@@ -28,13 +28,13 @@ func (hk *hookCommands) commands() []command {
 	}
 }
 
-// maxShownDeliveries is how many results of one hook are shown.
+// maxShownDeliveries is how many deliveries of one hook are shown.
 const maxShownDeliveries = 10
 
-// noHooksText says how one gets a hook.
+// noHooksText says how to configure a hook.
 const noHooksText = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
 
-// run lists who is told of what, with the last result of each; or shows or tries one.
+// run lists the hooks with their last delivery, or shows or tests one.
 func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	all, err := store.Hooks(ctx, hk.store.DB())
 	if err != nil {
@@ -64,8 +64,8 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
 }
 
-// findHook finds a hook, or says which there are.
-func findHook(all []store.Hook, name string) (store.Hook, string) {
+// findHook returns the hook with a name. unknown says which hooks there are if none has it.
+func findHook(all []store.Hook, name string) (h store.Hook, unknown string) {
 	names := make([]string, len(all))
 	for i, h := range all {
 		if names[i] = h.Name; strings.EqualFold(h.Name, name) {
@@ -75,6 +75,7 @@ func findHook(all []store.Hook, name string) (store.Hook, string) {
 	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(text.List(names)) + "."
 }
 
+// show shows the last deliveries of a hook.
 func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
 	h, unknown := findHook(all, name)
 	if unknown != "" {
@@ -97,7 +98,7 @@ func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string)
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// deliveryText says how one delivery went.
+// deliveryText describes the result of a delivery.
 func (hk *hookCommands) deliveryText(d store.Delivery) string {
 	reply := hk.room.shortTime(d.At) + " " + esc(string(d.Event))
 	switch {
@@ -114,6 +115,7 @@ func (hk *hookCommands) deliveryText(d store.Delivery) string {
 	}
 }
 
+// attempts formats a number of attempts.
 func attempts(n int) string {
 	if n == 1 {
 		return "1 try"
@@ -121,6 +123,7 @@ func attempts(n int) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
+// test sends a test event to a hook.
 func (hk *hookCommands) test(all []store.Hook, name string) answer {
 	h, unknown := findHook(all, name)
 	if unknown != "" {
@@ -131,7 +134,7 @@ func (hk *hookCommands) test(all []store.Hook, name string) answer {
 		change: func(ctx context.Context, tx store.Tx) error {
 			delivery, err := store.TestHook(ctx, tx, h.Name)
 			if errors.Is(err, store.ErrNotFound) {
-				return nil // it was taken out of the configuration this very moment
+				return nil // it was removed from the configuration meanwhile
 			}
 			if err != nil {
 				return err

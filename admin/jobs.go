@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// commands are those about schedules.
+// commands returns the commands about schedules.
 func (sc *scheduleCommands) commands() []command {
 	return []command{
 		{
@@ -48,7 +48,7 @@ func (sc *scheduleCommands) commands() []command {
 	}
 }
 
-// jobs lists what happens by the clock, or shows and changes one of it.
+// jobs lists the schedules, or shows or changes one.
 func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (answer, error) {
 	words := strings.Fields(args)
 	switch {
@@ -99,7 +99,7 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	}
 }
 
-// parseJobArgs reads a job's number and what is to be done, in either order.
+// parseJobArgs reads the number of a job and an action, in either order.
 func parseJobArgs(args string) (number int64, verb, rest string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
 	second, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -109,10 +109,12 @@ func parseJobArgs(args string) (number int64, verb, rest string) {
 	return parseNumber(second), strings.ToLower(first), strings.TrimSpace(after)
 }
 
+// unknownJob says that no job has a number.
 func unknownJob(n int64) answer {
 	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
 }
 
+// list lists the schedules, the next first.
 func (sc *scheduleCommands) list(ctx context.Context, shown int) (answer, error) {
 	all, err := store.ListSchedules(ctx, sc.store.DB(), false, maxJobs)
 	if err != nil {
@@ -135,6 +137,7 @@ func (sc *scheduleCommands) list(ctx context.Context, shown int) (answer, error)
 	return answer{text: strings.Join(lines, "\n") + fmt.Sprintf("\n`/jobs %[1]d` shows one, `/cancel %[1]d` ends it. `/jobs upkeep` shows what I do for myself.", all[0].ID)}, nil
 }
 
+// show shows one schedule.
 func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer, error) {
 	first, err := sc.line(ctx, s)
 	if err != nil {
@@ -164,7 +167,7 @@ func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer,
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// catchUpText says what becomes of times that are missed.
+// catchUpText says what happens to missed times.
 func catchUpText(c store.CatchUp) string {
 	switch c {
 	case store.CatchSkip:
@@ -176,6 +179,7 @@ func catchUpText(c store.CatchUp) string {
 	}
 }
 
+// history lists the last executions of a schedule.
 func (sc *scheduleCommands) history(ctx context.Context, s store.Schedule) (answer, error) {
 	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 2*pageSize)
 	if err != nil {
@@ -191,7 +195,7 @@ func (sc *scheduleCommands) history(ctx context.Context, s store.Schedule) (answ
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// edit gives a job another time, another text, or both.
+// edit changes the time or the text of a schedule.
 func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string) (answer, error) {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep keeps its times; `/jobs upkeep run` does it now."}, nil
@@ -217,7 +221,7 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 	}, nil
 }
 
-// reschedule reads another time for a job, in the form that it has or in the other.
+// reschedule reads a new time for a schedule: one time or recurring, whichever is typed. It returns the text after the time.
 func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
 	at, what, onceErr := schedule.When(text, sc.room.writtenAt(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
@@ -242,6 +246,7 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 	return what, answer{}, nil
 }
 
+// pause pauses a schedule.
 func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	if !s.Waits() {
 		return answer{text: fmt.Sprintf("Job %d does not wait for anything.", s.ID)}
@@ -251,7 +256,7 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changing(s, changed)}
 }
 
-// resume lets a job come again. What it missed while it was paused is not made up for.
+// resume continues a paused schedule. What it missed is not made up for.
 func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) {
 	if s.PausedAt == nil {
 		return answer{text: fmt.Sprintf("Job %d was not paused.", s.ID)}, nil
@@ -272,7 +277,7 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), change: changing(s, changed)}, nil
 }
 
-// cancel ends a job.
+// cancel deletes the schedule with a number.
 func (sc *scheduleCommands) cancel(ctx context.Context, r request, args string) (answer, error) {
 	n := parseNumber(strings.TrimSpace(args))
 	if n == 0 {
@@ -281,6 +286,7 @@ func (sc *scheduleCommands) cancel(ctx context.Context, r request, args string) 
 	return sc.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
 }
 
+// delete deletes a schedule.
 func (sc *scheduleCommands) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}

@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// noteCommands shows what was noted, and takes down notes of the owner.
+// noteCommands shows notes, and writes those that the owner asks for.
 type noteCommands struct {
 	store  *store.Store
 	room   *room
@@ -20,7 +20,7 @@ type noteCommands struct {
 	rules  Rules
 }
 
-// commands are those about notes.
+// commands returns the commands about notes.
 func (ns *noteCommands) commands() []command {
 	return []command{
 		{
@@ -42,7 +42,7 @@ func (ns *noteCommands) commands() []command {
 // maxShownNotes is how many notes one answer lists.
 const maxShownNotes = 30
 
-// list shows what is known of a chat, or what the owner had remembered.
+// list shows the notes of a chat, or the owner's own.
 func (ns *noteCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return ns.show(ctx, r.room)
@@ -50,7 +50,7 @@ func (ns *noteCommands) list(ctx context.Context, r request, args string) (answe
 	return ns.chats.withChat(ctx, args, "memory", chatPick{})
 }
 
-// show lists notes with what they come from, the newest first.
+// show lists the notes of a chat with their sources, the newest first.
 func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, error) {
 	notes, err := ns.memory.Notes(ctx, chat, maxShownNotes+1)
 	if err != nil {
@@ -85,7 +85,7 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	return answer{text: strings.Join(lines, "\n") + mergedNote(others), quotes: sources}, nil
 }
 
-// notesHint says when there will be some.
+// notesHint says how notes come about.
 func (ns *noteCommands) notesHint() string {
 	if ns.rules.Model == modelNone {
 		return "Taking notes needs a model, and none is configured; what was said is found all the same. `/remember` adds one of your own."
@@ -93,7 +93,7 @@ func (ns *noteCommands) notesHint() string {
 	return "I take some once enough was said. `/remember` adds one of your own."
 }
 
-// sourceLinks are links to the messages that a note was learned from.
+// sourceLinks links to the messages that a note comes from.
 func sourceLinks(chat store.Chat, n store.Note, said map[int64]store.Message) string {
 	var links []string
 	for _, source := range n.Sources {
@@ -109,7 +109,7 @@ func sourceLinks(chat store.Chat, n store.Note, said map[int64]store.Message) st
 	return " · said in " + strings.Join(links, " ")
 }
 
-// remember takes down a note of the owner's.
+// remember writes a note for the owner.
 func (ns *noteCommands) remember(_ context.Context, r request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "What shall I remember? `/remember the plumber is called Otto`"}, nil

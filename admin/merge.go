@@ -12,13 +12,13 @@ import (
 	"multis/text"
 )
 
-// mergeCommands has several chats of one person share their memory.
+// mergeCommands lets several chats of one person share their memory.
 type mergeCommands struct {
 	store *store.Store
 	chats *chatPicker
 }
 
-// commands are those about people who have several chats.
+// commands returns the commands about people who have several chats.
 func (ms *mergeCommands) commands() []command {
 	return []command{
 		{
@@ -38,12 +38,12 @@ func (ms *mergeCommands) commands() []command {
 	}
 }
 
-// mergeSeparator stands between the names of two chats.
+// mergeSeparator matches what is typed between the names of two chats.
 var mergeSeparator = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
 
 const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
 
-// merge asks whether two chats are with one person.
+// merge asks whether two chats are with the same person.
 func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
@@ -73,6 +73,7 @@ func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (ans
 	return ms.askMerge(ctx, of)
 }
 
+// askMerge asks whether these chats are with the same person.
 func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
 	merged, err := store.LinkedChats(ctx, ms.store.DB(), of[0].ID)
 	if err != nil {
@@ -94,7 +95,7 @@ func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer,
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
-// confirmMerge asks whether chats are with one person.
+// confirmMerge asks whether chats are with the same person.
 type confirmMerge struct {
 	Chats []int64
 }
@@ -118,7 +119,7 @@ func (q confirmMerge) answer(_ context.Context, r request, c choice) (_ answer, 
 	}}, true, nil
 }
 
-// unmerge takes a chat out of those of one person.
+// unmerge separates a chat from the others of a person.
 func (ms *mergeCommands) unmerge(ctx context.Context, _ request, args string) (answer, error) {
 	if args == "" {
 		return answer{text: "Which chat remembers for itself again? `/unmerge Ana Signal`"}, nil
@@ -126,6 +127,7 @@ func (ms *mergeCommands) unmerge(ctx context.Context, _ request, args string) (a
 	return ms.chats.withChat(ctx, args, "unmerge", chatPick{})
 }
 
+// unmergeChat separates a chat from the others of its person.
 func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answer, error) {
 	others, err := mergedWith(ctx, ms.store.DB(), chat)
 	if err != nil {
@@ -139,7 +141,7 @@ func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answ
 	}}, nil
 }
 
-// mergedWith are the other chats of the person that a chat is with.
+// mergedWith returns the other chats that a chat is merged with.
 func mergedWith(ctx context.Context, db store.DB, chat store.Chat) ([]store.Chat, error) {
 	ids, err := store.LinkedChats(ctx, db, chat.ID)
 	if err != nil {
@@ -155,7 +157,7 @@ func mergedWith(ctx context.Context, db store.DB, chat store.Chat) ([]store.Chat
 	return others, err
 }
 
-// mergedNote says with what a chat is merged; empty if with none.
+// mergedNote names the chats that a chat is merged with; empty if there are none.
 func mergedNote(others []store.Chat) string {
 	if len(others) == 0 {
 		return ""

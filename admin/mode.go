@@ -19,7 +19,7 @@ type modeCommands struct {
 	rules  Rules
 }
 
-// commands are those about chats and their modes.
+// commands returns the commands about chats and their modes.
 func (md *modeCommands) commands() []command {
 	return []command{
 		{
@@ -38,7 +38,7 @@ func (md *modeCommands) commands() []command {
 	}
 }
 
-// run shows or sets what is done in a chat.
+// run shows or sets the mode of a chat.
 func (md *modeCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	mode, name := parseModeArgs(args)
 	switch {
@@ -55,7 +55,7 @@ func (md *modeCommands) run(ctx context.Context, _ request, args string) (answer
 	}
 }
 
-// parseModeArgs finds a mode at the start or the end of what follows the command; the rest is a chat's name.
+// parseModeArgs finds a mode at the beginning or the end of the arguments. The rest is the name of a chat.
 func parseModeArgs(args string) (policy.Mode, string) {
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
@@ -71,12 +71,12 @@ func parseModeArgs(args string) (policy.Mode, string) {
 	return "", strings.Join(fields, " ")
 }
 
-// pickMode asks what to do in a chat.
+// pickMode asks for the mode of a chat.
 type pickMode struct {
 	modes *modeCommands
 
 	Chat  int64
-	Shown policy.Mode // what the chat was in when it was asked
+	Shown policy.Mode // the mode of the chat when the question was asked
 }
 
 func (pickMode) kind() string    { return "mode" }
@@ -105,7 +105,7 @@ func (p pickMode) answer(ctx context.Context, _ request, c choice) (_ answer, do
 	return ans, true, err
 }
 
-// modeChangedText goes before a question that is asked again, because the answer was to something that holds no longer.
+// modeChangedText begins a question that is asked again because the mode was changed after it was asked.
 const modeChangedText = "**Its mode was changed meanwhile**, so I ask again. "
 
 // ask shows a chat and asks for its mode.
@@ -126,7 +126,7 @@ func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) 
 	}, nil
 }
 
-// set sets a chat's mode and says what will happen from now on.
+// set sets the mode of a chat and says what happens there from now on.
 func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mode) (answer, error) {
 	if chat.Mode != nil && *chat.Mode == mode {
 		text, err := md.effectText(ctx, chat, mode, "is "+string(mode)+" already")
@@ -136,7 +136,7 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
 }
 
-// effectText tells the owner what a mode means in this chat.
+// effectText explains what a mode means in a chat.
 func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
 	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
 	switch mode {
@@ -144,7 +144,7 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 		return head + "Nothing is stored from now on, nothing is sent. What I stored before stays.", nil
 	case policy.ModeSilent:
 		return head + "I remember, I never write.", nil
-	case policy.ModeBusiness, policy.ModePersonal: // below: what it takes to answer
+	case policy.ModeBusiness, policy.ModePersonal: // explained below
 	}
 	if block := whyUnsendable(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil
@@ -168,7 +168,7 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+typedName(chat)) + "."
 	default:
 		first := "Rather see each answer first? " + code("/delivery draft "+typedName(chat)) + "."
-		if chat.Mode = &mode; chat.DeliveryIn(md.rules.Defaults) == policy.DeliveryDraft { // set by hand from now on
+		if chat.Mode = &mode; chat.DeliveryIn(md.rules.Defaults) == policy.DeliveryDraft { // delivery depends on whether the mode was set by hand
 			first = "I show you each answer first."
 		}
 		text += "\n" + first + " Stop everything at once: `/pause all`."
@@ -176,7 +176,7 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	return text, nil
 }
 
-// answerRule says when, from what and as whom the assistant will answer.
+// answerRule says when multis answers in a chat, from which documents and under which name.
 func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name string, public int) string {
 	var when string
 	switch {
@@ -199,7 +199,7 @@ func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name strin
 	return reply
 }
 
-// list finds chats by a part of their name.
+// list lists the chats whose name contains a text.
 func (md *modeCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	then := "mode"
 	if !r.isOwner() {
@@ -208,7 +208,7 @@ func (md *modeCommands) list(ctx context.Context, r request, args string) (answe
 	return md.chats.list(ctx, args, then, chatPick{})
 }
 
-// picked sets the mode that was asked for in the chat that was picked, or asks for one.
+// picked sets the given mode in the chat that was picked, or asks for one.
 func (md *modeCommands) picked(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
 	switch {
 	case pick.Mode == "":
@@ -220,6 +220,7 @@ func (md *modeCommands) picked(ctx context.Context, pick chatPick, chat store.Ch
 	}
 }
 
+// hint says what a number does in the list of chats.
 func (md *modeCommands) hint(pick chatPick) string {
 	if pick.Mode == "" {
 		return ", or `/mode business` and a name"

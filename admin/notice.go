@@ -17,7 +17,7 @@ import (
 	"multis/text"
 )
 
-// Notices tells the owner what concerns no topic of its own.
+// Notices tells the owner what belongs to no other topic.
 type Notices struct {
 	store   *store.Store
 	room    *room
@@ -27,7 +27,7 @@ type Notices struct {
 	rules   Rules
 }
 
-// Digest tells what came too late for an answer, once it is quiet.
+// Digest tells the owner which messages came too late to be answered, once no more of them arrive.
 func (nt *Notices) Digest(ctx context.Context) error {
 	newest, err := store.NewestStale(ctx, nt.store.DB())
 	if err != nil || newest == nil {
@@ -50,7 +50,7 @@ func (nt *Notices) Digest(ctx context.Context) error {
 	})
 }
 
-// digestText says how much came from whom, and when.
+// digestText says how many messages came from whom, and when.
 func (nt *Notices) digestText(stale []store.StaleChat) string {
 	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
 	for _, s := range stale {
@@ -77,7 +77,7 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 	return strings.Join(lines, "\n")
 }
 
-// Notify tells the owner something that concerns no chat.
+// Notify tells the owner something that is not about a chat.
 func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	switch what.Topic {
 	case jobs.TopicNewBridge:
@@ -88,7 +88,7 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 		return nt.bridges.notifyState(ctx, what.SubjectID, what.Topic == jobs.TopicBridgeDown)
 	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
 		return nt.stalls.notify(ctx, what.Topic)
-	default: // a sentence is enough
+	default: // the others have a fixed text
 	}
 	news := map[jobs.Topic]struct {
 		kind outbox.NoticeKind
@@ -110,14 +110,14 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	return nt.room.completeWithNotice(ctx, said.kind, said.text)
 }
 
-// NotifyUndelivered tells that something said in a chat, or in the admin room, did not arrive there.
+// NotifyUndelivered tells the owner that an outbox message was not delivered.
 func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, nt.store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
 	if err != nil || o.State != store.OutFailed {
-		return err // it arrived after all
+		return err // it was delivered after all
 	}
 	chat, err := store.ChatByID(ctx, nt.store.DB(), o.ChatID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	})
 }
 
-// Welcome says, once ever, that multis is ready. It does nothing before there is an admin room.
+// Welcome tells the owner once that multis is ready. It does nothing while there is no admin room.
 func (nt *Notices) Welcome(ctx context.Context) error {
 	text, err := nt.welcomeText(ctx)
 	if err != nil {
@@ -164,6 +164,7 @@ func (nt *Notices) Welcome(ctx context.Context) error {
 	})
 }
 
+// welcomeText says which chats there are, and what happens in new ones.
 func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
 	networks, modes, locked, err := nt.states.census(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ type pauseCommands struct {
 	rules  Rules
 }
 
-// commands are those about pauses.
+// commands returns the commands about pauses.
 func (ps *pauseCommands) commands() []command {
 	return []command{
 		{
@@ -43,10 +43,10 @@ func (ps *pauseCommands) commands() []command {
 	}
 }
 
-// pausedForever is the end of a pause that only /resume ends.
+// pausedForever is the end of a pause that lasts until /resume.
 var pausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pause stops everything, or the answers in one chat.
+// pause stops everything that is sent, or the answers in one chat.
 func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
 		return ps.chats.withChat(ctx, args, "pause", chatPick{})
@@ -59,6 +59,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	}, nil
 }
 
+// pauseChat stops the answers in a chat.
 func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	return answer{
 		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typedName(chat)) + ".",
@@ -69,7 +70,7 @@ func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	}
 }
 
-// resume ends the pause of everything, or lets the assistant answer in one chat at once.
+// resume ends the pause of everything, or of one chat.
 func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
 		return ps.chats.withChat(ctx, args, "resume", chatPick{})
@@ -94,7 +95,7 @@ func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (an
 	}}, nil
 }
 
-// resumeChat ends a chat's pause, its hand-over and the quiet after the owner wrote there.
+// resumeChat ends a chat's pause, its escalation, and the pause after the owner wrote there.
 func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answer, error) {
 	view, err := ps.states.overview(ctx)
 	if err != nil {

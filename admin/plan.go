@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-// plan has a goal planned. What comes of it is shown and asked for by itself.
+// plan has a plan for a goal made. It is shown to the owner for approval when it is ready.
 func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer, error) {
 	switch {
 	case goal == "":
@@ -22,7 +22,7 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 	}}, nil
 }
 
-// revisePlan has a plan made anew that a reply wants otherwise. False: it replies to no plan.
+// revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false when it replies to no plan.
 func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil
@@ -55,7 +55,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) 
 	return answer{reaction: "👀", change: closing(dialog, func(ctx context.Context, tx store.Tx) error {
 		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wish, r.now)
 		if errors.Is(err, store.ErrPlanned) {
-			return nil // it ended meanwhile, and said so
+			return nil // it ended meanwhile, and said so itself
 		}
 		if err != nil {
 			return err

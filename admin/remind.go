@@ -16,7 +16,7 @@ import (
 	"multis/text"
 )
 
-// scheduleOptions is what was asked for beside the time and the text.
+// scheduleOptions are the options of /remind and /cron.
 type scheduleOptions struct {
 	agent, keep, tell, bestEffort bool
 	to                            string
@@ -24,10 +24,10 @@ type scheduleOptions struct {
 	session                       store.Session
 }
 
-// optionPattern finds the options of /remind and /cron. Phones make a dash of two hyphens.
+// optionPattern matches an option of /remind and /cron. Phones turn two hyphens into a dash.
 var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
-// parseOptions takes the options out of a text.
+// parseOptions reads the options in a text and returns the text without them.
 func parseOptions(text string) (scheduleOptions, string) {
 	var w scheduleOptions
 	for {
@@ -62,7 +62,7 @@ func parseOptions(text string) (scheduleOptions, string) {
 	}
 }
 
-// remind sets what happens once.
+// remind sets a schedule that comes once.
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
 	at, what, err := schedule.When(args, sc.room.writtenAt(r), schedule.English())
@@ -75,10 +75,10 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
 }
 
-// addressedPattern finds words for somebody: "to Ana: hello".
+// addressedPattern matches words that are addressed to a chat: "to Ana: hello".
 var addressedPattern = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
-// addressedChat asks whether words that are addressed to a chat are to go there. An empty answer: they are not.
+// addressedChat asks whether words that are addressed to a chat should be sent there. The zero answer means that they are not.
 func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w scheduleOptions, args, what string) (answer, error) {
 	m := addressedPattern.FindStringSubmatch(text.OneLine(args))
 	if m == nil || w.to != "" || !r.isOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
@@ -97,7 +97,7 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typedName(found[0]))))}, nil
 }
 
-// cron sets what comes again.
+// cron sets a schedule that recurs.
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
 	kind, spec, what, err := schedule.Repeat(args, sc.rules.Zone, schedule.English())
@@ -112,7 +112,7 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
 }
 
-// set completes a schedule with what was wished, writes it and says so.
+// set completes a schedule with its options, writes it and confirms it.
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
 	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
@@ -156,7 +156,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
 }
 
-// setTarget finds the chat that a schedule is for. An answer says why it cannot be.
+// setTarget finds the chat that a schedule is for. An answer with a text says why it cannot be.
 func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
 	switch {
 	case (w.agent || w.to != "") && !r.isOwner():
@@ -177,7 +177,7 @@ func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w schedule
 	return answer{}, nil
 }
 
-// confirmation says what was set, with the resolved times.
+// confirmation says what was set, and when it comes.
 func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) (string, error) {
 	where, err := sc.target(ctx, s)
 	if err != nil {
@@ -195,10 +195,10 @@ func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) 
 	return reply, err
 }
 
-// workPattern finds words that ask for something to be worked out, and not only to be said again.
+// workPattern matches words that ask for work, not for a reminder.
 var workPattern = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
-// target says who does or gets it, when that is not plain.
+// target says who works on a schedule or gets its message; empty for a plain reminder.
 func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
 	case s.Does == store.DoesAsk:

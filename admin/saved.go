@@ -9,7 +9,7 @@ import (
 	"multis/text"
 )
 
-// runSaved begins a saved task, or lists them.
+// runSaved starts a saved task, or lists them.
 func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (answer, error) {
 	var all []Saved
 	if ts.saved != nil {
@@ -46,10 +46,12 @@ func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (ans
 	}}, nil
 }
 
+// cannotBeginText says why a saved task cannot start.
 func cannotBeginText(name, problem string) string {
 	return "⚠️ " + code(name) + " cannot be begun: " + esc(problem) + "."
 }
 
+// savedText lists the saved tasks.
 func savedText(all []Saved) string {
 	lines := []string{"**" + text.Count(len(all), "saved task") + "**"}
 	for _, s := range all {

@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// scheduleCommands sets, shows and changes schedules: reminders, and what comes again.
+// scheduleCommands sets, shows and changes schedules. People call them jobs.
 type scheduleCommands struct {
 	store  *store.Store
 	clock  *clock.Clock
@@ -25,12 +25,12 @@ type scheduleCommands struct {
 // maxScheduleText is the longest text of a schedule, in characters.
 const maxScheduleText = 2000
 
-// mayChange tells whether the one who wrote may change a job.
+// mayChange reports whether the sender of a request may change a schedule.
 func (sc *scheduleCommands) mayChange(r request, s store.Schedule) bool {
 	return r.isOwner() || (s.CreatedBy != "" && s.CreatedBy == r.message.Sender)
 }
 
-// whichJob says what to write with the number of a job that there is.
+// whichJob asks which job is meant. how is a format for what to type, with the number of a job.
 func (sc *scheduleCommands) whichJob(ctx context.Context, how string) (answer, error) {
 	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
 	if err != nil || len(all) == 0 {
@@ -39,7 +39,7 @@ func (sc *scheduleCommands) whichJob(ctx context.Context, how string) (answer, e
 	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
 }
 
-// line shows a job in a line.
+// line describes a schedule in one line.
 func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string, error) {
 	reply := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(text.Clip(s.Body, 100)))
 	if s.Does == store.DoesAsk {
@@ -58,7 +58,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 	return reply, nil
 }
 
-// state says when a job comes next.
+// state says when a schedule comes next.
 func (sc *scheduleCommands) state(s store.Schedule) string {
 	text := ""
 	if schedule.Kind(s.Kind) != schedule.At {
@@ -74,7 +74,7 @@ func (sc *scheduleCommands) state(s store.Schedule) string {
 	}
 }
 
-// executionLine shows a run in a line.
+// executionLine describes an execution in one line.
 func (sc *scheduleCommands) executionLine(run store.Run) string {
 	reply := sc.room.fullTime(run.DueAt) + ": " + string(run.State)
 	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
@@ -86,19 +86,19 @@ func (sc *scheduleCommands) executionLine(run store.Run) string {
 	return reply
 }
 
-// changing writes a changed schedule in the transaction of the answer.
+// changing writes a changed schedule in the transaction of an answer.
 func changing(before, after store.Schedule) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return clock.Change(ctx, tx, before, after) }
 }
 
-// runNow does a job once more, beside its times.
+// runNow carries a schedule out once more, besides its times.
 func (sc *scheduleCommands) runNow(s store.Schedule) answer {
 	return answer{text: "Done now: " + title(s) + ".", change: func(ctx context.Context, tx store.Tx) error {
 		return sc.clock.RunNow(ctx, tx, s)
 	}}
 }
 
-// upcoming lists the next three times.
+// upcoming lists the next three times of a schedule.
 func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 	if s.NextAt == nil {
 		return "never", nil
@@ -114,7 +114,7 @@ func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 	return strings.Join(times, " · "), nil
 }
 
-// recurrence says how often something comes.
+// recurrence shows the recurrence of a schedule as it is typed.
 func recurrence(s store.Schedule) string {
 	if schedule.Kind(s.Kind) == schedule.Every {
 		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
@@ -123,7 +123,7 @@ func recurrence(s store.Schedule) string {
 	return "`" + s.Spec + "`"
 }
 
-// title names a schedule in one short line.
+// title names a schedule.
 func title(s store.Schedule) string {
 	if s.CreatedBy == "" {
 		return "Upkeep " + esc(ownName(s))
@@ -131,7 +131,7 @@ func title(s store.Schedule) string {
 	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
 }
 
-// ownName is the name of one of multis' own schedules.
+// ownName names one of multis' own schedules.
 func ownName(s store.Schedule) string {
 	if s.Does == store.DoesHeartbeat {
 		return strings.TrimSpace("heartbeat " + s.Body)
@@ -139,5 +139,5 @@ func ownName(s store.Schedule) string {
 	return s.Body
 }
 
-// maxJobs is how many jobs are listed at most.
+// maxJobs is how many schedules are listed.
 const maxJobs = 200

@@ -14,17 +14,17 @@ import (
 	"multis/text"
 )
 
-// ScheduleMessenger sends the messages of schedules, and tells the owner in the admin room what became of them.
+// ScheduleMessenger sends the messages of schedules, and tells the owner how they went. It implements clock.Messenger.
 type ScheduleMessenger struct {
 	Box      *outbox.Box
 	Defaults policy.Defaults
 	Zone     *time.Location
-	Now      func() time.Time // defaults to time.Now
+	Now      func() time.Time // nil means time.Now
 }
 
 var _ clock.Messenger = ScheduleMessenger{}
 
-// Send sends the body of a schedule. What goes to a chat goes unchanged, so that how late it is stands in the admin room.
+// Send sends the text of a schedule. A chat gets the text unchanged; how late it is sent is told in the admin room.
 func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (clock.Sent, error) {
 	if s.ChatID == nil {
 		return m.remind(ctx, tx, s, late)
@@ -60,7 +60,7 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 	return clock.Sent{OutboxID: out, Decision: decision}, err
 }
 
-// reminder is what a reminder says in the admin room.
+// reminder returns the text of a reminder.
 func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
 	since := "set " + m.day(s.CreatedAt)
 	if schedule.Kind(s.Kind) != schedule.At {
@@ -73,7 +73,7 @@ func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
 	return reply
 }
 
-// day is the day of a time as people say it: today, Mon, 2 Jan.
+// day formats the day of a time: "today", "Mon", "2 Jan".
 func (m ScheduleMessenger) day(t time.Time) string {
 	local, today := t.In(m.Zone), m.now().In(m.Zone)
 	switch {
@@ -88,7 +88,7 @@ func (m ScheduleMessenger) day(t time.Time) string {
 	}
 }
 
-// Missed tells the owner that a schedule was not carried out at a time.
+// Missed tells the owner that an execution was left out.
 func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
 		endSentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
@@ -108,13 +108,13 @@ func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", title(s), s.ID))
 }
 
-// HeartbeatStopped tells the owner that a heartbeat failed so often that it was paused.
+// HeartbeatStopped tells the owner that a heartbeat is paused because it failed too often.
 func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
 		failures, endSentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
-// TakenOver tells the owner which schedules of former operators are paused and his from now on.
+// TakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
 func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
 	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
 		text.Plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
@@ -127,7 +127,7 @@ func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []
 	return m.notify(ctx, tx, outbox.Alert, strings.Join(lines, "\n"))
 }
 
-// notify writes a notice to the admin room, or has the job wait until there is one.
+// notify writes a notice to the admin room. While there is none, the job is tried again later.
 func (m ScheduleMessenger) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, text string) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {

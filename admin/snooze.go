@@ -13,10 +13,10 @@ import (
 	"multis/text"
 )
 
-// snoozeWindow is how long after a reminder it can be put off without naming it.
+// snoozeWindow is how long after a reminder /snooze without a number means it.
 const snoozeWindow = 24 * time.Hour
 
-// snooze puts a reminder off that came: the one replied to, the one named, or the last.
+// snooze postpones a reminder: the one that the message replies to, the one with the number, or the last one.
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := int64(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
@@ -50,7 +50,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	return sc.postpone(ctx, s, at)
 }
 
-// findReminder is the reminder that is meant.
+// findReminder returns the schedule of the reminder that is meant.
 func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number int64) (store.Schedule, error) {
 	db := sc.store.DB()
 	if number > 0 {
@@ -66,7 +66,7 @@ func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number 
 	return store.ScheduleByID(ctx, db, run.ScheduleID)
 }
 
-// postpone has a reminder come once more. One that comes again anyway keeps its times, and gets a single one beside them.
+// postpone sets a reminder to another time. A recurring one keeps its times and gets one more.
 func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at time.Time) (answer, error) {
 	reply := fmt.Sprintf("⏰ Again **%s** — %s", sc.room.fullTime(at), endSentence(esc(text.Clip(s.Body, 300))))
 	if schedule.Kind(s.Kind) == schedule.At {
@@ -83,7 +83,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
 }
 
-// reacted carries out a reaction to a reminder. False: it is none, or the reaction means nothing here.
+// reacted handles a reaction to a reminder. done is false when it is a reaction to something else, or has no meaning.
 func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
@@ -103,7 +103,7 @@ func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, d
 	return ans, true, err
 }
 
-// remindedBy is the schedule whose reminder was reacted to.
+// remindedBy returns the schedule whose reminder was reacted to.
 func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Schedule, error) {
 	run, err := store.RunByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
 	if err != nil {
@@ -112,7 +112,7 @@ func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Sc
 	return store.ScheduleByID(ctx, sc.store.DB(), run.ScheduleID)
 }
 
-// done ends a reminder that was put off; another is over already, and what comes again goes on.
+// done ends a reminder that was snoozed. Any other is over already, and a recurring one continues.
 func (sc *scheduleCommands) done(s store.Schedule) answer {
 	ans := answer{reason: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {

@@ -9,13 +9,13 @@ import (
 	"multis/store"
 )
 
-// stallNotices tells when nothing comes from the homeserver, by push or by sync.
+// stallNotices tells the owner when no events arrive from the homeserver, by push or by sync.
 type stallNotices struct {
 	store *store.Store
 	room  *room
 }
 
-// stallTexts are what is said about doors through which nothing comes, with %s for since when.
+// stallTexts say that events do not arrive, with %s for since when.
 var stallTexts = map[store.Setting]string{
 	store.SettingPushStalled: "⚠️ **What the homeserver sends me does not get through** since %s, although it answers. Messages come in by the sync, some seconds later. " +
 		"The log says why.",
@@ -23,11 +23,11 @@ var stallTexts = map[store.Setting]string{
 		"nothing is lost. The log says why.",
 }
 
-// lines names the doors through which nothing comes.
+// lines says which of push and sync is stalled; empty if none is.
 func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 	text := ""
-	for _, door := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
-		said, err := sl.text(ctx, door)
+	for _, source := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
+		said, err := sl.text(ctx, source)
 		if err != nil {
 			return "", err
 		}
@@ -39,17 +39,17 @@ func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-// text says since when nothing comes through a door; empty while it moves.
-func (sl *stallNotices) text(ctx context.Context, door store.Setting) (string, error) {
+// text says since when one of them is stalled; empty if it is not.
+func (sl *stallNotices) text(ctx context.Context, source store.Setting) (string, error) {
 	var stall store.Stall
-	stalled, err := store.GetSetting(ctx, sl.store.DB(), door, &stall)
+	stalled, err := store.GetSetting(ctx, sl.store.DB(), source, &stall)
 	if err != nil || !stalled {
 		return "", err
 	}
-	return fmt.Sprintf(stallTexts[door], sl.room.shortTime(stall.Since)), nil
+	return fmt.Sprintf(stallTexts[source], sl.room.shortTime(stall.Since)), nil
 }
 
-// notify tells that nothing comes through a door, unless that is over, or that something does again.
+// notify tells the owner that push or sync is stalled, unless that is over, or that it works again.
 func (sl *stallNotices) notify(ctx context.Context, topic jobs.Topic) error {
 	kind := outbox.Alert
 	var text string

@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// statusCommands shows how multis is.
+// statusCommands shows the state of multis, and its name.
 type statusCommands struct {
 	store   *store.Store
 	room    *room
@@ -23,7 +23,7 @@ type statusCommands struct {
 	rules   Rules
 }
 
-// commands are those about multis itself.
+// commands returns the commands about multis itself.
 func (st *statusCommands) commands() []command {
 	return []command{
 		{
@@ -38,7 +38,7 @@ func (st *statusCommands) commands() []command {
 	}
 }
 
-// show says in a few lines how things are.
+// show describes the state of multis in a few lines.
 func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer, error) {
 	name, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
@@ -110,7 +110,7 @@ func (st *statusCommands) documentsLine(ctx context.Context, r request) (string,
 	return text, nil
 }
 
-// searchLine says whether searches go by meaning, and if not, why. How much there is in all chats is the owner's to know.
+// searchLine says whether searches use embeddings, and if not, why. How many passages all chats have is shown to the owner only.
 func (st *statusCommands) searchLine(ctx context.Context, r request) (string, error) {
 	if st.rules.Embeddings == "" || st.rules.Embeddings == modelNone {
 		return "Search: by words (no model for `embeddings` is configured).", nil
@@ -135,7 +135,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 	return reply + ").", nil
 }
 
-// inventedLine says how often a model cited what stands nowhere.
+// inventedLine says how many citations of models were made up.
 func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, error) {
 	n, err := store.Invented(ctx, st.store.DB())
 	if err != nil || n == 0 {
@@ -162,7 +162,7 @@ func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, err
 	return reply, nil
 }
 
-// waitingLines names the chats that need a person.
+// waitingLines lists the open escalations.
 func (st *statusCommands) waitingLines(ctx context.Context, _ request) (string, error) {
 	open, err := store.OpenEscalations(ctx, st.store.DB())
 	if err != nil {
@@ -193,7 +193,7 @@ func (st *statusCommands) failedLine(ctx context.Context, _ request) (string, er
 	return fmt.Sprintf("⚠️ %s did not arrive in the last 24 h: `/why` and the chat's name says why.", text.Count(failed, "message")), nil
 }
 
-// name shows or changes what the assistant is called.
+// name shows or changes the assistant's name.
 func (st *statusCommands) name(ctx context.Context, _ request, args string) (answer, error) {
 	old, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
 	if err != nil {
@@ -216,7 +216,7 @@ func (st *statusCommands) name(ctx context.Context, _ request, args string) (ans
 	}, nil
 }
 
-// isValidName tells whether people can call the assistant so, and whether it can stand in "[Nora] ...".
+// isValidName reports whether a text can be the assistant's name: something that people can say, and that fits into "[Nora] ...".
 func isValidName(name string) bool {
 	n := utf8.RuneCountInString(name)
 	first, _ := utf8.DecodeRuneInString(name)
@@ -225,7 +225,7 @@ func isValidName(name string) bool {
 	})
 }
 
-// unreadableLines names the chats that cannot be read or written, and why.
+// unreadableLines lists the chats that cannot be read or written, and why.
 func (st *statusCommands) unreadableLines(ctx context.Context, _ request) (string, error) {
 	why, err := st.states.unreadable(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// commands are those about tasks.
+// commands returns the commands about tasks.
 func (ts *TaskCommands) commands() []command {
 	return []command{
 		{
@@ -40,7 +40,7 @@ func (ts *TaskCommands) commands() []command {
 	}
 }
 
-// cancel ends a task that is under way.
+// cancel stops a task, or lists those that can be stopped.
 func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (answer, error) {
 	number := parseNumber(strings.TrimSpace(args))
 	if number == 0 {
@@ -60,7 +60,7 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
-// replay goes through a task again.
+// replay replays a task.
 func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
 	number := parseNumber(task)
@@ -83,10 +83,10 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 	return answer{text: text, quotes: replayed.About}, err
 }
 
-// ownerStopReason is why a task ends that the owner wants to end.
+// ownerStopReason is the stored reason of a task that the owner stopped.
 const ownerStopReason = "you asked me to"
 
-// listOpen lists what can be stopped.
+// listOpen lists the tasks that can be stopped.
 func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	tasks, err := store.OpenTasks(ctx, ts.store.DB())
 	if err != nil || len(tasks) == 0 {
@@ -105,10 +105,10 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
 }
 
-// stopReaction on a question, or on what shows its answer being made, ends its task.
+// stopReaction is the reaction that stops a task, on its question or on its progress.
 const stopReaction = "❌"
 
-// stopByReaction ends the task that a reaction points at. False: it points at none that runs.
+// stopByReaction stops the task that a reaction points at. done is false when it points at no open task.
 func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
@@ -125,7 +125,7 @@ func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer
 	}}, true, nil
 }
 
-// stopTask ends a task. One that is put aside has to go on to be ended.
+// stopTask stops a task. One that waits for something gets a job, so that it can end.
 func stopTask(ctx context.Context, tx store.Tx, number int64) error {
 	task, err := store.StopTask(ctx, tx, number, ownerStopReason)
 	if errors.Is(err, store.ErrNotFound) {

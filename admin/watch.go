@@ -22,7 +22,7 @@ type watchCommands struct {
 	rules Rules
 }
 
-// commands are those about watches.
+// commands returns the commands about watches.
 func (ws *watchCommands) commands() []command {
 	return []command{
 		{
@@ -34,7 +34,7 @@ func (ws *watchCommands) commands() []command {
 	}
 }
 
-// How often a watched page is looked at: unless somebody says otherwise, and at most. More often would be rude.
+// The interval in which a watched page is fetched. The minimum spares the servers of others.
 const (
 	defaultInterval = 6 * time.Hour
 	minInterval     = 15 * time.Minute
@@ -44,7 +44,7 @@ const (
 // maxWatches is how many watches there may be.
 const maxWatches = 100
 
-// run lists, adds and ends watches.
+// run lists, adds or removes watches.
 func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	all, err := store.Watches(ctx, ws.store.DB())
 	if err != nil {
@@ -68,6 +68,7 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	}
 }
 
+// list lists the watches.
 func (ws *watchCommands) list(all []store.Watch) string {
 	if len(all) == 0 {
 		return "I watch nothing. `/watch https://example.com/jobs` tells you when a page changes, `/watch inbox ci` lets another program call in."
@@ -90,7 +91,7 @@ func (ws *watchCommands) list(all []store.Watch) string {
 	return strings.Join(append(lines, "`/watch remove "+all[0].Name+"` ends one."), "\n")
 }
 
-// parseInterval reads "every 6h".
+// parseInterval reads "every 6h". The empty text is the default interval.
 func parseInterval(text string) (time.Duration, bool) {
 	fields := strings.Fields(strings.ToLower(text))
 	if len(fields) == 0 {
@@ -106,6 +107,7 @@ func parseInterval(text string) (time.Duration, bool) {
 	return d, err == nil && fields[0] == "every"
 }
 
+// addPage adds a watch on a page.
 func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer {
 	every, ok := parseInterval(rest)
 	if !ok {
@@ -134,11 +136,12 @@ func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer
 	}
 }
 
-// hasWatch tells whether a watch has that name.
+// hasWatch reports whether a watch has a name.
 func hasWatch(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
+// addInbox adds an address that other programs post to.
 func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	switch {
 	case ws.rules.Inbox == "":
@@ -162,11 +165,12 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// slug makes a name that can be typed, and stand in an address.
+// slug returns a name in lower case that can be typed and can be part of an address.
 func slug(s string) string {
 	return strings.Trim(text.Clip(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
 }
 
+// removeWatch removes the watch with a name.
 func removeWatch(all []store.Watch, name string) answer {
 	for _, w := range all {
 		if strings.EqualFold(w.Name, name) {

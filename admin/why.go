@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// whyCommands explains why messages were answered or not.
+// whyCommands explains why messages of contacts were answered or not.
 type whyCommands struct {
 	store *store.Store
 	room  *room
@@ -24,7 +24,7 @@ type whyCommands struct {
 	rules Rules
 }
 
-// commands are those about explanations.
+// commands returns the commands about explanations.
 func (ex *whyCommands) commands() []command {
 	return []command{
 		{
@@ -42,7 +42,7 @@ func (ex *whyCommands) commands() []command {
 // maxExplained is how many messages of one chat are explained.
 const maxExplained = 5
 
-// run explains what was decided about messages of contacts: the newest, those of one chat, or one event.
+// run explains the newest message of a contact, the last ones of a chat, or one event.
 func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	switch {
 	case args == "":
@@ -54,7 +54,7 @@ func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer,
 	}
 }
 
-// explainEvent explains the message that became an event, or the one that an answer of ours answered.
+// explainEvent explains the message of an event, or the message that an event of multis answered.
 func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
 	out, err := store.OutByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
@@ -69,6 +69,7 @@ func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answ
 	return ex.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
 }
 
+// explainChat explains the last messages of a chat.
 func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer, error) {
 	none := "Nothing came from **" + esc(label(chat)) + "** since I started."
 	if chat.ModeIn(ex.rules.Defaults) == policy.ModeOff {
@@ -77,6 +78,7 @@ func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer
 	return ex.explain(ctx, chat.ID, "", maxExplained, none)
 }
 
+// explain explains messages of contacts, the newest first. none is said if there are none.
 func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
 	messages, err := store.Explained(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
@@ -95,7 +97,7 @@ func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID
 	return answer{text: strings.Join(told, "\n\n"), quotes: about}, nil
 }
 
-// explainMessage tells what was made of one message, and why.
+// explainMessage says what was done with a message, and why.
 func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (string, error) {
 	chat, err := store.ChatByID(ctx, ex.store.DB(), m.ChatID)
 	if err != nil {
@@ -138,7 +140,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		}
 		lines = append(lines, parts...)
 	}
-	// The mode decided when the message came; what it was then stands in the reason.
+	// The reason has the mode at the time of the message. It may be another one now.
 	now := "The chat is **" + string(chat.ModeIn(ex.rules.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
 	if agent, by := ex.asker.Answers(chat); agent != "" {
 		now += " " + code("@"+agent) + " answers there, by " + by + "."
@@ -146,7 +148,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 	return strings.Join(append(lines, now), "\n"), nil
 }
 
-// verdict is what became of a message, in three words.
+// verdict says in a few words what was done with a message.
 func verdict(m store.Message, out *store.Out) string {
 	switch {
 	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionHandoff || m.Action == policy.ActionListen):
@@ -164,7 +166,7 @@ func verdict(m store.Message, out *store.Out) string {
 	}
 }
 
-// modeOrigin says who decided about a chat's mode.
+// modeOrigin says who or what set the mode of a chat.
 func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	if chat.Mode == nil {
 		_, why := ex.rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
@@ -176,7 +178,7 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	return "set by you, " + ex.room.shortTime(*chat.ModeSetAt)
 }
 
-// sentLines tells what was said, on which sources, what the gate said about it, and how far it came.
+// sentLines show an outbox message: its text, its sources, the decision of the gate, and whether it was delivered.
 func (ex *whyCommands) sentLines(o store.Out) []string {
 	lines := []string{"My words: " + quote(bodyOf(o), 400)}
 	for _, s := range o.Spans {
@@ -203,7 +205,7 @@ func (ex *whyCommands) sentLines(o store.Out) []string {
 	return append(lines, esc(o.Reason)+" · "+strings.Join(way, ", "))
 }
 
-// partLines tells what became of the other parts of a long answer.
+// partLines show the other parts of a long answer.
 func (ex *whyCommands) partLines(ctx context.Context, first store.Out) ([]string, error) {
 	if first.PartOf == nil {
 		return nil, nil
