@@ -2,10 +2,10 @@
 // loopback ports, from Debian packages and without Docker. Tests and the demo
 // use it; multis itself does not.
 //
-// Prepare makes the root file system once per machine; Start runs servers in it
-// as often as wanted, several stacks side by side. It needs root or sudo. Every
-// server lives in its own mount and process namespace and hangs on a pipe of the
-// starting process: however that one ends, nothing is left running or mounted.
+// Prepare builds a root file system once per machine; Start runs servers in it,
+// several stacks side by side if needed. It needs root or sudo. Every server has
+// its own mount and process namespace and ends when a pipe to the starting
+// process is closed, so that nothing is left running or mounted.
 package devstack
 
 import (
@@ -33,9 +33,9 @@ type Root struct {
 	Dir string
 }
 
-// Prepare returns the root file system, made on the first call on a machine (a
-// minute) and kept in CacheDir. Progress goes to out, one line a step. Runs that
-// come together wait for the one that builds.
+// Prepare returns the root file system, which the first call on a machine builds
+// in CacheDir (about a minute). Progress is written to out, one line a step.
+// Concurrent calls wait for the one that builds.
 func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	cache, err := CacheDir()
 	if err != nil {
@@ -44,7 +44,7 @@ func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	if err := askForRoot(ctx); err != nil {
 		return Root{}, err
 	}
-	// Made by the caller: root would own the folders above it, too.
+	// Created here, because otherwise root would own the folders above it.
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return Root{}, err
 	}
@@ -59,7 +59,7 @@ func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	return Root{Dir: filepath.Join(cache, "sid")}, nil
 }
 
-// CacheDir is where the root file system is kept: $MULTIS_CACHE/devstack, or
+// CacheDir returns the folder of the root file system: $MULTIS_CACHE/devstack, or
 // multis/devstack in the user's cache folder ($XDG_CACHE_HOME or ~/.cache).
 func CacheDir() (string, error) {
 	base := os.Getenv("MULTIS_CACHE")
@@ -73,8 +73,8 @@ func CacheDir() (string, error) {
 	return filepath.Abs(filepath.Join(base, "devstack"))
 }
 
-// askForRoot lets sudo ask for its password once, while it still has the
-// terminal; everything later must not ask.
+// askForRoot lets sudo ask for the password once, while it has the terminal.
+// Later calls of sudo must not ask.
 func askForRoot(ctx context.Context) error {
 	if os.Geteuid() == 0 {
 		return nil

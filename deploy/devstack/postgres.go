@@ -12,13 +12,12 @@ import (
 
 const postgresBin = "/usr/lib/postgresql/18/bin/"
 
-// PostgresDSN is the connection string of a database, as superuser. Tests use
-// it to make roles of their own.
+// PostgresDSN returns the connection string of a database for the superuser.
 func (s *Stack) PostgresDSN(database string) string {
 	return fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/%s?sslmode=disable", s.password, s.postgresPort, database)
 }
 
-// CreateDatabase makes an empty database.
+// CreateDatabase creates an empty database.
 func (s *Stack) CreateDatabase(ctx context.Context, name string) error {
 	conn, err := pgx.Connect(ctx, s.PostgresDSN("postgres"))
 	if err != nil {
@@ -31,12 +30,12 @@ func (s *Stack) CreateDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
-// startPostgres makes a cluster and serves it on TCP only, without fsync: the
-// data is thrown away, and no test cuts the power.
+// startPostgres creates a cluster and serves it on TCP only, without fsync,
+// because the data is temporary.
 func (s *Stack) startPostgres(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	// Readable by the other user that initdb runs as; gone a second later.
+	// Readable for the user that initdb runs as; removed below.
 	passwordFile := filepath.Join(s.dir, "postgres.password")
 	if err := os.WriteFile(passwordFile, []byte(s.password), 0o644); err != nil {
 		return err

@@ -15,18 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a program that runs inside a root.
+// process is a program that runs inside a Root.
 type process struct {
 	name    string
-	log     string // path of what it printed
+	log     string // path of its output
 	control io.WriteCloser
-	done    chan struct{} // closed at its end; err is set before
+	done    chan struct{} // closed when the process has ended and err is set
 	err     error
 }
 
-// run starts argv inside the root with dir as its /mnt. What it prints is added
-// to <name>.log in dir. It never runs as root: a stack that root starts runs as
-// the root's postgres user, any other as its caller.
+// run starts argv inside the root with dir as its /mnt. Its output is appended
+// to <name>.log in dir. It never runs as root: if root calls it, it runs as the
+// user postgres, otherwise as the caller.
 func (r Root) run(dir, name string, argv ...string) (*process, error) {
 	enter := filepath.Join(dir, "enter.sh")
 	if err := os.WriteFile(enter, enterScript, 0o600); err != nil {
@@ -48,7 +48,7 @@ func (r Root) run(dir, name string, argv ...string) (*process, error) {
 	full = append(full, argv...)
 	cmd := exec.Command(full[0], full[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// A group of its own, or Ctrl-C in a terminal would reach the servers first.
+	// In a process group of its own, so that Ctrl-C in a terminal does not reach it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.control, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r Root) run(dir, name string, argv ...string) (*process, error) {
 	return p, nil
 }
 
-// signal sends sig and returns at once; an ended process is no error.
+// signal sends sig without waiting. It is no error if the process has ended.
 func (p *process) signal(sig syscall.Signal) error {
 	_, err := fmt.Fprintln(p.control, unix.SignalName(sig))
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
@@ -72,7 +72,7 @@ func (p *process) signal(sig syscall.Signal) error {
 	return err
 }
 
-// stop sends sig, waits for the end, and kills after a grace of 15 s.
+// stop sends sig and waits for the end of the process, which it kills after 15 s.
 func (p *process) stop(sig syscall.Signal) error {
 	if err := p.signal(sig); err != nil {
 		return fmt.Errorf("stop %s: %w", p.name, err)
@@ -86,13 +86,13 @@ func (p *process) stop(sig syscall.Signal) error {
 	return fmt.Errorf("stop %s: it ignored signal %s and was killed", p.name, unix.SignalName(sig))
 }
 
-// kill ends the process and everything it started, and waits for that.
+// kill kills the process and its children and waits for their end.
 func (p *process) kill() {
-	_ = p.control.Close() // closed twice is as good
+	_ = p.control.Close() // may be closed already
 	<-p.done
 }
 
-// wait waits for an end of its own accord; a cancelled ctx kills.
+// wait waits for the end of the process and kills it when ctx is done.
 func (p *process) wait(ctx context.Context) error {
 	select {
 	case <-p.done:
@@ -106,8 +106,8 @@ func (p *process) wait(ctx context.Context) error {
 	return nil
 }
 
-// until asks ready about every 50 ms until it says so, the process has ended
-// or ctx is done.
+// until calls ready every 50 ms until it succeeds, the process has ended or ctx
+// is done.
 func (p *process) until(ctx context.Context, ready func(context.Context) error) error {
 	for {
 		last := ready(ctx)
@@ -124,7 +124,7 @@ func (p *process) until(ctx context.Context, ready func(context.Context) error) 
 	}
 }
 
-// failed describes an unwanted end with the last of what the process printed.
+// failed returns an error with the end of the process's output.
 func (p *process) failed() error {
 	const tail = 2000 // bytes
 	text, err := os.ReadFile(p.log)

@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// Domain is the server name of every stack; ids end with it.
+// Domain is the server name of every stack.
 const Domain = "multis.localhost"
 
-// startTimeout bounds the start of one server. They need a few seconds; a busy
-// machine more.
+// startTimeout bounds the start of a server, which takes a few seconds on an
+// idle machine.
 const startTimeout = 90 * time.Second
 
-// Options say what to start.
+// Options configure a Stack.
 type Options struct {
-	// Root is where the programs are. Required; see Prepare.
+	// Root has the programs. Required; see Prepare.
 	Root Root
-	// Dir is an empty folder for data and logs, made when it does not exist.
-	// Required. It stays after Stop.
+	// Dir is an empty or missing folder for data and logs. Required. Stop does
+	// not remove it.
 	Dir string
-	// Registrations are appservice registrations in YAML. Synapse reads them
-	// only when it starts; the services need not be up.
+	// Registrations are appservice registrations in YAML. The services need not
+	// be running.
 	Registrations [][]byte
 }
 
 // Stack is a running Synapse and its Postgres.
 type Stack struct {
-	// HomeserverURL is where Synapse's client API answers.
+	// HomeserverURL is the URL of Synapse's client API.
 	HomeserverURL string
 	// Domain is the server name.
 	Domain string
@@ -49,8 +49,8 @@ type Stack struct {
 	synapse      *process // nil while stopped
 }
 
-// Start starts Postgres and Synapse and returns when both answer, with Synapse
-// on an empty database. The caller must Stop the stack.
+// Start starts Postgres and Synapse on an empty database and returns when both
+// are ready. The caller must Stop the stack.
 func Start(ctx context.Context, opts Options) (*Stack, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
-// StartPostgres starts Postgres alone, for what needs pgvector and no homeserver. The caller must Stop the stack.
+// StartPostgres starts only Postgres, which has pgvector. The caller must Stop the stack.
 func StartPostgres(ctx context.Context, opts Options) (*Stack, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
@@ -112,19 +112,18 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.StartSynapse(ctx)
 }
 
-// Stop ends both servers cleanly. It may be called twice.
+// Stop stops both servers cleanly. It may be called twice.
 func (s *Stack) Stop() error {
 	err := s.StopSynapse(syscall.SIGTERM)
 	if s.postgres != nil {
-		err = errors.Join(err, s.postgres.stop(syscall.SIGINT)) // "fast": does not wait for clients
+		err = errors.Join(err, s.postgres.stop(syscall.SIGINT)) // fast shutdown, which does not wait for clients
 		s.postgres = nil
 	}
 	return err
 }
 
-// FreePorts returns n different free loopback ports. They lie below the range
-// that the kernel hands to outgoing connections, so that a server which stops
-// for a while finds its port still free.
+// FreePorts returns n different free loopback ports. They are below the range of
+// ephemeral ports, so that a server that restarts finds its port still free.
 func FreePorts(n int) ([]int, error) {
 	const low, high, tries = 20000, 32000, 1000
 	var ports []int
@@ -137,7 +136,7 @@ func FreePorts(n int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		defer listener.Close() // held to the end: no port is found twice
+		defer listener.Close() // until the return, so that no port is found twice
 		ports = append(ports, port)
 	}
 	return nil, errors.New("find free ports: too many are taken")

@@ -24,8 +24,8 @@ var homeserverTemplate string
 //go:embed log.yaml
 var logConfig []byte
 
-// StartSynapse starts a stopped Synapse on its old port and data and returns
-// when it answers.
+// StartSynapse starts a stopped Synapse with the same port and data and returns
+// when it is ready.
 func (s *Stack) StartSynapse(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -51,8 +51,8 @@ func (s *Stack) StartSynapse(ctx context.Context) error {
 	})
 }
 
-// StopSynapse sends Synapse sig (SIGTERM for a clean end, SIGKILL for a crash)
-// and returns when it has ended. A stopped Synapse is no error.
+// StopSynapse sends sig (SIGTERM for a clean end, SIGKILL for a crash) and waits
+// for the end of Synapse. It is no error if Synapse is stopped.
 func (s *Stack) StopSynapse(sig syscall.Signal) error {
 	if s.synapse == nil {
 		return nil
@@ -62,7 +62,7 @@ func (s *Stack) StopSynapse(sig syscall.Signal) error {
 	return process.stop(sig)
 }
 
-// RegisterUser makes an ordinary account.
+// RegisterUser creates an ordinary account.
 func (s *Stack) RegisterUser(ctx context.Context, localpart, password string) (id.UserID, error) {
 	client, err := mautrix.NewClient(s.HomeserverURL, "", "")
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Stack) RegisterUser(ctx context.Context, localpart, password string) (i
 func (s *Stack) writeSynapseConfig(port int, registrations [][]byte) error {
 	files := map[string][]byte{
 		"log.yaml": logConfig,
-		// The key's name is free; its seed is 32 random bytes.
+		// The key id is arbitrary; the seed is 32 random bytes.
 		"signing.key": fmt.Appendf(nil, "ed25519 a_dev %s\n", base64.RawStdEncoding.EncodeToString(randomBytes())),
 	}
 	var inside []string
@@ -105,7 +105,7 @@ func (s *Stack) writeSynapseConfig(port int, registrations [][]byte) error {
 	}
 	files["homeserver.yaml"] = config.Bytes()
 	for name, content := range files {
-		// Synapse may run as another user than we do, so others may read.
+		// Synapse may run as another user, so others may read.
 		if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o644); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ var bridgeConfigTemplate string
 //go:embed registrations.yaml
 var registrationTemplates string
 
-// bridgeSetup fills the bridge's configuration and its two registrations.
+// bridgeSetup holds the values of the bridge's configuration and registrations.
 type bridgeSetup struct {
 	HomeserverURL, Domain, DomainRegex  string
 	Port, ControlPort                   int
@@ -34,7 +34,7 @@ type bridgeSetup struct {
 	DatabaseURI, StateFile              string
 	Owner                               id.UserID
 	Encrypted, Encryptable              bool
-	PickleKey                           string // what its keys are stored under
+	PickleKey                           string // encrypts the stored keys
 }
 
 func newBridgeSetup(dir string, port, controlPort int, opts Options) bridgeSetup {
@@ -55,7 +55,7 @@ func newBridgeSetup(dir string, port, controlPort int, opts Options) bridgeSetup
 	}
 }
 
-// registrations are the bridge's own and the one that lets it act as the owner.
+// registrations returns the bridge's registration and the one for double puppeting.
 func (s bridgeSetup) registrations() ([][]byte, error) {
 	parsed, err := template.New("registrations").Parse(registrationTemplates)
 	if err != nil {
@@ -90,13 +90,13 @@ func (r *Rig) prepareBridge(ctx context.Context, setup bridgeSetup) error {
 		return err
 	}
 	r.Network = demonet.Client{URL: fmt.Sprintf("http://127.0.0.1:%d", setup.ControlPort)}
-	// bridgev2 leaves its encryption out when it is built without a C compiler.
+	// Without cgo, bridgev2 is built without encryption. It is always built with cgo, so that it is built only once.
 	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", true)
 	return err
 }
 
-// StartBridge starts a stopped bridge and returns when the network is reachable
-// through it.
+// StartBridge starts a stopped bridge and waits until it is connected to the
+// network.
 func (r *Rig) StartBridge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (r *Rig) StartBridge(ctx context.Context) error {
 	})
 }
 
-// StopBridge stops the bridge cleanly. The network behind it remembers.
+// StopBridge stops the bridge cleanly. The state of the network is kept.
 func (r *Rig) StopBridge() error {
 	if r.bridge == nil {
 		return nil

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start of one program, on a busy machine too.
+// startTimeout bounds the start of a program, also on a busy machine.
 const startTimeout = 60 * time.Second
 
-// child is a program that dies with us.
+// child is a process that ends with this one.
 type child struct {
 	cmd  *exec.Cmd
-	log  string        // path of what it printed
-	done chan struct{} // closed at its end; err is set before
+	log  string        // path of its output
+	done chan struct{} // closed when the process has ended and err is set
 	err  error
 }
 
-// startChild starts argv in dir. What it prints is added to the file log; env is
-// added to our environment.
+// startChild starts argv in dir. Its output is appended to the file log; env is
+// added to the environment of this process.
 func startChild(log, dir string, env []string, argv ...string) (*child, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -35,13 +35,13 @@ func startChild(log, dir string, env []string, argv ...string) (*child, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = output, output
-	// A group of its own, or Ctrl-C in a terminal would end it before we do.
+	// In a process group of its own, so that Ctrl-C in a terminal does not end it first.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c := &child{cmd: cmd, log: log, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The signal comes when the thread that started the child ends, so this
-		// one stays with it.
+		// Pdeathsig is sent when the starting thread ends, so this goroutine keeps
+		// its thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -57,8 +57,8 @@ func startChild(log, dir string, env []string, argv ...string) (*child, error) {
 	return c, nil
 }
 
-// stop sends sig, waits for the end, and kills after a grace of 30 s. An ended
-// child is no error.
+// stop sends sig and waits for the end of the process, which it kills after
+// 30 s. It is no error if the process has already ended.
 func (c *child) stop(sig syscall.Signal) error {
 	if err := c.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -73,8 +73,8 @@ func (c *child) stop(sig syscall.Signal) error {
 	return errors.Join(fmt.Errorf("stop %s: it ignored %s and was killed", c.cmd.Path, sig), err)
 }
 
-// until asks ready about every 20 ms until it says so, the child has ended or
-// ctx is done.
+// until calls ready every 20 ms until it succeeds, the process has ended or ctx
+// is done.
 func (c *child) until(ctx context.Context, ready func(context.Context) error) error {
 	for {
 		last := ready(ctx)
@@ -91,9 +91,8 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 	}
 }
 
-// build makes one of this module's commands in the rig's folder. "go run" keeps
-// linked programs in the build cache, which "go build" does not; its -exec turns
-// the run into a copy.
+// build builds a command of this module into the rig's folder. Unlike "go
+// build", "go run" caches the linked program; with -exec cp it copies it.
 func (r *Rig) build(ctx context.Context, pkg string, cgo bool) (string, error) {
 	binary := filepath.Join(r.Dir, path.Base(pkg)+".bin")
 	cmd := exec.CommandContext(ctx, "go", "run", "-tags", "goolm", "-exec", "cp", pkg, binary)

@@ -15,8 +15,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Element is a session of the owner's that encrypts and decrypts, as the client of that name does. Its keys are in memory:
-// each is a new session to everybody else.
+// Element is a client of the owner that supports encryption. Its keys are in memory, so each Element is a new device.
 type Element struct {
 	*mautrix.Client
 
@@ -25,10 +24,10 @@ type Element struct {
 	synced chan error
 
 	mu   sync.Mutex
-	read map[id.EventID]*event.Event // messages it could read, decrypted
+	read map[id.EventID]*event.Event // decrypted messages
 }
 
-// OpenElement logs the owner in once more and syncs until Close.
+// OpenElement logs the owner in on a new device and syncs until Close.
 func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
 	client, err := mautrix.NewClient(r.Stack.HomeserverURL, "", "")
 	if err != nil {
@@ -52,7 +51,7 @@ func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
 		return nil, fmt.Errorf("publish keys: %w", err)
 	}
 	client.Crypto = e.keys
-	// Its store knows this session of the owner's, so nobody would ask for the others.
+	// The store knows this device of the owner, so mautrix would not query the others.
 	if _, err := e.keys.Machine().FetchKeys(ctx, []id.UserID{OwnerID}, true); err != nil {
 		return nil, fmt.Errorf("fetch the owner's sessions: %w", err)
 	}
@@ -68,7 +67,7 @@ func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
 	return e, nil
 }
 
-// Close ends the sync. The session stays on the server, as that of a phone that is switched off.
+// Close ends the sync. The device stays logged in.
 func (e *Element) Close() error {
 	e.stop()
 	if err := <-e.synced; !errors.Is(err, context.Canceled) {
@@ -83,9 +82,9 @@ func (e *Element) note(_ context.Context, evt *event.Event) {
 	e.read[evt.ID] = evt
 }
 
-// Say sends a text, encrypted where the room is.
+// Say sends a text, encrypted if the room is.
 func (e *Element) Say(ctx context.Context, room id.RoomID, text string) (id.EventID, error) {
-	if _, err := e.State(ctx, room); err != nil { // who is there, and whether it is encrypted
+	if _, err := e.State(ctx, room); err != nil { // members and encryption
 		return "", err
 	}
 	sent, err := e.SendText(ctx, room, text)
@@ -95,7 +94,7 @@ func (e *Element) Say(ctx context.Context, room id.RoomID, text string) (id.Even
 	return sent.EventID, nil
 }
 
-// Read waits until the session has decrypted an event.
+// Read waits until an event is decrypted.
 func (e *Element) Read(ctx context.Context, wanted id.EventID) (found *event.Event, err error) {
 	return found, Await(ctx, "Element to read "+wanted.String(), func(context.Context) (bool, error) {
 		e.mu.Lock()
@@ -105,8 +104,7 @@ func (e *Element) Read(ctx context.Context, wanted id.EventID) (found *event.Eve
 	})
 }
 
-// SetUpEncryption makes the owner's own keys anew, by which sessions are told from strangers', signs this session with them
-// and returns the recovery key.
+// SetUpEncryption creates new cross-signing keys of the owner, signs this device with them and returns the recovery key.
 func (e *Element) SetUpEncryption(ctx context.Context) (recoveryKey string, err error) {
 	machine := e.keys.Machine()
 	if recoveryKey, _, err = machine.GenerateAndUploadCrossSigningKeysWithPassword(ctx, OwnerPassword, ""); err != nil {
@@ -118,7 +116,7 @@ func (e *Element) SetUpEncryption(ctx context.Context) (recoveryKey string, err 
 	return recoveryKey, machine.SignOwnMasterKey(ctx)
 }
 
-// Trusts tells whether a session is signed with the own keys of the user whose it is.
+// Trusts reports whether a device is cross-signed by its user.
 func (e *Element) Trusts(ctx context.Context, user id.UserID, session id.DeviceID) (bool, error) {
 	machine := e.keys.Machine()
 	sessions, err := machine.FetchKeys(ctx, []id.UserID{user}, true)
@@ -133,7 +131,7 @@ func (e *Element) Trusts(ctx context.Context, user id.UserID, session id.DeviceI
 	return trust >= id.TrustStateCrossSignedTOFU, err
 }
 
-// EndSession ends another session of the owner's, as from the list of sessions in Element: with the password.
+// EndSession logs another device of the owner out, with the password.
 func (e *Element) EndSession(ctx context.Context, session id.DeviceID) error {
 	end := func(request any) (answer []byte, err error) {
 		return e.MakeFullRequest(ctx, mautrix.FullRequest{

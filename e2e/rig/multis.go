@@ -14,19 +14,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Multis is one run of the multis program.
+// Multis is one process of multis.
 type Multis struct {
-	// Log is the path of what it printed.
+	// Log is the path of its output.
 	Log string
 
 	child *child
 }
 
 // StartMultis runs `multis run` with a configuration and returns when it is
-// ready. It is built from this module once per rig. Every call is a process of
-// its own with its own log, so several may run at once. What multis writes
-// beside its configuration lands in the folder multis of Dir. env ("KEY=value")
-// is added to our environment.
+// ready. The program is built from this module once per rig. Several processes
+// may run at once, each with its own log. Their working folder is multis in
+// Dir. env ("KEY=value") is added to the environment of this process.
 func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*Multis, error) {
 	ready, err := readyURL(config)
 	if err != nil {
@@ -59,7 +58,7 @@ func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*M
 	return m, nil
 }
 
-// RunMultis runs another command of multis to its end, with the same kind of configuration, and returns what it printed.
+// RunMultis runs another command of multis with a configuration and returns its output.
 func (r *Rig) RunMultis(ctx context.Context, config []byte, input string, args ...string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +75,7 @@ func (r *Rig) RunMultis(ctx context.Context, config []byte, input string, args .
 	return string(output), err
 }
 
-// prepareMultis builds multis and makes its folder, once.
+// prepareMultis builds multis and creates its folder, once.
 func (r *Rig) prepareMultis(ctx context.Context) (err error) {
 	if r.multisBinary == "" {
 		if r.multisBinary, err = r.build(ctx, "multis/cmd/multis", false); err != nil {
@@ -109,11 +108,11 @@ func (r *Rig) launch(ctx context.Context, config []byte, env []string) (*Multis,
 	return m, nil
 }
 
-// Kill crashes multis (SIGKILL) and returns when it is gone.
+// Kill sends SIGKILL and waits for the end of the process.
 func (m *Multis) Kill() error { return m.child.stop(syscall.SIGKILL) }
 
-// Term ends multis cleanly (SIGTERM) and returns when it is gone. An ended one
-// is no error.
+// Term sends SIGTERM and waits for the end of the process. It is no error if
+// the process has already ended.
 func (m *Multis) Term() error { return m.child.stop(syscall.SIGTERM) }
 
 func readyURL(config []byte) (string, error) {

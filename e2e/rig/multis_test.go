@@ -12,8 +12,8 @@ import (
 	"multis/deploy/devstack"
 )
 
-// standIn makes this test binary behave as a service under test would: "serve"
-// becomes ready at the third time of asking, "broken" ends at once.
+// standIn makes this test binary act as multis: "serve" is ready at the third
+// request, "broken" exits at once.
 const standIn = "RIG_TEST_STAND_IN"
 
 func TestMain(m *testing.M) {
@@ -82,7 +82,7 @@ func TestMultisNeedsAPort(t *testing.T) {
 	require.ErrorContains(t, err, "appservice.port is missing")
 }
 
-// standInRig is a rig without a world, whose multis is this test binary.
+// standInRig returns a rig that is not started and whose multis is this test binary.
 func standInRig(t *testing.T) (r *Rig, config []byte, ready string) {
 	t.Helper()
 	ports, err := devstack.FreePorts(1)

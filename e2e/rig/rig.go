@@ -1,7 +1,7 @@
-// Package rig puts a whole world around multis: a real Synapse and Postgres
-// (deploy/devstack), a real bridge to a made-up network (e2e/bridge), the owner
-// with a Matrix client, and multis itself as a process that can be killed. The
-// end-to-end tests and the demo are written against it.
+// Package rig runs everything around multis: Synapse and Postgres
+// (deploy/devstack), a bridge to a simulated network (e2e/bridge), a Matrix
+// client of the owner, and multis itself as a process that can be killed. The
+// end-to-end tests and the demo use it.
 package rig
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// OwnerID is the owner's Matrix id, known before anything runs.
+	// OwnerID is the owner's Matrix id.
 	OwnerID id.UserID = "@owner:" + devstack.Domain
-	// OwnerPassword logs the owner in, in Element too.
+	// OwnerPassword is the owner's password.
 	OwnerPassword = "owner"
 	// BridgeBotID is the bridge's bot.
 	BridgeBotID id.UserID = "@demobot:" + devstack.Domain
@@ -32,15 +32,16 @@ const (
 	BridgeDatabase = "bridge"
 )
 
-// Options say what the world is made of.
+// Options configure a Rig.
 type Options struct {
-	// Dir is an empty folder for all data and logs. Required; it stays.
+	// Dir is an empty folder for all data and logs. Required. Stop does not
+	// remove it.
 	Dir string
-	// Out gets the progress, one line a step. Defaults to none.
+	// Out gets the progress, one line a step. Defaults to io.Discard.
 	Out io.Writer
 	// Registrations are those of the services under test. Synapse reads them
-	// only when it starts, so they come before everything; devstack.FreePorts
-	// finds the ports to put into them.
+	// only when it starts, so their ports must be chosen before, with
+	// devstack.FreePorts.
 	Registrations [][]byte
 	// Encrypted makes the bridge encrypt every portal and refuse plain text.
 	Encrypted bool
@@ -48,15 +49,15 @@ type Options struct {
 	Encryptable bool
 }
 
-// Rig is a running world without multis; see StartMultis.
+// Rig is everything around multis, running. StartMultis adds multis.
 type Rig struct {
 	Dir string
-	// Stack is Synapse and Postgres, to stop, start and make databases in.
+	// Stack is Synapse and Postgres.
 	Stack *devstack.Stack
-	// Network is everything that the shorthands Say, OwnerOnPhone and Delivered
-	// cannot do: groups, failures, edits, history.
+	// Network controls the simulated network. Say, OwnerOnPhone and Delivered are
+	// shorthands for it.
 	Network demonet.Client
-	// Owner is the owner's client, logged in with the password as Element is.
+	// Owner is a Matrix client of the owner, logged in with the password.
 	Owner *mautrix.Client
 
 	out          io.Writer
@@ -67,10 +68,10 @@ type Rig struct {
 
 	mu           sync.Mutex
 	multisBinary string
-	multis       []*Multis // all ever started
+	multis       []*Multis // all that were started
 }
 
-// Start brings the world up. The caller must Stop it.
+// Start starts everything but multis. The caller must Stop it.
 func Start(ctx context.Context, opts Options) (*Rig, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *Rig) makeOwner(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends everything, multis first. It may be called twice.
+// Stop stops everything, multis first. It may be called twice.
 func (r *Rig) Stop() error {
 	r.mu.Lock()
 	multis := r.multis
@@ -161,7 +162,7 @@ func (r *Rig) Stop() error {
 	return errors.Join(errs...)
 }
 
-// step tells the progress, in the form in which devstack does.
+// step prints the progress in the same form as devstack.
 func (r *Rig) step(format string, args ...any) {
 	fmt.Fprintf(r.out, "[%3.0f s] %s\n", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
 }

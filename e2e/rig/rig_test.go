@@ -18,8 +18,8 @@ import (
 	"multis/e2e/rig"
 )
 
-// downRegistration is a service that hears all the owner does, like multis, and
-// never runs: nothing may wait for it.
+// downRegistration registers a service for the owner's events that is never
+// running. Nothing may wait for it.
 const downRegistration = `
 id: down
 url: http://127.0.0.1:%d
@@ -32,7 +32,7 @@ namespaces:
     - {regex: '^@owner:multis\.localhost$', exclusive: false}
 `
 
-// One world for all: each test talks in chats of its own.
+// The subtests share a rig and use chats of their own.
 func TestRig(t *testing.T) {
 	t.Parallel()
 	ports, err := devstack.FreePorts(1)
@@ -204,7 +204,7 @@ func bridgeInfo(t *testing.T, r *rig.Rig, chat string) *event.BridgeEventContent
 	return nil
 }
 
-// find waits for an event as the owner sees it.
+// find waits for an event and returns it as the owner sees it.
 func find(t *testing.T, r *rig.Rig, room id.RoomID, wanted id.EventID) *event.Event {
 	t.Helper()
 	return await(t, r, room, func(evt *event.Event) bool { return evt.ID == wanted })

@@ -14,21 +14,21 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-// AwaitTimeout is how long Await and those that use it wait.
+// AwaitTimeout is the timeout of Await.
 const AwaitTimeout = 60 * time.Second
 
-// Say makes the contact of a chat speak. An unknown chat is a new DM with a
-// contact of that id.
+// Say sends a message of the contact of a chat. An unknown chat becomes a DM
+// with a contact of that id.
 func (r *Rig) Say(ctx context.Context, chat, text string) (demonet.Said, error) {
 	return r.Network.Say(ctx, chat, demonet.Line{Text: text})
 }
 
-// OwnerOnPhone makes the owner type into a chat on the phone, not on Matrix.
+// OwnerOnPhone sends a message of the owner on the network, not on Matrix.
 func (r *Rig) OwnerOnPhone(ctx context.Context, chat, text string) (demonet.Said, error) {
 	return r.Network.Say(ctx, chat, demonet.Line{Text: text, OnPhone: true})
 }
 
-// Delivered lists what reached a chat from Matrix, oldest first.
+// Delivered lists the messages that reached a chat from Matrix, oldest first.
 func (r *Rig) Delivered(ctx context.Context, chat string) ([]demonet.Delivery, error) {
 	return r.Network.Delivered(ctx, chat)
 }
@@ -42,9 +42,9 @@ func (r *Rig) PortalRoom(ctx context.Context, chat string) (room id.RoomID, err 
 	return room, err
 }
 
-// Timeline is all that the owner sees in a room, oldest first, contents parsed
-// as far as their types are known. Synapse may show an event a moment after it
-// has acknowledged it, so look with Await.
+// Timeline returns all events that the owner sees in a room, oldest first, with
+// the contents of known types parsed. Synapse may return an event only some time
+// after it has acknowledged it, so use Await.
 func (r *Rig) Timeline(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	var all []*event.Event
 	from := ""
@@ -67,7 +67,7 @@ func (r *Rig) Timeline(ctx context.Context, room id.RoomID) ([]*event.Event, err
 	}
 }
 
-// AwaitStatus waits for what the bridge says about the delivery of an event.
+// AwaitStatus waits for the bridge's delivery status of an event.
 func (r *Rig) AwaitStatus(ctx context.Context, room id.RoomID, about id.EventID) (*event.BeeperMessageStatusEventContent, error) {
 	var status *event.BeeperMessageStatusEventContent
 	err := Await(ctx, "a delivery status of "+about.String(), func(ctx context.Context) (bool, error) {
@@ -83,8 +83,8 @@ func (r *Rig) AwaitStatus(ctx context.Context, room id.RoomID, about id.EventID)
 	return status, err
 }
 
-// Await asks check twenty times a second until it says yes, fails, or AwaitTimeout
-// is over; what names the thing in the error.
+// Await calls check every 50 ms until it returns true or an error, or
+// AwaitTimeout is over. what names the awaited event in the error.
 func Await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, AwaitTimeout)
 	defer cancel()
