@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// takeConnection notes what a bridge says of the owner's login, in whatever room: who says it must be the bot of chats that are
-// known. False: the event is none of that.
-func (b *batch) takeConnection(ctx context.Context, evt *event.Event) (bool, error) {
+// storeConnection stores what a bridge says of its connection to the network, in whatever room. The sender must be the bot of known
+// chats. It returns false if the event says nothing of a connection.
+func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
 	connection, ok := bridgebridge.ReadConnection(evt)
 	if !ok || evt.Sender == b.in.rules.Owner || b.history {
 		return false, nil
@@ -27,44 +27,64 @@ func (b *batch) takeConnection(ctx context.Context, evt *event.Event) (bool, err
 	if err != nil {
 		return false, err
 	}
-	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Why: connection.Why, ChangedAt: b.in.timeOf(evt)}
-	if connection.Up {
-		return true, b.bridgeUp(ctx, state)
-	}
-	return true, b.bridgeDown(ctx, state)
+	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Why: connection.Why, ChangedAt: at}
+	return true, b.storeBridgeState(ctx, state, connection.Up)
 }
 
-// learnConnection reads off the fate of a message, also of one that the owner wrote himself, whether the login works.
-func (b *batch) learnConnection(ctx context.Context, chat store.Chat, d bridgebridge.Delivery, at time.Time) error {
-	state := store.BridgeState{Bot: chat.BridgeBot, Login: chat.Receiver, Protocol: chat.Protocol, ChangedAt: at}
-	switch {
-	case d.State == bridgebridge.Delivered:
-		return b.bridgeUp(ctx, state)
-	case d.State == bridgebridge.Failed && bridgebridge.IsLoggedOut(d.Why):
-		state.Why = bridgebridge.LoggedOut
-		return b.bridgeDown(ctx, state)
+// storeDelivery stores that a message was delivered by its bridge, or was not. Also of a message that the owner wrote, this says
+// whether the bridge is connected.
+func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
+	delivery, ok := bridgebridge.DeliveryStatus(e.Event, e.chat.BridgeBot)
+	if !ok {
+		return nil
+	}
+	loggedOut := delivery.State == bridgebridge.Failed && bridgebridge.IsLoggedOut(delivery.Why)
+	if loggedOut || delivery.State == bridgebridge.Delivered {
+		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Receiver, Protocol: e.chat.Protocol, ChangedAt: e.at}
+		if loggedOut {
+			state.Why = bridgebridge.LoggedOut
+		}
+		if err := b.storeBridgeState(ctx, state, !loggedOut); err != nil {
+			return err
+		}
+	}
+	out, err := store.OutByEvent(ctx, b.tx, delivery.EventID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && out.ChatID != e.chat.ID) {
+		return nil // the owner's own message, or one of another chat
+	}
+	if err != nil {
+		return err
+	}
+	switch delivery.State {
+	case bridgebridge.Delivered:
+		return store.DeliverOut(ctx, b.tx, out.ID, e.at)
+	case bridgebridge.Failed:
+		failed, err := store.FailOut(ctx, b.tx, out.ID, delivery.Why)
+		if failed {
+			b.jobs = append(b.jobs, jobs.UndeliveredArgs{OutboxID: out.ID})
+		}
+		return err
 	default:
 		return nil
 	}
 }
 
-// bridgeDown has the owner told, once for each time.
-func (b *batch) bridgeDown(ctx context.Context, s store.BridgeState) error {
+// storeBridgeState stores whether a bridge is connected. The owner is told once when it goes down, and once when it is up again.
+func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
+	if up {
+		rows, err := store.BridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
+		for _, row := range rows {
+			b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: row})
+		}
+		return err
+	}
 	row, first, err := store.BridgeDown(ctx, b.tx, s)
 	if err != nil || !first {
 		return err
 	}
-	b.enqueue(jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
-	return jobs.Emit(ctx, b.tx, store.HookBridgeDown, strconv.FormatInt(row, 10))
-}
-
-// bridgeUp has the owner told that it is over, if he was told that it began.
-func (b *batch) bridgeUp(ctx context.Context, s store.BridgeState) error {
-	rows, err := store.BridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
-	for _, row := range rows {
-		b.enqueue(jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: row})
-	}
-	return err
+	b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
+	b.hooks = append(b.hooks, hookCall{store.HookBridgeDown, strconv.FormatInt(row, 10)})
+	return nil
 }
 
 // CheckBridges notes bridges that do not confirm what was sent minutes ago, although they confirmed messages before, and logins whose

@@ -78,7 +78,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 			return err
 		}
 	}
-	leftOut(ctx, plain, err)
+	logLeftOut(ctx, plain, err)
 	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
@@ -160,48 +160,19 @@ func (d *Decrypter) takeIn(ctx context.Context, msg store.Message, plain *event.
 		}
 		b := d.inbox.newBatch(tx)
 		b.history = msg.Code == policy.CodeBackfill
-		if err := b.look(ctx, []*event.Event{plain}); err != nil {
+		if err := b.load(ctx, []*event.Event{plain}); err != nil {
 			return err
 		}
-		if b.in.mode(chat) == policy.ModeOff && chat.Kind != policy.KindAdmin {
+		if b.in.isOff(chat) {
 			return nil // switched off while the key was on its way: nothing is kept
 		}
+		current := &chat // it may have no room at the moment
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
-			chat = known
-		} else {
-			b.chats[plain.RoomID] = chat // it has no room at the moment
+			current = known
 		}
-		if err := b.take(ctx, chat, plain); err != nil {
-			return fmt.Errorf("take in %s: %w", plain.ID, err)
+		if err := b.storeInChat(ctx, current, plain, d.inbox.sentAt(plain)); err != nil {
+			return fmt.Errorf("store %s: %w", plain.ID, err)
 		}
-		return jobs.Enqueue(ctx, tx, b.jobs...)
+		return b.enqueue(ctx)
 	})
-}
-
-// forgeable tells whether a message in an encrypted admin room may come from another than its sender: from a device that is
-// neither cross-signed nor verified by hand, or from whoever can write there in plain text.
-func (b *batch) forgeable(chat store.Chat, evt *event.Event) bool {
-	if chat.Kind != policy.KindAdmin || evt.Sender == b.in.rules.Bot {
-		return false
-	}
-	if evt.Mautrix.WasEncrypted {
-		return evt.Mautrix.TrustState < id.TrustStateCrossSignedTOFU
-	}
-	isMessage := evt.Type.Type == event.EventMessage.Type || evt.Type.Type == event.EventSticker.Type
-	return chat.Encrypted == policy.EncryptionYes && isMessage // clients encrypt no reactions
-}
-
-// distrust stores that somebody wrote in the admin room from a device that is not the owner's for sure. What it said is not
-// kept; the owner is told how to mend it.
-func (b *batch) distrust(ctx context.Context, chat store.Chat, evt *event.Event) error {
-	author := b.author(chat, evt)
-	message, err := store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: chat.ID, EventID: evt.ID, Author: author, Sender: evt.Sender, Kind: "untrusted", At: b.in.timeOf(evt),
-		Action: policy.ActionCommand, Code: policy.CodeUntrusted, Reason: policy.CodeUntrusted.Sentence(),
-	})
-	if err != nil {
-		return err
-	}
-	b.enqueue(jobs.CommandArgs{MessageID: message})
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
@@ -19,7 +18,7 @@ func (in *Inbox) Heard(ctx context.Context, tx store.Tx, message int64, text str
 		return err
 	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.Spoken(text)
-	decision, err := b.admit(ctx, chat, said{author: m.Author, sender: m.Sender, msg: note, at: m.At, judged: true})
+	decision, err := b.judge(ctx, chat, judged{author: m.Author, sender: m.Sender, msg: note, at: m.At, again: true})
 	if err != nil {
 		return err
 	}
@@ -32,10 +31,8 @@ func (in *Inbox) Heard(ctx context.Context, tx store.Tx, message int64, text str
 	if err := store.Heard(ctx, tx, m.ID, text, decision); err != nil {
 		return err
 	}
-	if err := b.follow(ctx, chat, m.ID, decision); err != nil {
-		return err
-	}
-	return jobs.Enqueue(ctx, tx, b.jobs...)
+	b.follow(chat, m.ID, decision)
+	return b.enqueue(ctx)
 }
 
 // Unheard notes why a voice note could not be listened to. It stays what it was; the owner is told of one of his own.
@@ -51,10 +48,8 @@ func (in *Inbox) Unheard(ctx context.Context, tx store.Tx, message int64, why st
 	if err := store.Unheard(ctx, tx, m.ID, decision); err != nil {
 		return err
 	}
-	if err := b.follow(ctx, chat, m.ID, decision); err != nil {
-		return err
-	}
-	return jobs.Enqueue(ctx, tx, b.jobs...)
+	b.follow(chat, m.ID, decision)
+	return b.enqueue(ctx)
 }
 
 // reopen holds a voice note that waits for its words, and its chat, in the order of everybody who takes both. A nil batch
@@ -82,5 +77,5 @@ func (in *Inbox) reopen(ctx context.Context, tx store.Tx, message int64) (*batch
 		return nil, store.Chat{}, store.Message{}, err
 	}
 	b := in.newBatch(tx)
-	return b, chat, waiting[0], b.lookUp(ctx)
+	return b, chat, waiting[0], b.loadSettings(ctx)
 }

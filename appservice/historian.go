@@ -50,7 +50,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		events = events[:old]
 	}
 	slices.Reverse(events)
-	events = h.inbox.relevant(ctx, events)
+	events = h.inbox.screen(ctx, events)
 	next := args
 	next.FromToken, next.Done = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
@@ -59,7 +59,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		for _, evt := range events {
 			err := h.store(ctx, []*event.Event{evt})
 			if store.IsBadData(err) {
-				leftOut(ctx, evt, err)
+				logLeftOut(ctx, evt, err)
 			} else if err != nil {
 				return err
 			}

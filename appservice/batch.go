@@ -1,0 +1,258 @@
+package appservice
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// batch stores the events of one transaction. Its steps, each calling the next: storeAll, storeEvent (which chat, and whether anything of
+// it is stored), storeInChat (by type of event), and a function for each type.
+type batch struct {
+	in *Inbox
+	tx store.Tx
+	// chats are the chats of the batch's rooms. Both rooms of a chat that moved point to the same one.
+	chats map[id.RoomID]*store.Chat
+	fresh map[id.EventID]bool // events that nobody stored before
+	own   map[id.EventID]bool // events that multis sent
+	// counted are the rates of the contacts met so far.
+	counted map[contactKey]*rates
+	// history is true for messages from before multis was there: they are kept and ask for nothing. stored counts them.
+	history bool
+	stored  int
+	// parked are events of rooms not described yet, parkedIn their rooms.
+	parked   []id.EventID
+	parkedIn []id.RoomID
+	// name and paused are read once; nothing in a batch changes them.
+	name   string
+	paused bool
+	// jobs and hooks are what the events ask for. enqueue writes them at the end of the transaction.
+	jobs  []jobs.Args
+	hooks []hookCall
+}
+
+// hookCall is an event for the owner's hooks, with the id that it is about.
+type hookCall struct {
+	event store.HookEvent
+	about string
+}
+
+// incoming is an event of a chat, with what is known about it before anything is stored.
+type incoming struct {
+	*event.Event
+
+	chat   *store.Chat
+	author policy.Author
+	at     time.Time // when it was sent, see Inbox.sentAt
+}
+
+func (in *Inbox) newBatch(tx store.Tx) *batch {
+	return &batch{in: in, tx: tx, counted: map[contactKey]*rates{}}
+}
+
+// storeAll stores the events in their order, and the jobs that they ask for.
+func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
+	if err := b.load(ctx, events); err != nil {
+		return err
+	}
+	for _, evt := range events {
+		if err := b.storeEvent(ctx, evt); err != nil {
+			return fmt.Errorf("store %s: %w", evt.ID, err)
+		}
+	}
+	if len(b.parked) > 0 {
+		if err := store.AddPending(ctx, b.tx, b.parked, b.parkedIn); err != nil {
+			return err
+		}
+	}
+	return b.enqueue(ctx)
+}
+
+// load reads what the batch needs: the chats of its rooms, locked, and which of its events are new or ours.
+func (b *batch) load(ctx context.Context, events []*event.Event) error {
+	if err := b.loadChats(ctx, events); err != nil {
+		return err
+	}
+	var ids []id.EventID
+	var seen []store.Seen
+	for _, evt := range events {
+		chat, known := b.chats[evt.RoomID]
+		if !known || b.in.isOff(*chat) {
+			continue
+		}
+		ids = append(ids, evt.ID)
+		if evt.Sender == b.in.rules.Owner || evt.Sender == b.in.rules.Bot {
+			key, _ := bridgebridge.OutboxKey(evt)
+			seen = append(seen, store.Seen{Event: evt.ID, Key: key, Room: evt.RoomID})
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	err := b.loadSettings(ctx)
+	if err != nil {
+		return err
+	}
+	if b.fresh, err = store.MarkSeen(ctx, b.tx, ids); err != nil {
+		return err
+	}
+	if len(seen) > 0 {
+		b.own, err = store.OwnEvents(ctx, b.tx, seen)
+	}
+	return err
+}
+
+// loadChats locks and reads the chats of the events' rooms.
+func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
+	var rooms []id.RoomID
+	for _, evt := range events {
+		rooms = append(rooms, evt.RoomID)
+	}
+	chats, err := store.HoldChats(ctx, b.tx, rooms)
+	if err != nil {
+		return err
+	}
+	byID := map[store.ChatID]*store.Chat{}
+	b.chats = map[id.RoomID]*store.Chat{}
+	for room, chat := range chats {
+		if byID[chat.ID] == nil {
+			byID[chat.ID] = &chat
+		}
+		b.chats[room] = byID[chat.ID]
+	}
+	return nil
+}
+
+// loadSettings reads the settings that every judgement needs.
+func (b *batch) loadSettings(ctx context.Context) (err error) {
+	if b.name, err = store.AssistantName(ctx, b.tx, b.in.rules.Name); err != nil {
+		return err
+	}
+	b.paused, err = store.PausedAll(ctx, b.tx)
+	return err
+}
+
+// storeEvent finds the chat that an event belongs to, and stores the event unless it has none, is off, or has the event already.
+func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
+	at := b.in.sentAt(evt)
+	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
+		return err
+	}
+	if evt.StateKey == nil && b.in.ignored.has(evt.RoomID) {
+		return nil
+	}
+	chat, known := b.chats[evt.RoomID]
+	switch {
+	case !known: // until the room is described, only ids are kept
+		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
+		b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
+		return nil
+	case !chat.LivesIn(evt.RoomID) && !belongsToFormer(*chat, evt):
+		if changesRoom(evt, b.in.rules) {
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
+		}
+		return nil
+	case b.in.isOff(*chat):
+		return b.storeOff(ctx, incoming{Event: evt, chat: chat, at: at})
+	case !b.fresh[evt.ID]:
+		return nil
+	}
+	b.fresh[evt.ID] = false // the same event may stand twice in one transaction
+	return b.storeInChat(ctx, chat, evt, at)
+}
+
+// storeOff handles an event of a chat that is off. Of such a chat nothing is written but its own row; what was stored before is deleted
+// all the same when its sender deletes it.
+func (b *batch) storeOff(ctx context.Context, e incoming) error {
+	switch {
+	case e.StateKey != nil:
+		return b.storeState(ctx, e)
+	case e.Type.Type == event.EventRedaction.Type:
+		return b.storeRedaction(ctx, e)
+	default:
+		return nil
+	}
+}
+
+// belongsToFormer reports whether an event of the room where a chat lived before is still the chat's: something said there before
+// the chat moved, a deletion, a delivery status, or a message of the bridge.
+func belongsToFormer(chat store.Chat, evt *event.Event) bool {
+	switch {
+	case evt.StateKey != nil || chat.MovedAt == nil:
+		return false
+	case evt.Type.Type == event.EventRedaction.Type, evt.Type.Type == event.BeeperMessageStatus.Type, evt.Sender == chat.BridgeBot:
+		return true
+	default:
+		return !time.UnixMilli(evt.Timestamp).After(*chat.MovedAt)
+	}
+}
+
+// storeInChat stores one new event of a chat that is on, by its type. Other types leave nothing.
+func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Event, at time.Time) error {
+	e := incoming{Event: evt, chat: chat, author: b.author(*chat, evt), at: at}
+	switch {
+	case evt.StateKey != nil && b.history:
+		return nil // the room's present state was read when it was described
+	case evt.StateKey != nil:
+		return b.storeState(ctx, e)
+	case evt.Unsigned.RedactedBecause != nil: // it is empty, and nothing is kept of what it was
+		return b.redact(ctx, *chat, evt.ID, b.in.now())
+	case b.isForgeable(e):
+		return b.storeUntrusted(ctx, e)
+	}
+	switch evt.Type.Type {
+	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type:
+		if e.author == policy.AuthorBridgeBot {
+			return b.storeBridgeNotice(ctx, e)
+		}
+		return b.storeMessage(ctx, e)
+	case event.EventReaction.Type:
+		return b.storeReaction(ctx, e)
+	case event.EventRedaction.Type:
+		if evt.Mautrix.WasEncrypted {
+			return nil // the homeserver, which judges who may delete what, could not see it
+		}
+		return b.storeRedaction(ctx, e)
+	case event.BeeperMessageStatus.Type:
+		return b.storeDelivery(ctx, e)
+	default:
+		return nil
+	}
+}
+
+// author tells who wrote an event, by Matrix ids alone.
+func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
+	ghost := chat.SelfGhost
+	if chat.Unconfirmed {
+		ghost = "" // only a confirmed bridge can say whose ghost it is
+	}
+	return bridgebridge.Classify(evt, bridgebridge.Senders{
+		Owner: b.in.rules.Owner, Bot: b.in.rules.Bot, Operators: b.in.rules.Operators,
+		BridgeBot: chat.BridgeBot, SelfGhost: ghost, Ours: b.own[evt.ID],
+	})
+}
+
+// enqueue writes the jobs and hook deliveries that the batch asks for, each job once.
+func (b *batch) enqueue(ctx context.Context) error {
+	for _, hook := range b.hooks {
+		if err := jobs.Emit(ctx, b.tx, hook.event, hook.about); err != nil {
+			return err
+		}
+	}
+	var once []jobs.Args
+	for _, args := range b.jobs {
+		if !slices.Contains(once, args) {
+			once = append(once, args)
+		}
+	}
+	return jobs.Enqueue(ctx, b.tx, once...)
+}

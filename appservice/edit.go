@@ -1,0 +1,69 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// storeEdit changes the text of an earlier message. If that message still waits for an answer it is judged again, because its new text
+// is what gets answered; else only the text changes. asEdit is the decision about the edit itself.
+func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Message, asEdit policy.Admission) error {
+	edited, err := store.EditMessage(ctx, b.tx, e.chat.ID, msg.Replaces, e.Sender, msg.Text, e.at)
+	if err != nil {
+		return err
+	}
+	if !edited {
+		if asEdit.Action == policy.ActionIgnore {
+			return nil
+		}
+		return b.storeEarlyEdit(ctx, e, msg)
+	}
+	waiting, err := store.WaitingEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
+	if errors.Is(err, store.ErrNotFound) {
+		return b.explainEditedCommand(ctx, e, msg.Replaces)
+	}
+	if err != nil {
+		return err
+	}
+	decision, err := b.judge(ctx, *e.chat, judged{author: e.author, sender: e.Sender, msg: msg, at: waiting.At, again: true})
+	if err != nil {
+		return err
+	}
+	if decision.Action == policy.ActionIgnore {
+		decision.Action = policy.ActionArchive
+	}
+	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+}
+
+// storeEarlyEdit stores an edit that came before its message, as history is read backwards and keys come in any order. It is a message
+// of its own until the other one comes. If that one was deleted, nothing is stored.
+func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+	gone, err := store.IsGone(ctx, b.tx, msg.Replaces)
+	if err != nil || (gone && !b.fresh[msg.Replaces]) {
+		return err
+	}
+	_, err = store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.Replaces,
+		At: e.at, Action: policy.ActionArchive, Code: policy.CodeEdited, Reason: policy.CodeEdited.Sentence(),
+	})
+	return err
+}
+
+// explainEditedCommand tells the owner that a command which was carried out is not carried out again because he edited it.
+func (b *batch) explainEditedCommand(ctx context.Context, e incoming, command id.EventID) error {
+	if e.chat.Kind != policy.KindAdmin || !e.author.IsOwner() {
+		return nil
+	}
+	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
+	if err == nil && m.AnsweredAt != nil {
+		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored})
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package appservice
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// storeRedaction deletes the message that an event redacts. An event that names none does nothing.
+func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
+	target := e.Redacts
+	if target == "" {
+		if c, ok := parsed[event.RedactionEventContent](ctx, e.Event); ok {
+			target = c.Redacts
+		}
+	}
+	if target == "" {
+		return nil
+	}
+	return b.redact(ctx, *e.chat, target, e.at)
+}
+
+// redact empties a message and what quotes it, and retracts our messages that quoted it; with Rules.DeleteAnswers also its answer.
+func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
+	off := b.in.isOff(chat)
+	if !off { // the other door may bring the message after its deletion: it is not stored then
+		if _, err := store.MarkSeen(ctx, b.tx, []id.EventID{target}); err != nil {
+			return err
+		}
+		if b.fresh[target] {
+			b.fresh[target] = false
+		}
+	}
+	var retracted []uuid.UUID
+	var err error
+	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
+		if retracted, err = store.EmptyAnswers(ctx, b.tx, chat.ID, target); err != nil {
+			return err
+		}
+	}
+	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
+	if err != nil {
+		return err
+	}
+	for _, out := range append(retracted, quotes...) {
+		b.jobs = append(b.jobs, jobs.RetractArgs{OutboxID: out})
+	}
+	return nil
+}
+
+// parsed returns an event's content as a T; false if it is not a valid one.
+func parsed[T any](ctx context.Context, evt *event.Event) (*T, bool) {
+	if evt.Content.Parsed == nil {
+		if err := evt.Content.ParseRaw(evt.Type); err != nil {
+			zerolog.Ctx(ctx).Debug().Err(err).Stringer("event_id", evt.ID).Msg("Cannot read the content of an event")
+			return nil, false
+		}
+	}
+	c, ok := evt.Content.Parsed.(*T)
+	return c, ok
+}

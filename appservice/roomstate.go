@@ -1,0 +1,75 @@
+package appservice
+
+import (
+	"context"
+	"slices"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// storeState applies a state event to its chat. What the event says itself is written at once; what needs the whole state of the room is
+// left to a Describe job.
+func (b *batch) storeState(ctx context.Context, e incoming) error {
+	chat, evt := e.chat, e.Event
+	if chat.Kind == policy.KindAdmin {
+		return b.storeAdminState(ctx, e)
+	}
+	switch evt.Type.Type {
+	case event.StateEncryption.Type:
+		if err := store.MarkEncrypted(ctx, b.tx, chat.ID); err != nil {
+			return err
+		}
+		chat.Encrypted = policy.EncryptionYes
+	case event.StateTombstone.Type:
+		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // believed for what its bridge says of it, not for being named here
+		}
+		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
+	case event.StateMember.Type:
+		who := id.UserID(*evt.StateKey)
+		unknown := chat.Kind == policy.KindDM && chat.Contact == "" // the contact's ghost may join after the owner
+		if !unknown && who != b.in.rules.Owner && who != chat.Contact && who != chat.BridgeBot {
+			return nil
+		}
+		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
+	case event.StateBridge.Type, event.StateHalfShotBridge.Type, event.StateRoomName.Type, event.StatePowerLevels.Type,
+		event.StateBeeperRoomFeatures.Type:
+		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
+	}
+	return nil
+}
+
+// storeAdminState closes an admin room that was replaced, that the owner left, or that a stranger joined, and asks for a new one.
+func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
+	chat, evt := e.chat, e.Event
+	switch evt.Type.Type {
+	case event.StateTombstone.Type:
+		b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
+		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
+	case event.StateEncryption.Type:
+		chat.Encrypted = policy.EncryptionYes // from here on a plain command counts for nothing
+		return store.MarkEncrypted(ctx, b.tx, chat.ID)
+	case event.StateMember.Type:
+		c, ok := parsed[event.MemberEventContent](ctx, evt)
+		if !ok {
+			return nil
+		}
+		who := id.UserID(*evt.StateKey)
+		rules := b.in.rules
+		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
+		case who == rules.Owner && left:
+			b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
+			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedLeft)
+		case !left && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
+			b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
+			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedStranger)
+		}
+	}
+	return nil
+}
