@@ -60,11 +60,6 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 func isRow(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "|") }
 
-func isFence(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
-}
-
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 const (
