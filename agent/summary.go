@@ -33,7 +33,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 	model, limits := a.Personas.ModelOf(a.Personas.ByID(agent))
 	limits = limits.WithDefaults()
 	chat, err := store.ChatByID(ctx, a.Store.DB(), chatID)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.Kind != policy.KindAdmin && chat.ModeIn(a.Defaults) == policy.ModeOff) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.IsOff(a.Defaults)) {
 		return nil
 	}
 	if err != nil {

@@ -143,9 +143,7 @@ func changesRoom(evt *event.Event, rules Rules) bool {
 func (in *Inbox) mode(c store.Chat) policy.Mode { return c.ModeIn(in.rules.Defaults) }
 
 // isOff reports whether nothing of a chat is stored but its own row.
-func (in *Inbox) isOff(c store.Chat) bool {
-	return c.Kind != policy.KindAdmin && in.mode(c) == policy.ModeOff
-}
+func (in *Inbox) isOff(c store.Chat) bool { return c.IsOff(in.rules.Defaults) }
 
 // sentAt returns when an event was sent, as far as its sender is to be believed: not before 1970 and not in the future.
 func (in *Inbox) sentAt(evt *event.Event) time.Time {

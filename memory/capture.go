@@ -12,7 +12,6 @@ import (
 
 	"multis/jobs"
 	"multis/llm"
-	"multis/policy"
 	"multis/store"
 )
 
@@ -64,7 +63,7 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 	if err != nil {
 		return err
 	}
-	if chat.Kind != policy.KindAdmin && chat.ModeIn(m.Defaults) == policy.ModeOff {
+	if chat.IsOff(m.Defaults) {
 		return nil
 	}
 	messages, err := store.Uncaptured(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCaptured)

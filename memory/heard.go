@@ -41,7 +41,7 @@ func (m *Memory) lively(ctx context.Context, q Missed) ([]store.Lively, map[int6
 	in, err := store.ChatsByID(ctx, m.Store.DB(), livelyIDs(lively))
 	lively = slices.DeleteFunc(lively, func(l store.Lively) bool {
 		chat := in[l.ChatID]
-		return chat.ModeIn(m.Defaults) == policy.ModeOff
+		return chat.IsOff(m.Defaults)
 	})
 	return lively, in, err
 }

@@ -93,7 +93,7 @@ func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message
 	who := policy.AsOwner
 	if chat.Kind == policy.KindAdmin {
 		who = policy.AsBot
-	} else if chat.ModeIn(t.o.Defaults) == policy.ModeOff {
+	} else if chat.IsOff(t.o.Defaults) {
 		return "", jobs.Final(errors.New("the chat is off"))
 	}
 	var data bytes.Buffer

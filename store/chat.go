@@ -72,6 +72,11 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	return mode
 }
 
+// IsOff reports whether the chat is off: nothing of it may be stored but its own row. The admin room never is.
+func (c Chat) IsOff(d policy.Defaults) bool {
+	return c.Kind != policy.KindAdmin && c.ModeIn(d) == policy.ModeOff
+}
+
 // DeliveryIn is how what is said in the chat goes out.
 func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
 	return d.Delivery(c.Delivery, c.Mode, c.Kind, c.Protocol)

@@ -120,8 +120,7 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 		like[i] = inAnyCase(w)
 	}
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
-	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
-	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) (err error) {
+	err := s.readAll(ctx, func(tx Tx) (err error) {
 		d := &h.Doomed
 		for _, find := range []struct {
 			sql string
@@ -181,8 +180,7 @@ const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id =
 // FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
 func (s *Store) FindNote(ctx context.Context, note NoteID) (Doomed, error) {
 	var d Doomed
-	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
-	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) error {
+	err := s.readAll(ctx, func(tx Tx) error {
 		n, err := one[notedFrom](ctx, tx, "note", noteFromSQL, note)
 		if err == nil {
 			d.takeNotes([]notedFrom{n})

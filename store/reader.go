@@ -20,21 +20,19 @@ type Reader struct {
 	setting string
 }
 
-const enterSQL = "select set_config('multis.scope', $1, true)"
-
 // ContactReader reads with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	if scope.Allows(policy.Admin) {
 		return Reader{}, ErrOwnerScope
 	}
 	setting, err := scope.Setting()
-	return Reader{s.pool, enterSQL + ", set_config('role', '" + s.contactRole + "', true)", setting}, err
+	return Reader{s.pool, scopeSQL("$1") + ", set_config('role', '" + s.contactRole + "', true)", setting}, err
 }
 
 // OwnerReader reads with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
 func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
 	setting, err := scope.Setting()
-	return Reader{s.pool, enterSQL, setting}, err
+	return Reader{s.pool, scopeSQL("$1"), setting}, err
 }
 
 // statement is one of several that are sent together.

@@ -74,7 +74,7 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
 	var f Forgotten
 	// Housekeeping for all chats at once: it deletes, and hands nothing out.
-	if err := exec(ctx, tx, "set scope", "select set_config('multis.scope', '*', true)"); err != nil {
+	if err := setScope(ctx, tx, everyScope); err != nil {
 		return f, err
 	}
 	origins, err := scalars[string](ctx, tx, "old notes", expiredNotesSQL, c.args(limit))

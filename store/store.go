@@ -122,11 +122,28 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 		return err
 	}
 	// One round trip begins it all.
-	begin := "begin; select set_config('multis.scope', '" + strings.ReplaceAll(setting, "'", "''") + "', true)"
+	begin := "begin; " + scopeSQL("'"+strings.ReplaceAll(setting, "'", "''")+"'")
 	if role != "" {
 		begin += "; " + role
 	}
 	return s.inTx(ctx, pgx.TxOptions{BeginQuery: begin}, fn)
+}
+
+// everyScope is the scope setting that names all roles. It is for the owner's own searches and for housekeeping, and never for a contact:
+// the contact's role is not granted it.
+const everyScope = "*"
+
+// readAll runs fn in a read-only transaction that can read the texts of all roles.
+func (s *Store) readAll(ctx context.Context, fn func(tx Tx) error) error {
+	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "begin read only; " + scopeSQL("'"+everyScope+"'")}, fn)
+}
+
+// scopeSQL sets the scope of the rest of a transaction to value, a parameter or a literal.
+func scopeSQL(value string) string { return "select set_config('multis.scope', " + value + ", true)" }
+
+// setScope sets the scope of the rest of a transaction as Scope.Setting writes it.
+func setScope(ctx context.Context, tx Tx, setting string) error {
+	return exec(ctx, tx, "set scope", scopeSQL("$1"), setting)
 }
 
 // SetScope lets the rest of a transaction read and write the texts that scope names, and no others. It is for what is changed
@@ -136,7 +153,7 @@ func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
 	if err != nil {
 		return err
 	}
-	return exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", setting)
+	return setScope(ctx, tx, setting)
 }
 
 // contactRoleSQL finds the role that the policies are for. It is made at the start, by migrations.Run.

@@ -82,7 +82,7 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 			return u, err
 		}
 	}
-	return u, exec(ctx, tx, "set scope", "select set_config('multis.scope', $1, true)", before)
+	return u, setScope(ctx, tx, before)
 }
 
 // dropLearned deletes captures and notes written by hand with their passages, and returns how many passages there were.

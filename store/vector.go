@@ -54,8 +54,7 @@ const NotYet = -1
 func (s *Store) BareChunks(ctx context.Context, model string, after ChunkID, limit int) ([]Bare, error) {
 	var bare []Bare
 	// Making vectors is not reading for anybody: it is the one reader, beside backups, of what all chats hold.
-	everything := pgx.TxOptions{BeginQuery: "begin read only; select set_config('multis.scope', '*', true)"}
-	err := pgx.BeginTxFunc(ctx, s.pool, everything, func(tx Tx) error {
+	err := s.readAll(ctx, func(tx Tx) error {
 		rows, err := tx.Query(ctx, bareChunksSQL, model, after, limit)
 		if err != nil {
 			return err
