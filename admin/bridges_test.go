@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// claims has a bot claim the chats of @bot:example.com.
-func (r *rig) claims(bot id.UserID) int64 {
+// addClaim has a bot claim the chats of @bot:example.com.
+func (r *rig) addClaim(bot id.UserID) int64 {
 	r.t.Helper()
 	var change int64
 	r.tx(func(tx store.Tx) (err error) {
@@ -26,21 +26,21 @@ func TestABotThatClaimsTheChatsOfAnotherIsOfferedToTheOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	require.Equal(t, text("**Bridges**", "WhatsApp — 1 chat, by @bot:example.com"), r.owner("/bridges"))
-	change := r.claims("@bot2:example.com")
+	require.Equal(t, text("**Bridges**", "WhatsApp — 1 chat, by @bot:example.com"), r.asOwner("/bridges"))
+	change := r.addClaim("@bot2:example.com")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change}))
-	told := said(r.flush())
+	told := bodies(r.flush())
 	require.Contains(t, told, "@bot2:example.com says that chats of @bot:example.com (1 chat) are its own now")
 	require.Contains(t, told, "/bridges accept @bot2:example.com")
-	require.NotContains(t, r.owner("1"), "is your", "a number answers no question that nobody asked for")
-	require.Contains(t, r.eva("/bridges accept @bot2:example.com"), "is the owner's")
+	require.NotContains(t, r.asOwner("1"), "is your", "a number answers no question that nobody asked for")
+	require.Contains(t, r.asOperator("/bridges accept @bot2:example.com"), "is the owner's")
 	require.Zero(t, r.count("select count(*) from bridge_changes where accepted"))
 
-	require.Contains(t, r.owner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")
+	require.Contains(t, r.asOwner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change}))
-	require.Empty(t, said(r.flush()), "what was decided is not asked again")
-	require.Contains(t, r.owner("/bridges accept @bot3:example.com"), "No bot of that name waits")
-	require.Contains(t, r.owner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
+	require.Empty(t, bodies(r.flush()), "what was decided is not asked again")
+	require.Contains(t, r.asOwner("/bridges accept @bot3:example.com"), "No bot of that name waits")
+	require.Contains(t, r.asOwner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
 }
 
@@ -48,11 +48,11 @@ func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	r.claims("@bot2:example.com")
-	require.Contains(t, r.owner("/bridges"), "1 it is my bridge")
-	require.Contains(t, r.reacts(r.last().Event, "👍"), "Please type the number")
+	r.addClaim("@bot2:example.com")
+	require.Contains(t, r.asOwner("/bridges"), "1 it is my bridge")
+	require.Contains(t, r.react(r.lastSent().Event, "👍"), "Please type the number")
 	require.Zero(t, r.count("select count(*) from bridge_changes where decided_at is not null"))
-	require.Contains(t, r.owner("1"), "is your WhatsApp bridge from now on")
+	require.Contains(t, r.asOwner("1"), "is your WhatsApp bridge from now on")
 	ana := store.Chat{Protocol: "whatsapp", ChannelID: "channel2", RoomID: new(id.RoomID), Kind: policy.KindDM, Name: "Ana", BridgeBot: "@bot2:example.com", Encrypted: policy.EncryptionNo}
 	*ana.RoomID = "!new:example.com"
 	r.tx(func(tx store.Tx) error {
@@ -69,11 +69,11 @@ func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
 		confirmed int
 		says      string
 	}{
-		"a number":     {func(r *rig) string { return r.owner("1") }, 1, "is your WhatsApp bridge"},
-		"a reaction":   {func(r *rig) string { return r.reacts(r.last().Event, "👍") }, 1, "is your WhatsApp bridge"},
-		"a no":         {func(r *rig) string { return r.owner("2") }, 0, "is none of yours"},
-		"the command":  {func(r *rig) string { return r.owner("/bridges accept @wabot:example.com") }, 1, "is your WhatsApp bridge"},
-		"a thumb down": {func(r *rig) string { return r.reacts(r.last().Event, "👎") }, 0, "is none of yours"},
+		"a number":     {func(r *rig) string { return r.asOwner("1") }, 1, "is your WhatsApp bridge"},
+		"a reaction":   {func(r *rig) string { return r.react(r.lastSent().Event, "👍") }, 1, "is your WhatsApp bridge"},
+		"a no":         {func(r *rig) string { return r.asOwner("2") }, 0, "is none of yours"},
+		"the command":  {func(r *rig) string { return r.asOwner("/bridges accept @wabot:example.com") }, 1, "is your WhatsApp bridge"},
+		"a thumb down": {func(r *rig) string { return r.react(r.lastSent().Event, "👎") }, 0, "is none of yours"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,18 +84,18 @@ func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
 				return err
 			})
 			ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.BridgeBot = "@wabot:example.com" })
-			require.Contains(t, r.owner("/mode business Ana"), "cannot answer there yet: you have not said whether @wabot:example.com is a bridge of yours")
-			require.Contains(t, r.owner("/bridges"), "**not confirmed**, its chats are silent")
-			require.Contains(t, r.owner("2 "), "is none of yours", "the list asks as well")
+			require.Contains(t, r.asOwner("/mode business Ana"), "cannot answer there yet: you have not said whether @wabot:example.com is a bridge of yours")
+			require.Contains(t, r.asOwner("/bridges"), "**not confirmed**, its chats are silent")
+			require.Contains(t, r.asOwner("2 "), "is none of yours", "the list asks as well")
 			r.exec("update bridge_bots set refused_at = null")
 			r.exec("update chats set closed_why = '', room_id = $2 where id = $1", ana.ID, ana.RoomID)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
-			require.Contains(t, said(r.flush()), "Is @wabot:example.com your WhatsApp bridge?")
+			require.Contains(t, bodies(r.flush()), "Is @wabot:example.com your WhatsApp bridge?")
 			require.Contains(t, c.answers(r), c.says)
 			require.Equal(t, c.confirmed, r.count("select count(*) from bridge_bots where confirmed_at is not null"))
 			require.Equal(t, c.confirmed == 1, r.reload(ana).Usable() && !r.reload(ana).Unconfirmed)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
-			require.Empty(t, said(r.flush()), "once decided it is not asked again")
+			require.Empty(t, bodies(r.flush()), "once decided it is not asked again")
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
+	ana, _, _ := r.addChats()
 	var state int64
 	at := time.Date(2026, 11, 20, 12, 40, 0, 0, time.UTC)
 	r.tx(func(tx store.Tx) (err error) {
@@ -25,18 +25,18 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	down, up := jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state}, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: state}
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
 	require.Equal(t, "⚠️ **WhatsApp says “logged out”** (since 13:40). What I say there does not arrive, and I may not hear what is said to you. "+
-		"Log in again with the bridge: write `login` to @bot:example.com.", said(r.flush()))
+		"Log in again with the bridge: write `login` to @bot:example.com.", bodies(r.flush()))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, up))
-	require.Empty(t, said(r.flush()), "it is not over yet")
-	require.Contains(t, r.owner("/status"), "⚠️ **WhatsApp says “logged out”** (since 13:40).")
+	require.Empty(t, bodies(r.flush()), "it is not over yet")
+	require.Contains(t, r.asOwner("/status"), "⚠️ **WhatsApp says “logged out”** (since 13:40).")
 
-	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.addAnswer(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
 	r.flush()
 	r.exec("update outbox set state = 'failed', error = 'not logged in' where id = $1", out)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says “logged out” (since 13:40). Log in again with the bridge: write `login` to @bot:example.com. "+
-		"I don't send it again: write there yourself then. It was “[Nora] Let me check.”. (#"+out.String()[32:]+")", said(r.flush()))
+		"I don't send it again: write there yourself then. It was “[Nora] Let me check.”. (#"+out.String()[32:]+")", bodies(r.flush()))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.BridgeUp(r.ctx, tx, ana.BridgeBot, ana.Receiver, at.Add(22*time.Minute))
@@ -44,15 +44,15 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, up))
-	require.Equal(t, "✅ **WhatsApp works again**, since 14:02 (down from 13:40).", said(r.flush()))
-	require.NotContains(t, r.owner("/status"), "logged out")
+	require.Equal(t, "✅ **WhatsApp works again**, since 14:02 (down from 13:40).", bodies(r.flush()))
+	require.NotContains(t, r.asOwner("/status"), "logged out")
 
 	r.tx(func(tx store.Tx) (err error) {
 		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
 		return err
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
-	text := said(r.flush())
+	text := bodies(r.flush())
 	require.Contains(t, text, "It tries again by itself")
 	require.NotContains(t, text, "login", "there is nothing to log in to again")
 }

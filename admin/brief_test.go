@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// heardIn stores what somebody said in a chat.
-func (r *rig) heardIn(chat store.Chat, body string, ago time.Duration) store.Message {
+// addMessageIn stores what somebody said in a chat.
+func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) store.Message {
 	r.t.Helper()
 	m := store.Message{ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive}
 	r.tx(func(tx store.Tx) (err error) {
@@ -26,28 +26,28 @@ func (r *rig) heardIn(chat store.Chat, body string, ago time.Duration) store.Mes
 func TestABriefSaysWhatHappenedWhoWaitsAndWhatWasPromisedWithLinks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/brief"), "nobody wrote anything")
+	require.Contains(t, r.asOwner("/brief"), "nobody wrote anything")
 	ana, ben, old := r.chat("Ana", "whatsapp"), r.chat("Ben", "signal"), r.chat("Otto", "signal")
-	r.heardIn(old, "weeks ago", 400*time.Hour)
-	r.heardIn(ben, "when do you *come*?", 2*time.Hour)
+	r.addMessageIn(old, "weeks ago", 400*time.Hour)
+	r.addMessageIn(ben, "when do you *come*?", 2*time.Hour)
 	tomorrow := r.now.Add(20 * time.Hour)
-	r.promised(ana, "Ana", "Ana brings the papers", &tomorrow)
-	m := r.heardIn(ana, "the fence is done", time.Hour)
+	r.addCommitment(ana, "Ana", "Ana brings the papers", &tomorrow)
+	m := r.addMessageIn(ana, "the fence is done", time.Hour)
 
-	shown := r.owner("/brief")
+	shown := r.asOwner("/brief")
 	require.Contains(t, shown, "· 3 messages in 2 chats\nI have no model configured")
 	require.Contains(t, shown, "**Wrote last**\n\n* “the fence is done” · Ana · WhatsApp, ")
 	require.Contains(t, shown, "**Waits for an answer**\n\n* “when do you *come*?” · Ben · Signal, ")
 	require.Contains(t, shown, "**Promised**\n\n* Ana brings the papers. **due ")
-	require.Equal(t, 3, strings.Count(r.last().HTML, "https://matrix.to/#/%21room"))
+	require.Equal(t, 3, strings.Count(r.lastSent().HTML, "https://matrix.to/#/%21room"))
 	require.NotContains(t, shown, "weeks ago")
 
-	require.NotContains(t, r.owner("/brief signal"), "fence")
-	require.Contains(t, r.owner("/brief ana since 2d"), "Ana · WhatsApp · 2 messages")
-	require.Contains(t, r.owner("/brief since 4w"), "weeks ago")
-	require.Contains(t, r.owner("/brief since noonish"), "I don't know since when _noonish_ is")
-	require.Contains(t, r.owner("/brief Anastasia"), "Anastasia")
-	require.Contains(t, r.eva("/brief"), "is the owner's")
+	require.NotContains(t, r.asOwner("/brief signal"), "fence")
+	require.Contains(t, r.asOwner("/brief ana since 2d"), "Ana · WhatsApp · 2 messages")
+	require.Contains(t, r.asOwner("/brief since 4w"), "weeks ago")
+	require.Contains(t, r.asOwner("/brief since noonish"), "I don't know since when _noonish_ is")
+	require.Contains(t, r.asOwner("/brief Anastasia"), "Anastasia")
+	require.Contains(t, r.asOperator("/brief"), "is the owner's")
 
 	r.tx(func(tx store.Tx) error {
 		quoting, err := store.RedactMessage(r.ctx, tx, ana.ID, m.EventID, r.now)
@@ -61,9 +61,9 @@ func TestEqualNamesAreNotGuessedInABrief(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	r.heardIn(r.chat("Ana", "signal"), "hello there", time.Hour)
-	require.Contains(t, r.owner("/brief ana"), "Which one? ")
-	require.Contains(t, r.owner("/brief Ana · Signal"), "hello there")
+	r.addMessageIn(r.chat("Ana", "signal"), "hello there", time.Hour)
+	require.Contains(t, r.asOwner("/brief ana"), "Which one? ")
+	require.Contains(t, r.asOwner("/brief Ana · Signal"), "hello there")
 }
 
 func TestSinceWhenABriefIsCanBeSaidInManyWays(t *testing.T) {
@@ -71,13 +71,13 @@ func TestSinceWhenABriefIsCanBeSaidInManyWays(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for _, h := range []int{1, 30, 80, 200} {
-		r.heardIn(ana, "said "+strings.Repeat("i", h), time.Duration(h)*time.Hour)
+		r.addMessageIn(ana, "said "+strings.Repeat("i", h), time.Duration(h)*time.Hour)
 	}
-	r.seen(ana, time.Hour)
+	r.setLastMessage(ana, time.Hour)
 	for args, n := range map[string]string{
 		"": "1 message", "2d": "2 messages", "since 2d": "2 messages", "since 90 hours": "3 messages", "since yesterday": "2 messages", "Ana since monday": "3 messages",
 		"since 2026-01-01": "4 messages", "ana 2w": "4 messages", "since last week": "4 messages", "today": "1 message",
 	} {
-		require.Contains(t, r.owner("/brief "+args), "· "+n, args)
+		require.Contains(t, r.asOwner("/brief "+args), "· "+n, args)
 	}
 }

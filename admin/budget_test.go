@@ -9,8 +9,8 @@ import (
 	"multis/store"
 )
 
-// spend books a call that did cost this much.
-func (r *rig) spend(sp store.Spend, amount int64) {
+// addSpending books a call that did cost this much.
+func (r *rig) addSpending(sp store.Spend, amount int64) {
 	r.t.Helper()
 	sp.Model, sp.DayCap, sp.ChatCap = "m", 2_000_000, 2_000_000
 	require.NoError(r.t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -26,13 +26,13 @@ func (r *rig) spend(sp store.Spend, amount int64) {
 func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/budget"), "**Today: 0.00 EUR of 2.00 EUR** ▱▱▱▱▱▱▱▱▱▱")
-	require.Contains(t, r.owner("/budget"), "Nothing was spent in the last 7 days.")
+	require.Contains(t, r.asOwner("/budget"), "**Today: 0.00 EUR of 2.00 EUR** ▱▱▱▱▱▱▱▱▱▱")
+	require.Contains(t, r.asOwner("/budget"), "Nothing was spent in the last 7 days.")
 	ana := r.chat("Ana", "whatsapp")
-	r.spend(store.Spend{Day: "2026-11-18", Purpose: "ask", Amount: 600_000}, 600_000)
-	r.spend(store.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 400_000, Chat: ana.ID}, 250_000)
-	r.spend(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 400_000}, 50_000)
-	shown := r.owner("/budget")
+	r.addSpending(store.Spend{Day: "2026-11-18", Purpose: "ask", Amount: 600_000}, 600_000)
+	r.addSpending(store.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 400_000, Chat: ana.ID}, 250_000)
+	r.addSpending(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 400_000}, 50_000)
+	shown := r.asOwner("/budget")
 	require.Contains(t, shown, text(
 		"💶 **Today: 0.30 EUR of 2.00 EUR** ▰▰▱▱▱▱▱▱▱▱",
 		"**For what**",
@@ -54,7 +54,7 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.spend(store.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 1_000_000}, 1_000_000)
+	r.addSpending(store.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 1_000_000}, 1_000_000)
 	for _, c := range []struct {
 		news jobs.BudgetArgs
 		says string
@@ -68,6 +68,6 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 	} {
 		c.news.Day = "2026-11-20"
 		require.NoError(t, r.admin.Budget.NotifyBudget(r.ctx, c.news))
-		require.Contains(t, said(r.flush()), c.says)
+		require.Contains(t, bodies(r.flush()), c.says)
 	}
 }

@@ -71,7 +71,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",
-	), r.owner("/help"))
+	), r.asOwner("/help"))
 	require.Equal(t, text(
 		"Write `/` or `!` before a command. You are an operator here: you see what I do, the owner decides.",
 		"",
@@ -96,21 +96,21 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",
-	), r.eva("/help"))
+	), r.asOperator("/help"))
 	require.Equal(t, text(
 		"`/resume [all or name]` — go on.",
 		"`/resume` ends `/pause all`; chats that were paused one by one stay paused. `/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
-	), r.owner("/help !resume"))
-	require.Equal(t, "`/status` — how things are.", r.owner("/help status"))
+	), r.asOwner("/help !resume"))
+	require.Equal(t, "`/status` — how things are.", r.asOwner("/help status"))
 }
 
 func TestUnknownCommandsSuggestTheNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.owner("!Stauts now"))
-	require.Equal(t, "I don't know `/telegram`. `/help` lists what I do.", r.owner("/telegram 2h tea"))
-	require.Equal(t, "I don't know `/mdoe`. `/help` lists what I do.", r.eva("/mdoe"), "what one may not do is not suggested")
-	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.owner("/x`**b**`"))
+	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.asOwner("!Stauts now"))
+	require.Equal(t, "I don't know `/telegram`. `/help` lists what I do.", r.asOwner("/telegram 2h tea"))
+	require.Equal(t, "I don't know `/mdoe`. `/help` lists what I do.", r.asOperator("/mdoe"), "what one may not do is not suggested")
+	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.asOwner("/x`**b**`"))
 }
 
 func TestOperatorsOnlyLook(t *testing.T) {
@@ -118,31 +118,31 @@ func TestOperatorsOnlyLook(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for _, line := range []string{"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?", "/help pause"} {
-		require.Contains(t, r.eva(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
+		require.Contains(t, r.asOperator(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
 	require.Zero(t, r.count("select count(*) from settings"))
-	require.Empty(t, r.eva("good morning, shall I call her?"), "operators talk in the room")
+	require.Empty(t, r.asOperator("good morning, shall I call her?"), "operators talk in the room")
 	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
 
 	require.Equal(t, text(
 		"**Chats** (1, newest first)",
 		"1 Ana · WhatsApp — silent · no message yet",
 		"Reply with a number to see why I answered or kept silent there. Open until 18:15.",
-	), r.eva("/chats"))
-	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I started.", r.eva("1"))
+	), r.asOperator("/chats"))
+	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I started.", r.asOperator("1"))
 
-	r.owner("/mode")
-	require.Contains(t, r.eva("1"), "`/mode` is the owner's", "the owner's question is not theirs to answer")
-	require.Contains(t, r.owner("1"), "1 business", "and stays open for him")
+	r.asOwner("/mode")
+	require.Contains(t, r.asOperator("1"), "`/mode` is the owner's", "the owner's question is not theirs to answer")
+	require.Contains(t, r.asOwner("1"), "1 business", "and stays open for him")
 }
 
 func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	r.owner("/mode business")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	r.asOwner("/mode business")
 	r.tx(func(tx store.Tx) error {
 		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Alert)
 		letter.About = []int64{m.ID}
@@ -151,11 +151,11 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	})
 	told := r.flush()[0].Event
 	for _, line := range []string{"Yes, we deliver.", "1", "yes"} {
-		require.Equal(t, "I don't pass answers on yet: write in that chat.", said(r.do(store.Message{Body: line, RelatesTo: told})), line)
+		require.Equal(t, "I don't pass answers on yet: write in that chat.", bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
-	require.Contains(t, said(r.do(store.Message{Body: "/name", RelatesTo: told})), "I am called", "a command is one anywhere")
-	require.Empty(t, said(r.do(store.Message{Body: "I take her", RelatesTo: told, Author: policy.AuthorOperator, Sender: operator})), "operators talk in the room")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "/name", RelatesTo: told})), "I am called", "a command is one anywhere")
+	require.Empty(t, bodies(r.handle(store.Message{Body: "I take her", RelatesTo: told, Author: policy.AuthorOperator, Sender: operator})), "operators talk in the room")
 }
 
 func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
@@ -163,13 +163,13 @@ func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	message := r.write(store.Message{Body: "/mode silent Ana"})
-	require.NoError(t, r.carryOut(message, false))
+	require.NoError(t, r.runJobs(message, false))
 	require.Len(t, r.flush(), 1)
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
 
-	require.NoError(t, r.carryOut(message, false))
+	require.NoError(t, r.runJobs(message, false))
 	r.restart()
-	require.NoError(t, r.carryOut(message, true))
+	require.NoError(t, r.runJobs(message, true))
 	require.Empty(t, r.flush())
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
@@ -181,7 +181,7 @@ func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
 	message := r.write(store.Message{Body: "/mode business Ana"})
 	errs := make(chan error)
 	for range 4 {
-		go func() { errs <- r.carryOut(message, false) }()
+		go func() { errs <- r.runJobs(message, false) }()
 	}
 	for range 4 {
 		require.NoError(t, <-errs)
@@ -196,29 +196,29 @@ func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
 	pause := r.write(store.Message{Body: "/pause all"})
 	resume := r.write(store.Message{Body: "/resume"})
 
-	require.True(t, jobs.IsLater(r.carryOut(resume, false)), "the pause comes first")
-	require.NoError(t, r.carryOut(pause, false), "it does not wait for the question")
-	require.NoError(t, r.carryOut(resume, false))
-	require.NoError(t, r.carryOut(question, false))
+	require.True(t, jobs.IsLater(r.runJobs(resume, false)), "the pause comes first")
+	require.NoError(t, r.runJobs(pause, false), "it does not wait for the question")
+	require.NoError(t, r.runJobs(resume, false))
+	require.NoError(t, r.runJobs(question, false))
 	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
 	require.Len(t, r.flush(), 3)
 
 	stuck := r.write(store.Message{Body: "/status"})
 	r.exec("update messages set received_at = $2 where id = $1", stuck, noon.Add(-2*time.Minute))
-	require.Contains(t, r.owner("/name"), "Nora", "a command that hangs does not block the room for good")
+	require.Contains(t, r.asOwner("/name"), "Nora", "a command that hangs does not block the room for good")
 }
 
 func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.asker.err = errors.New("model on fire")
+	r.agent.err = errors.New("model on fire")
 	message := r.write(store.Message{Body: "when?"})
-	require.ErrorContains(t, r.carryOut(message, false), "model on fire")
+	require.ErrorContains(t, r.runJobs(message, false), "model on fire")
 	require.Empty(t, r.flush(), "it may still work")
-	require.NoError(t, r.carryOut(message, true))
+	require.NoError(t, r.runJobs(message, true))
 	ref := "#" + itoa(message)
-	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", said(r.flush()))
-	require.NoError(t, r.carryOut(message, true))
+	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", bodies(r.flush()))
+	require.NoError(t, r.runJobs(message, true))
 	require.Empty(t, r.flush())
 }
 
@@ -229,42 +229,42 @@ func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeHeard})
 		require.NoError(t, r.admin.Command(r.ctx, message, false))
 		require.NoError(t, r.admin.Answer(r.ctx, message, false))
-		require.Equal(t, "You asked **"+words+"** in chat "+itoa(r.room.ID)+".", said(r.flush()), "whatever it sounds like")
+		require.Equal(t, "You asked **"+words+"** in chat "+itoa(r.room.ID)+".", bodies(r.flush()), "whatever it sounds like")
 	}
 	paused, err := store.PausedAll(r.ctx, r.st.DB())
 	require.NoError(t, err)
 	require.False(t, paused)
 	require.Equal(t, "⚠️ It is a voice note, and I could not listen to it: nobody speaks in it.",
-		said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeUnheard, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
+		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeUnheard, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
-	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", said(r.do(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
-	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
-	require.Equal(t, "I can read text and documents so far.", said(r.do(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
-	require.Empty(t, r.reacts("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
+	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
+	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
+	require.Empty(t, r.react("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
 func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/status")
-	require.Equal(t, "m.text", r.last().Type)
-	require.Empty(t, r.last().Rings)
-	require.Equal(t, *r.room.RoomID, r.last().Room)
+	r.asOwner("/status")
+	require.Equal(t, "m.text", r.lastSent().Type)
+	require.Empty(t, r.lastSent().Rings)
+	require.Equal(t, *r.room.RoomID, r.lastSent().Room)
 
 	for topic, rings := range map[jobs.Topic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
 		r.flush()
 		if rings {
-			require.Equal(t, "m.text", r.last().Type, topic)
-			require.Contains(t, r.last().Rings, owner, topic)
+			require.Equal(t, "m.text", r.lastSent().Type, topic)
+			require.Contains(t, r.lastSent().Rings, owner, topic)
 		} else {
-			require.Equal(t, "m.notice", r.last().Type, topic)
-			require.Empty(t, r.last().Rings, topic)
+			require.Equal(t, "m.notice", r.lastSent().Type, topic)
+			require.Empty(t, r.lastSent().Rings, topic)
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 func TestAnUnknownMessageIsGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.True(t, jobs.IsFinal(r.carryOut(4711, false)))
+	require.True(t, jobs.IsFinal(r.runJobs(4711, false)))
 }
 
 func TestAPauseWaitsForNoQuestion(t *testing.T) {
@@ -283,16 +283,16 @@ func TestAPauseWaitsForNoQuestion(t *testing.T) {
 		require.NoError(t, r.admin.Command(r.ctx, question, false))
 	}
 	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")
-	require.Contains(t, r.owner("/pause all"), "Everything is paused")
+	require.Contains(t, r.asOwner("/pause all"), "Everything is paused")
 }
 
 func TestHelpOfIndexInATerminalSaysToNameAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/help index"), "Send a file here")
+	require.Contains(t, r.asOwner("/help index"), "Send a file here")
 	r.rules.Terminal = true
 	r.restart()
-	help := r.owner("/help index")
+	help := r.asOwner("/help index")
 	require.Contains(t, help, "Name a file, a folder or a pattern")
 	require.NotContains(t, help, "Send a file")
 }

@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// promised enters a promise, as a capture does.
-func (r *rig) promised(chat store.Chat, who, what string, due *time.Time) store.Commitment {
+// addCommitment enters a promise, as a capture does.
+func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) store.Commitment {
 	r.t.Helper()
 	var c store.Commitment
 	r.tx(func(tx store.Tx) error {
@@ -39,56 +39,56 @@ func (r *rig) promised(chat store.Chat, who, what string, due *time.Time) store.
 	return c
 }
 
-// nudged is what the owner is reminded of at a time.
-func (r *rig) nudged(at time.Time) string {
+// remind is what the owner is reminded of at a time.
+func (r *rig) remind(at time.Time) string {
 	r.t.Helper()
 	r.now = at
 	require.NoError(r.t, r.admin.Commitments.RemindCommitments(r.ctx))
-	return said(r.flush())
+	return bodies(r.flush())
 }
 
 func TestPromisesAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/commitments"), "Nobody promised anything")
+	require.Contains(t, r.asOwner("/commitments"), "Nobody promised anything")
 	ana, ben := r.chat("Ana", "whatsapp"), r.chat("Ben", "signal")
 	friday, monday := r.now.Add(80*time.Hour), r.now.Add(150*time.Hour)
-	r.promised(ben, "Ben", "Ben sends the *offer*", &monday)
-	r.promised(ana, "the owner", "You pay Ana for the fence", &friday)
-	shown := r.owner("/commitments")
+	r.addCommitment(ben, "Ben", "Ben sends the *offer*", &monday)
+	r.addCommitment(ana, "the owner", "You pay Ana for the fence", &friday)
+	shown := r.asOwner("/commitments")
 	require.Less(t, strings.Index(shown, "You promised"), strings.Index(shown, "Others promised"))
 	require.Contains(t, shown, "You pay Ana for the fence. **due ")
 	require.Contains(t, shown, "Ben sends the *offer*")
-	require.Contains(t, r.last().HTML, "https://matrix.to/#/%21room")
+	require.Contains(t, r.lastSent().HTML, "https://matrix.to/#/%21room")
 	require.Contains(t, shown, "Ben · Signal")
-	require.NotContains(t, r.owner("/commitments ana"), "Ben")
-	require.Contains(t, r.eva("/commitments"), "is the owner's")
+	require.NotContains(t, r.asOwner("/commitments ana"), "Ben")
+	require.Contains(t, r.asOperator("/commitments"), "is the owner's")
 }
 
 func TestAPromiseIsSettledPutOffAndOpenedAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	c := r.promised(ana, "Ana", "Ana brings the papers", nil)
-	number := strings.TrimSpace(strings.SplitN(r.owner("/commitments"), "#", 2)[1][:1])
-	require.Equal(t, "[✅]", r.owner("/commitments done "+number))
-	require.Contains(t, r.owner("/commitments"), "Nobody promised")
-	require.Contains(t, r.owner("/commitments "+number), "done; ")
-	require.Equal(t, "[✅]", r.owner("/commitments open "+number))
+	c := r.addCommitment(ana, "Ana", "Ana brings the papers", nil)
+	number := strings.TrimSpace(strings.SplitN(r.asOwner("/commitments"), "#", 2)[1][:1])
+	require.Equal(t, "[✅]", r.asOwner("/commitments done "+number))
+	require.Contains(t, r.asOwner("/commitments"), "Nobody promised")
+	require.Contains(t, r.asOwner("/commitments "+number), "done; ")
+	require.Equal(t, "[✅]", r.asOwner("/commitments open "+number))
 
-	require.Contains(t, r.owner("/commitments snooze "+number+" noonish"), "noonish")
-	require.Contains(t, r.owner("/commitments snooze "+number+" tomorrow 9am"), "Again")
-	require.Empty(t, r.nudged(r.now.Add(time.Hour)))
-	require.Contains(t, r.nudged(noon.Add(24*time.Hour)), "Ana brings the papers")
-	require.Empty(t, r.nudged(r.now.Add(time.Minute)), "once")
+	require.Contains(t, r.asOwner("/commitments snooze "+number+" noonish"), "noonish")
+	require.Contains(t, r.asOwner("/commitments snooze "+number+" tomorrow 9am"), "Again")
+	require.Empty(t, r.remind(r.now.Add(time.Hour)))
+	require.Contains(t, r.remind(noon.Add(24*time.Hour)), "Ana brings the papers")
+	require.Empty(t, r.remind(r.now.Add(time.Minute)), "once")
 
-	r.owner("/commitments " + number)
-	require.Equal(t, "[✅]", r.reacts(r.last().Event, "✅"))
+	r.asOwner("/commitments " + number)
+	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
 	got, err := store.CommitmentByID(r.ctx, r.st.DB(), c.ID)
 	require.NoError(t, err)
 	require.Equal(t, store.CommitmentDone, got.State)
-	require.Contains(t, r.owner("/commitments done 999"), "no promise #999")
-	require.Contains(t, r.owner("/commitments done"), "Which one?")
+	require.Contains(t, r.asOwner("/commitments done 999"), "no promise #999")
+	require.Contains(t, r.asOwner("/commitments done"), "Which one?")
 }
 
 func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
@@ -98,10 +98,10 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	evening := time.Date(2026, 11, 27, 18, 0, 0, 0, r.rules.Zone)
 	early := time.Date(2026, 11, 28, 7, 30, 0, 0, r.rules.Zone)
 	past := noon.Add(-48 * time.Hour)
-	r.promised(ana, "owner", "You pay for the fence", &evening)
-	r.promised(ana, "Ana", "Ana calls", &early)
-	r.promised(ana, "Ana", "Ana called", &past)
-	require.Empty(t, r.nudged(time.Date(2026, 11, 27, 8, 59, 0, 0, r.rules.Zone)), "nor of what is long over")
+	r.addCommitment(ana, "owner", "You pay for the fence", &evening)
+	r.addCommitment(ana, "Ana", "Ana calls", &early)
+	r.addCommitment(ana, "Ana", "Ana called", &past)
+	require.Empty(t, r.remind(time.Date(2026, 11, 27, 8, 59, 0, 0, r.rules.Zone)), "nor of what is long over")
 
 	r.now = time.Date(2026, 11, 27, 9, 0, 0, 0, r.rules.Zone)
 	var both sync.WaitGroup
@@ -115,15 +115,15 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	both.Wait()
 	reminder := r.flush()
 	require.Len(t, reminder, 1)
-	require.Contains(t, said(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
+	require.Contains(t, bodies(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
 	require.Equal(t, "m.text", reminder[0].Type)
 	require.Contains(t, reminder[0].Rings, owner, "it rings")
-	require.Contains(t, r.nudged(time.Date(2026, 11, 28, 6, 30, 0, 0, r.rules.Zone)), "Ana calls")
+	require.Contains(t, r.remind(time.Date(2026, 11, 28, 6, 30, 0, 0, r.rules.Zone)), "Ana calls")
 
-	require.Contains(t, r.reacts(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
-	require.Contains(t, r.nudged(time.Date(2026, 11, 29, 9, 0, 0, 0, r.rules.Zone)), "was due Fri 27 Nov")
-	require.Empty(t, said(r.do(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.last().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
-	require.Equal(t, "[✅]", r.reacts(r.last().Event, "✅"))
+	require.Contains(t, r.react(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
+	require.Contains(t, r.remind(time.Date(2026, 11, 29, 9, 0, 0, 0, r.rules.Zone)), "was due Fri 27 Nov")
+	require.Empty(t, bodies(r.handle(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.lastSent().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
+	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))
 }
 
@@ -131,16 +131,16 @@ func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	c := r.promised(ana, "Ana", "Ana brings the papers", nil)
-	r.owner("/commitments")
+	c := r.addCommitment(ana, "Ana", "Ana brings the papers", nil)
+	r.asOwner("/commitments")
 	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
 		_, err := store.InsertNote(r.ctx, tx, store.Note{
 			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "There are papers.", Sources: []int64{c.MessageID}, ValidFrom: r.now,
 		})
 		return err
 	}))
-	r.owner("/memory ana")
-	require.Contains(t, r.owner("/commitments"), "papers")
+	r.asOwner("/memory ana")
+	require.Contains(t, r.asOwner("/commitments"), "papers")
 	m, err := store.MessageByID(r.ctx, r.st.DB(), c.MessageID)
 	require.NoError(t, err)
 	r.tx(func(tx store.Tx) error {
@@ -154,7 +154,7 @@ func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
 func TestAReplyToWhatWasAskedForIsAQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.promised(r.chat("Ana", "whatsapp"), "Ana", "Ana brings the papers", nil)
-	r.owner("/commitments")
-	require.Contains(t, said(r.do(store.Message{Body: "which papers?", RelatesTo: r.last().Event})), "You asked")
+	r.addCommitment(r.chat("Ana", "whatsapp"), "Ana", "Ana brings the papers", nil)
+	r.asOwner("/commitments")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "which papers?", RelatesTo: r.lastSent().Event})), "You asked")
 }

@@ -16,8 +16,8 @@ import (
 	"multis/store"
 )
 
-// exports carries an export out that the newest message asked for, and returns the names of its files.
-func (r *rig) exports(chat int64) []string {
+// runExports carries an export out that the newest message asked for, and returns the names of its files.
+func (r *rig) runExports(chat int64) []string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
 	var data []byte
@@ -37,17 +37,17 @@ func TestWhatIsRememberedComesAsFilesIntoTheRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.notes(ana, "She likes tea", r.says(ana, "@ana:x", "tea, please"))
-	require.Equal(t, "📦 I put **Ana · WhatsApp** together.", r.owner("/export ana"))
+	r.notes(ana, "She likes tea", r.addGroupMessage(ana, "@ana:x", "tea, please"))
+	require.Equal(t, "📦 I put **Ana · WhatsApp** together.", r.asOwner("/export ana"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", ana.ID))
-	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"}, r.exports(ana.ID))
-	require.Equal(t, "m.file", r.last().Type)
-	require.Contains(t, r.last().Body, "1 chat: 1 message of the last 30 days, 1 note.")
+	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"}, r.runExports(ana.ID))
+	require.Equal(t, "m.file", r.lastSent().Type)
+	require.Contains(t, r.lastSent().Body, "1 chat: 1 message of the last 30 days, 1 note.")
 
-	require.Contains(t, r.owner("/export"), "your own notes")
-	require.Contains(t, r.owner("/export all"), "all chats")
-	require.Contains(t, r.exports(0), "ana-whatsapp-2/memory.md")
-	require.Contains(t, r.eva("/export all"), "is the owner's")
+	require.Contains(t, r.asOwner("/export"), "your own notes")
+	require.Contains(t, r.asOwner("/export all"), "all chats")
+	require.Contains(t, r.runExports(0), "ana-whatsapp-2/memory.md")
+	require.Contains(t, r.asOperator("/export all"), "is the owner's")
 }
 
 func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
@@ -55,29 +55,29 @@ func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
 	second := r.chat("Ana", "signal", func(c *store.Chat) { c.ChannelID = "x" })
-	r.seen(second, 0)
-	require.Contains(t, r.owner("/export ana"), "Which one?")
-	require.Contains(t, r.owner("1"), "Ana · Signal")
+	r.setLastMessage(second, 0)
+	require.Contains(t, r.asOwner("/export ana"), "Which one?")
+	require.Contains(t, r.asOwner("1"), "Ana · Signal")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", second.ID))
 }
 
-// crashed is an admin room whose process dies right after each export was committed, as far as the job can tell.
-type crashed struct{ *admin.ExportCommands }
+// crashingExports is an admin room whose process dies right after each export was committed, as far as the job can tell.
+type crashingExports struct{ *admin.ExportCommands }
 
-func (c crashed) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
+func (c crashingExports) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {
 	return errors.Join(c.ExportCommands.Export(ctx, args, last), errors.New("the process was killed"))
 }
 
 func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/export")
+	r.asOwner("/export")
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		_, err := tx.Exec(r.ctx, "delete from river.river_job where kind <> 'export'")
 		return err
 	}))
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Export: crashed{r.admin.Exports}}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Export: crashingExports{r.admin.Exports}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

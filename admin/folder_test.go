@@ -14,8 +14,8 @@ import (
 	"multis/policy"
 )
 
-// settle makes all files of the documents folder some time old.
-func (r *rig) settle(ago time.Duration, names ...string) {
+// setFileAge makes all files of the documents folder some time old.
+func (r *rig) setFileAge(ago time.Duration, names ...string) {
 	r.t.Helper()
 	for _, name := range names {
 		at := r.now.Add(-ago)
@@ -27,44 +27,44 @@ func (r *rig) settle(ago time.Duration, names ...string) {
 func (r *rig) watches() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Documents.IndexFolders(r.ctx))
-	return said(r.flush())
+	return bodies(r.flush())
 }
 
 func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/prices.md", prices)
-	r.put("shop/deep/terms.txt", "Terms apply.")
-	r.put("other.md", "# Other\n\nNot watched.\n")
-	r.settle(time.Minute, "shop/prices.md", "shop/deep/terms.txt")
+	r.putFile("shop/prices.md", prices)
+	r.putFile("shop/deep/terms.txt", "Terms apply.")
+	r.putFile("other.md", "# Other\n\nNot watched.\n")
+	r.setFileAge(time.Minute, "shop/prices.md", "shop/deep/terms.txt")
 
-	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/docs watch shop"))
-	require.Equal(t, "`shop` is not watched.", r.owner("3"))
+	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/docs watch shop"))
+	require.Equal(t, "`shop` is not watched.", r.asOwner("3"))
 	require.Empty(t, r.watches())
-	require.Equal(t, "📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.owner("/docs watch shop public"))
+	require.Equal(t, "📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop public"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'folders'"), "it is looked at now")
 	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.watches())
 	require.Empty(t, r.watches(), "nothing happened, nothing is told")
-	require.Contains(t, r.owner("/docs"), text("**Watched folders**", "`shop` — public"))
-	require.NotContains(t, r.eva("/docs"), "Watched")
+	require.Contains(t, r.asOwner("/docs"), text("**Watched folders**", "`shop` — public"))
+	require.NotContains(t, r.asOperator("/docs"), "Watched")
 
-	r.put("shop/prices.md", prices+"\n# More\n\nA gate costs 90 EUR.\n")
-	r.put("shop/new.md", "# New\n\nSomething new.\n")
+	r.putFile("shop/prices.md", prices+"\n# More\n\nA gate costs 90 EUR.\n")
+	r.putFile("shop/new.md", "# New\n\nSomething new.\n")
 	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/deep/terms.txt")))
-	r.settle(30*time.Second, "shop/prices.md")
-	r.settle(time.Second, "shop/new.md")
+	r.setFileAge(30*time.Second, "shop/prices.md")
+	r.setFileAge(time.Second, "shop/new.md")
 	require.Equal(t, "📂 `shop` — 1 changed, 1 removed: 3 passages, public.", r.watches(), "who writes is not disturbed")
 	r.now = r.now.Add(10 * time.Second)
 	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.watches())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 
-	r.settle(20*time.Second, "shop/new.md")
+	r.setFileAge(20*time.Second, "shop/new.md")
 	require.Empty(t, r.watches(), "a file that only looks newer is the same")
-	require.Contains(t, r.eva("/docs unwatch shop"), "is the owner's")
-	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.", r.owner("/docs watch shop admin"))
+	require.Contains(t, r.asOperator("/docs unwatch shop"), "is the owner's")
+	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop admin"))
 	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.watches())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
-	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.owner("/docs unwatch shop"))
+	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.asOwner("/docs unwatch shop"))
 	require.NoError(t, os.RemoveAll(filepath.Join(r.documents, "shop")))
 	require.Empty(t, r.watches())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
@@ -74,10 +74,10 @@ func TestAFolderThatIsNoLongerPublicIsNotIndexedAsPublicToItsEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/1.md", "shop/2.md", "shop/3.md"} {
-		r.put(name, "# Margins of "+name+"\n\nThey are secret.\n")
-		r.settle(time.Minute, name)
+		r.putFile(name, "# Margins of "+name+"\n\nThey are secret.\n")
+		r.setFileAge(time.Minute, name)
 	}
-	r.owner("/docs watch shop public")
+	r.asOwner("/docs watch shop public")
 	// The owner says so while the first file is indexed.
 	r.exec(`create function changes_his_mind() returns trigger language plpgsql as $$ begin
 		update watched_folders set role = 'admin'; delete from watched_files; return null; end $$`)
@@ -92,9 +92,9 @@ func TestAFolderThatIsNoLongerPublicIsNotIndexedAsPublicToItsEnd(t *testing.T) {
 func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/prices.md", prices)
-	r.settle(time.Minute, "shop/prices.md")
-	r.owner("/docs watch shop public")
+	r.putFile("shop/prices.md", prices)
+	r.setFileAge(time.Minute, "shop/prices.md")
+	r.asOwner("/docs watch shop public")
 	r.watches()
 	shop := filepath.Join(r.documents, "shop")
 	require.NoError(t, os.Rename(shop, shop+"-away"))
@@ -103,68 +103,68 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from documents"))
 	require.NoError(t, os.Rename(shop+"-away", shop))
 	require.Empty(t, r.watches())
-	require.NotContains(t, r.owner("/docs"), "⚠️")
+	require.NotContains(t, r.asOwner("/docs"), "⚠️")
 }
 
 func TestAFileThatIsMadeTheOwnersAloneStaysSoInAPublicFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/margins.md", "# Margins\n\nForty percent.\n")
-	r.put("shop/prices.md", prices)
-	r.settle(time.Minute, "shop/margins.md", "shop/prices.md")
-	r.owner("/docs watch shop public")
+	r.putFile("shop/margins.md", "# Margins\n\nForty percent.\n")
+	r.putFile("shop/prices.md", prices)
+	r.setFileAge(time.Minute, "shop/margins.md", "shop/prices.md")
+	r.asOwner("/docs watch shop public")
 	r.watches()
 	r.now = r.now.Add(time.Minute)
-	r.owner("/index shop/margins.md admin")
-	r.work()
-	r.put("shop/margins.md", "# Margins\n\nFifty percent.\n")
-	r.settle(10*time.Second, "shop/margins.md")
+	r.asOwner("/index shop/margins.md admin")
+	r.runIndexing()
+	r.putFile("shop/margins.md", "# Margins\n\nFifty percent.\n")
+	r.setFileAge(10*time.Second, "shop/margins.md")
 	require.Equal(t, "🔒 Left private (only you): `shop/margins.md`. To make one public, name it: `/index NAME public`.", r.watches())
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"))
-	require.Contains(t, r.owner("/search margins"), "Fifty")
-	require.NotContains(t, r.eva("/search margins"), "Fifty")
+	require.Contains(t, r.asOwner("/search margins"), "Fifty")
+	require.NotContains(t, r.asOperator("/search margins"), "Fifty")
 }
 
 func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("salaries.csv", "Name,Salary\nEva,4000\n")
-	r.put("shop/margins.md", "# Margins\n\nForty percent.\n")
-	r.put("shop/prices.md", prices)
-	r.settle(time.Minute, "salaries.csv", "shop/margins.md", "shop/prices.md")
+	r.putFile("salaries.csv", "Name,Salary\nEva,4000\n")
+	r.putFile("shop/margins.md", "# Margins\n\nForty percent.\n")
+	r.putFile("shop/prices.md", prices)
+	r.setFileAge(time.Minute, "salaries.csv", "shop/margins.md", "shop/prices.md")
 	for _, private := range []string{"salaries.csv", "shop/margins.md"} {
-		r.owner("/index " + private + " admin")
-		r.work()
+		r.asOwner("/index " + private + " admin")
+		r.runIndexing()
 	}
 	r.now = r.now.Add(time.Minute)
 	left := "🔒 Left private (only you): `salaries.csv` and `shop/margins.md`. To make one public, name it: `/index NAME public`."
 	private := "select count(*) from documents where role = 'admin'"
 
-	r.owner("/index . public")
-	require.Equal(t, text("📄 `.` — done: 1 document, 2 passages, public.", left)+back("."), said(r.work()))
-	r.owner("/index *.csv public")
-	require.Contains(t, said(r.work()), "🔒 Left private (only you): `salaries.csv`.")
+	r.asOwner("/index . public")
+	require.Equal(t, text("📄 `.` — done: 1 document, 2 passages, public.", left)+back("."), bodies(r.runIndexing()))
+	r.asOwner("/index *.csv public")
+	require.Contains(t, bodies(r.runIndexing()), "🔒 Left private (only you): `salaries.csv`.")
 	require.Equal(t, 2, r.count(private))
 
-	r.owner("/docs watch . public")
+	r.asOwner("/docs watch . public")
 	require.Contains(t, r.watches(), left)
-	r.put("salaries.csv", "Name,Salary\nEva,5000\n")
+	r.putFile("salaries.csv", "Name,Salary\nEva,5000\n")
 	require.NoError(t, os.Rename(filepath.Join(r.documents, "shop/margins.md"), filepath.Join(r.documents, "shop/gains.md")))
-	r.settle(10*time.Second, "salaries.csv", "shop/gains.md")
+	r.setFileAge(10*time.Second, "salaries.csv", "shop/gains.md")
 	require.Contains(t, r.watches(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
 	require.Equal(t, 2, r.count(private))
 
-	r.owner("/index salaries.csv public")
-	require.Contains(t, said(r.work()), "public")
+	r.asOwner("/index salaries.csv public")
+	require.Contains(t, bodies(r.runIndexing()), "public")
 	require.Equal(t, 1, r.count(private), "it was named by itself")
 }
 
 func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/prices.md", prices)
-	r.settle(time.Minute, "shop/prices.md")
-	r.owner("/docs watch shop public")
+	r.putFile("shop/prices.md", prices)
+	r.setFileAge(time.Minute, "shop/prices.md")
+	r.asOwner("/docs watch shop public")
 	r.watches()
 	r.exec("update watched_files set reader = '4'")
 	r.exec("update documents set hash = 'of the older one'")
@@ -175,13 +175,13 @@ func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
 func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("margins.md", "# Margins\n\nForty percent.\n")
+	r.putFile("margins.md", "# Margins\n\nForty percent.\n")
 	early := jobs.IndexArgs{Path: "margins.md", Role: policy.Public, DecidedAt: r.now, ChatID: r.room.ID}
 	r.now = r.now.Add(time.Minute)
-	r.owner("/index margins.md admin")
-	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", said(r.work()))
+	r.asOwner("/index margins.md admin")
+	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", bodies(r.runIndexing()))
 	require.NoError(t, r.admin.Documents.Index(r.ctx, early, false))
-	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", said(r.flush()))
+	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", bodies(r.flush()))
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
@@ -189,10 +189,10 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/prices.md", "shop/deep/terms.md"} {
-		r.put(name, prices)
-		r.settle(time.Minute, name)
+		r.putFile(name, prices)
+		r.setFileAge(time.Minute, name)
 	}
-	r.owner("/docs watch shop public")
+	r.asOwner("/docs watch shop public")
 	r.watches()
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 
@@ -229,10 +229,10 @@ func nobody(t *testing.T, fn func()) {
 func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/broken.docx", "PK\x03\x04")
-	r.put("shop/prices.md", prices)
-	r.settle(time.Minute, "shop/broken.docx", "shop/prices.md")
-	r.owner("/docs watch shop public")
+	r.putFile("shop/broken.docx", "PK\x03\x04")
+	r.putFile("shop/prices.md", prices)
+	r.setFileAge(time.Minute, "shop/broken.docx", "shop/prices.md")
+	r.asOwner("/docs watch shop public")
 	require.Equal(t, text("📂 `shop` — 1 new: 2 passages, public.",
 		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), r.watches())
 	require.Empty(t, r.watches())
@@ -241,13 +241,13 @@ func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {
 func TestNoFileBelongsToTwoWatchedFolders(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/deep/prices.md", prices)
-	r.owner("/docs watch shop public")
-	require.Equal(t, "`shop` is watched already (public), and one file cannot belong to two: `/docs unwatch shop` ends that.", r.owner("/docs watch shop/deep admin"))
-	require.Contains(t, r.owner("/docs watch . admin"), "`shop` is watched already")
-	require.Contains(t, r.owner("/docs watch ../.. admin"), "it lies outside the documents folder")
-	require.Contains(t, r.owner("/docs watch shop/deep/prices.md admin"), "it is no folder; `/index` takes a file")
-	require.Contains(t, r.owner("/docs watch nothing admin"), "there is no such file in the documents folder")
-	require.Contains(t, r.owner("/docs watch"), "Which folder of the documents folder?")
-	require.Equal(t, "`deep` is not watched. `/docs` lists what is.", r.owner("/docs unwatch deep"))
+	r.putFile("shop/deep/prices.md", prices)
+	r.asOwner("/docs watch shop public")
+	require.Equal(t, "`shop` is watched already (public), and one file cannot belong to two: `/docs unwatch shop` ends that.", r.asOwner("/docs watch shop/deep admin"))
+	require.Contains(t, r.asOwner("/docs watch . admin"), "`shop` is watched already")
+	require.Contains(t, r.asOwner("/docs watch ../.. admin"), "it lies outside the documents folder")
+	require.Contains(t, r.asOwner("/docs watch shop/deep/prices.md admin"), "it is no folder; `/index` takes a file")
+	require.Contains(t, r.asOwner("/docs watch nothing admin"), "there is no such file in the documents folder")
+	require.Contains(t, r.asOwner("/docs watch"), "Which folder of the documents folder?")
+	require.Equal(t, "`deep` is not watched. `/docs` lists what is.", r.asOwner("/docs unwatch deep"))
 }

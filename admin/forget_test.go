@@ -19,8 +19,8 @@ import (
 	"multis/store/storetest"
 )
 
-// says stores a message of a chat as the inbox does.
-func (r *rig) says(chat store.Chat, sender id.UserID, body string) store.Message {
+// addGroupMessage stores a message of a chat as the inbox does.
+func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) store.Message {
 	r.t.Helper()
 	m := store.Message{
 		ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: sender, Kind: string(bridgebridge.Text), Body: body,
@@ -56,8 +56,8 @@ func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
 	return note
 }
 
-// worked leaves a task with a step and a question about a call behind, that read messages.
-func (r *rig) worked(chat store.Chat, text string, about ...int64) {
+// addWork leaves a task with a step and a question about a call behind, that read messages.
+func (r *rig) addWork(chat store.Chat, text string, about ...int64) {
 	r.t.Helper()
 	about = append([]int64{}, about...)
 	raw, err := json.Marshal(map[string]string{"text": text})
@@ -78,8 +78,8 @@ func (r *rig) worked(chat store.Chat, text string, about ...int64) {
 	require.NoError(r.t, err)
 }
 
-// told sends a letter.
-func (r *rig) told(l outbox.Message) {
+// addNotice sends a letter.
+func (r *rig) addNotice(l outbox.Message) {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error {
 		_, decision, err := r.box.Queue(r.ctx, tx, l)
@@ -89,17 +89,17 @@ func (r *rig) told(l outbox.Message) {
 	r.flush()
 }
 
-// forgets carries out what is to be forgotten, as the job does, and returns the report.
-func (r *rig) forgets() string {
+// runForgettings carries out what is to be forgotten, as the job does, and returns the report.
+func (r *rig) runForgettings() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
-	return said(r.flush())
+	return bodies(r.flush())
 }
 
-// secret is a message with all that hangs on it.
-func (r *rig) secret(ana store.Chat) store.Message {
+// addSecret is a message with all that hangs on it.
+func (r *rig) addSecret(ana store.Chat) store.Message {
 	r.t.Helper()
-	secret := r.says(ana, ana.Contact, "the door code is Zanzibar")
+	secret := r.addGroupMessage(ana, ana.Contact, "the door code is Zanzibar")
 	r.exec("update messages set attachment = '{\"name\": \"zanzibar.jpg\"}', action = 'answer' where id = $1", secret.ID)
 	r.tx(func(tx store.Tx) error {
 		if err := store.KeepFile(r.ctx, tx, secret.ID, []byte("zanzibar"), r.now.AddDate(1, 0, 0)); err != nil {
@@ -109,10 +109,10 @@ func (r *rig) secret(ana store.Chat) store.Message {
 		return err
 	})
 	r.notes(ana, "The door opens with zanzibar", secret)
-	r.worked(ana, "what about zanzibar", secret.ID)
+	r.addWork(ana, "what about zanzibar", secret.ID)
 	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
 	quotes.About = []int64{secret.ID}
-	r.told(quotes)
+	r.addNotice(quotes)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
 	r.archive()
 	return secret
@@ -132,7 +132,7 @@ func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
-	secret := r.secret(ana)
+	secret := r.addSecret(ana)
 	require.Greater(t, len(storetest.Anywhere(t, r.st, "zanzibar")), 25)
 	r.tx(func(tx store.Tx) error {
 		quotes, err := store.RedactMessage(r.ctx, tx, ana.ID, secret.EventID, r.now)
@@ -148,32 +148,32 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
-	earlier := r.says(ana, ana.Contact, "zanzibar is the code")
-	newer := r.says(ana, ana.Contact, "did you read that?")
+	earlier := r.addGroupMessage(ana, ana.Contact, "zanzibar is the code")
+	newer := r.addGroupMessage(ana, ana.Contact, "did you read that?")
 	rests := []int64{earlier.ID, newer.ID}
 	r.tx(func(tx store.Tx) error {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
 		return err
 	})
 	r.notes(ana, "The code is zanzibar", earlier)
-	r.worked(ana, "zanzibar", rests...)
+	r.addWork(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
 	running, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
 	require.NoError(t, err)
-	r.told(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.cites("", "zanzibar"), RestsOn: rests})
+	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.spans("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
-	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.outTo(ana)))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.addOutbox(ana)))
 	r.tx(func(tx store.Tx) error {
 		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, RestsOn: rests})
 		require.True(t, decision.Allow, decision.Why)
 		return err
 	})
-	r.show()
+	r.presentDrafts()
 	for _, command := range []string{fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana", "/commitments", "/forget zanzibar"} {
-		require.Contains(t, strings.ToLower(r.owner(command)), "zanzibar", command)
+		require.Contains(t, strings.ToLower(r.asOwner(command)), "zanzibar", command)
 	}
-	r.owner("no")
+	r.asOwner("no")
 	r.flush()
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, ana.ID, earlier.EventID, r.now)
@@ -183,8 +183,8 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	require.Empty(t, r.task(running.ID).Input)
 }
 
-// outTo is the newest row of the outbox for a chat.
-func (r *rig) outTo(c store.Chat) uuid.UUID {
+// addOutbox is the newest row of the outbox for a chat.
+func (r *rig) addOutbox(c store.Chat) uuid.UUID {
 	r.t.Helper()
 	var out uuid.UUID
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id from outbox where chat_id = $1 order by seq desc limit 1", c.ID).Scan(&out))
@@ -198,12 +198,12 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	business := policy.ModeBusiness
 	ana = r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, business) })
-	r.secret(ana)
-	r.says(ana, ana.Contact, "I like tea")
-	r.owner("/remember my aunt lives in Zanzibar")
-	r.owner("/remind 2h book zanzibar")
-	r.worked(r.room, "zanzibar, as it is said") // linked to nothing
-	r.told(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: r.cites("x", "zanzibar")})
+	r.addSecret(ana)
+	r.addGroupMessage(ana, ana.Contact, "I like tea")
+	r.asOwner("/remember my aunt lives in Zanzibar")
+	r.asOwner("/remind 2h book zanzibar")
+	r.addWork(r.room, "zanzibar, as it is said") // linked to nothing
+	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: r.spans("x", "zanzibar")})
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
@@ -221,13 +221,13 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
-	asked := r.owner("/forget zanzibar")
+	asked := r.asOwner("/forget zanzibar")
 	require.Contains(t, asked, "Forget what I hold about “zanzibar”?")
 	require.Contains(t, asked, "3 messages, 2 notes, 1 reminder")
 	require.Contains(t, asked, "Ana · WhatsApp, Fri 20 Nov")
 	require.NotEmpty(t, storetest.Anywhere(t, r.st, "zanzibar"), "nothing goes before it is wanted")
-	r.owner("yes")
-	report := r.forgets()
+	r.asOwner("yes")
+	report := r.runForgettings()
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
 	require.Contains(t, report, "3 messages, 1 file I kept, 2 notes, 2 passages of notes, 1 promise, 2 summaries, 1 reminder,")
@@ -236,8 +236,8 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 	require.Contains(t, report, "networks")
 	require.Equal(t, 1, r.count("select count(*) from messages where chat_id = $1 and body = 'I like tea'", ana.ID))
 
-	require.Contains(t, r.owner("/forget zanzibar"), "I hold nothing about that.")
-	require.Empty(t, r.forgets(), "there is nothing to tell of")
+	require.Contains(t, r.asOwner("/forget zanzibar"), "I hold nothing about that.")
+	require.Empty(t, r.runForgettings(), "there is nothing to tell of")
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"), "the question itself is forgotten, too")
 }
 
@@ -246,9 +246,9 @@ func TestAJobThatFailedAndIsStillToBeDoneForgetsWhyAndIsDone(t *testing.T) {
 	r := newRig(t)
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
 		values ('capture', '{"chat": 1}', 3, 'model', 'retryable', 1, array['{"at": "2026-11-20T10:00:00Z", "attempt": 1, "error": "the model wrote zanzibar", "trace": ""}'::jsonb])`)
-	require.Contains(t, r.owner("/forget zanzibar"), "1 entry in my books")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "1 entry in my books")
+	require.Contains(t, r.asOwner("/forget zanzibar"), "1 entry in my books")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "1 entry in my books")
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'capture' and state = 'retryable'"))
 }
@@ -257,26 +257,26 @@ func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
 	for i := range 40 { // a sample is of several values
-		r.says(ana, ana.Contact, fmt.Sprintf("line %d of zanzibar", i))
+		r.addGroupMessage(ana, ana.Contact, fmt.Sprintf("line %d of zanzibar", i))
 	}
-	r.learn("prices.md", "# Prices\nDelivery is free.", policy.Public) // a table that is empty keeps its samples
+	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.Public) // a table that is empty keeps its samples
 	r.archive()
 	r.exec("analyze")
 	require.Subset(t, storetest.Sampled(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
-	r.owner("/forget zanzibar")
-	r.owner("yes")
-	r.forgets()
+	r.asOwner("/forget zanzibar")
+	r.asOwner("yes")
+	r.runForgettings()
 	require.Empty(t, storetest.Sampled(t, r.st, "zanzibar"))
 }
 
 func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	r, _ := everywhere(t)
-	r.owner("/forget zanzibar")
-	r.owner("yes")
+	r.asOwner("/forget zanzibar")
+	r.asOwner("yes")
 	emptied := func() int { return r.count("select count(*) from outbox where content = '{}'") }
 	require.Zero(t, emptied())
-	report := r.forgets()
+	report := r.runForgettings()
 	require.Contains(t, report, fmt.Sprintf("%d things I said", emptied()-1), "and the question, which quoted it")
 	require.Equal(t, 3, r.count("select (counts->>'messages')::int from forgettings"))
 	require.Equal(t, 2, r.count("select (counts->>'summaries')::int from forgettings"))
@@ -295,10 +295,10 @@ func TestWhatWasForgottenCannotComeBackFromTheHomeserver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	m := r.says(ana, "@ana:x", "zanzibar")
-	r.owner("/forget zanzibar")
-	r.owner("👍")
-	r.forgets()
+	m := r.addGroupMessage(ana, "@ana:x", "zanzibar")
+	r.asOwner("/forget zanzibar")
+	r.asOwner("👍")
+	r.runForgettings()
 	require.Error(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		_, err := store.InsertMessage(r.ctx, tx, m)
 		return err
@@ -309,14 +309,14 @@ func TestForgettingIsAskedForAndNoKeepsEverything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.says(ana, "@ana:x", "zanzibar")
-	require.Contains(t, r.owner("/forget"), "What shall I forget?")
+	r.addGroupMessage(ana, "@ana:x", "zanzibar")
+	require.Contains(t, r.asOwner("/forget"), "What shall I forget?")
 	for _, command := range []string{"/forget zanzibar", "/forget all", "/forget all ana", "/erase ana"} {
-		require.Contains(t, r.owner(command), "Open until")
-		require.Equal(t, "Kept.", r.owner("no"), command)
+		require.Contains(t, r.asOwner(command), "Open until")
+		require.Equal(t, "Kept.", r.asOwner("no"), command)
 	}
-	require.Contains(t, r.eva("/forget zanzibar"), "is the owner's")
-	require.Contains(t, r.eva("/erase ana"), "is the owner's")
+	require.Contains(t, r.asOperator("/forget zanzibar"), "is the owner's")
+	require.Contains(t, r.asOperator("/erase ana"), "is the owner's")
 	require.Zero(t, r.count("select count(*) from forgettings"))
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'zanzibar'"))
 }
@@ -326,9 +326,9 @@ func TestSoMuchIsForgottenByATypedWordOnly(t *testing.T) {
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
 	for _, command := range []string{"/forget all", "/forget all ana", "/erase ana"} {
-		r.owner(command)
-		require.Contains(t, r.reacts(r.last().Event, "👍"), "Please type")
-		r.owner("no")
+		r.asOwner(command)
+		require.Contains(t, r.react(r.lastSent().Event, "👍"), "Please type")
+		r.asOwner("no")
 	}
 	require.Zero(t, r.count("select count(*) from forgettings"))
 }
@@ -337,17 +337,17 @@ func TestATopicIsFoundInAnyCaseAndItsSignsMeanNothingElse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.says(ana, "@ana:x", "die Überweisung war 100% (net.)")
-	r.says(ana, "@ana:x", "100 net")
-	r.notes(ana, "ÜBERWEISUNG erledigt", r.says(ana, "@ana:x", "ja"))
-	require.Contains(t, r.owner("/forget überweisung"), "2 messages and 1 note", "and what the note comes from")
-	r.owner("no")
-	require.Contains(t, r.owner(`/forget 100% (NET.)`), "1 message")
-	r.owner("no")
+	r.addGroupMessage(ana, "@ana:x", "die Überweisung war 100% (net.)")
+	r.addGroupMessage(ana, "@ana:x", "100 net")
+	r.notes(ana, "ÜBERWEISUNG erledigt", r.addGroupMessage(ana, "@ana:x", "ja"))
+	require.Contains(t, r.asOwner("/forget überweisung"), "2 messages and 1 note", "and what the note comes from")
+	r.asOwner("no")
+	require.Contains(t, r.asOwner(`/forget 100% (NET.)`), "1 message")
+	r.asOwner("no")
 	for _, nothing := range []string{"%", "(net", `\d`, ".*", "[a-z]+"} {
-		r.owner("/forget " + nothing)
+		r.asOwner("/forget " + nothing)
 	}
-	require.Contains(t, r.owner(`/forget [a-z]+q`), "I hold nothing about that.")
+	require.Contains(t, r.asOwner(`/forget [a-z]+q`), "I hold nothing about that.")
 }
 
 func TestWhatStandsInTooManyPlacesIsNotForgottenByHalves(t *testing.T) {
@@ -355,18 +355,18 @@ func TestWhatStandsInTooManyPlacesIsNotForgottenByHalves(t *testing.T) {
 	r := newRig(t)
 	r.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state)
 		select gen_random_uuid(), $1, 'bot', 'notice', 'm.room.message', '{"body": "zanzibar"}', 'allowed', '', 'sent' from generate_series(1, 5001)`, r.room.ID)
-	require.Contains(t, r.owner("/forget zanzibar"), "more than 5000 places")
+	require.Contains(t, r.asOwner("/forget zanzibar"), "more than 5000 places")
 }
 
 func TestAPhotoIsForgottenByItsName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	photo := r.says(ana, "@ana:x", "[photo]")
+	photo := r.addGroupMessage(ana, "@ana:x", "[photo]")
 	r.exec(`update messages set attachment = '{"url": "mxc://x/1", "name": "passport of Zanzibar.jpg"}' where id = $1`, photo.ID)
-	require.Contains(t, r.owner("/forget zanzibar"), "1 message")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "1 message")
+	require.Contains(t, r.asOwner("/forget zanzibar"), "1 message")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "1 message")
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 }
 
@@ -374,12 +374,12 @@ func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	from := r.says(ana, "@ana:x", "it is istanbul")
+	from := r.addGroupMessage(ana, "@ana:x", "it is istanbul")
 	note := r.notes(ana, "The city is meant", from)
-	require.Contains(t, r.owner(fmt.Sprintf("/forget %d", note+100)), "There is no note")
-	require.Contains(t, r.owner(fmt.Sprintf("/forget #%d", note)), "1 message and 1 note")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "1 message, 1 note, 1 passage of notes and 1 promise")
+	require.Contains(t, r.asOwner(fmt.Sprintf("/forget %d", note+100)), "There is no note")
+	require.Contains(t, r.asOwner(fmt.Sprintf("/forget #%d", note)), "1 message and 1 note")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "1 message, 1 note, 1 passage of notes and 1 promise")
 	require.Empty(t, storetest.Anywhere(t, r.st, "istanbul"))
 }
 
@@ -387,11 +387,11 @@ func TestAMessageIsForgottenByItsLink(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	m := r.says(ana, "@ana:x", "zanzibar")
-	require.Contains(t, r.owner("/forget https://matrix.to/#/!x:example.com/$nothing"), "no message under that link")
-	require.Contains(t, r.owner("/forget "+ana.RoomID.EventURI(m.EventID).MatrixToURL()), "Forget this message?")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "1 message")
+	m := r.addGroupMessage(ana, "@ana:x", "zanzibar")
+	require.Contains(t, r.asOwner("/forget https://matrix.to/#/!x:example.com/$nothing"), "no message under that link")
+	require.Contains(t, r.asOwner("/forget "+ana.RoomID.EventURI(m.EventID).MatrixToURL()), "Forget this message?")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "1 message")
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 }
 
@@ -399,10 +399,10 @@ func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
 	ben := r.chat("Ben", "whatsapp")
-	r.says(ben, "@ben:x", "Ben says oslo")
-	require.Contains(t, r.owner("/forget all ana"), "Forget all that was said in Ana · WhatsApp")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "2 messages, 1 file I kept, 1 note, 1 passage of notes, 1 promise")
+	r.addGroupMessage(ben, "@ben:x", "Ben says oslo")
+	require.Contains(t, r.asOwner("/forget all ana"), "Forget all that was said in Ana · WhatsApp")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "2 messages, 1 file I kept, 1 note, 1 passage of notes, 1 promise")
 	require.Zero(t, r.count("select count(*) from messages where chat_id = $1", ana.ID))
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
@@ -416,35 +416,35 @@ func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
 func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
-	r.learn("prices.md", "# Prices\nDelivery is free.", policy.Public)
-	r.owner("/forget all")
-	r.owner("yes")
-	require.Contains(t, r.forgets(), "Forgotten:")
+	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.Public)
+	r.asOwner("/forget all")
+	r.asOwner("yes")
+	require.Contains(t, r.runForgettings(), "Forgotten:")
 	require.ElementsMatch(t, []string{"schedules.body", "river.river_job.args"}, storetest.Anywhere(t, r.st, "zanzibar"))
 	require.Empty(t, storetest.Anywhere(t, r.st, "I like tea"))
 	require.Equal(t, 1, r.count("select count(*) from documents where name <> 'faq.md'"))
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
-	require.Contains(t, r.owner("/remember a new beginning"), "Noted: “a new beginning”. ")
+	require.Contains(t, r.asOwner("/remember a new beginning"), "Noted: “a new beginning”. ")
 }
 
 func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
 	family := r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
-	r.says(family, ana.Contact, "quito is nice")
-	r.says(family, "@ben:x", "Ben says oslo")
+	r.addGroupMessage(family, ana.Contact, "quito is nice")
+	r.addGroupMessage(family, "@ben:x", "Ben says oslo")
 	other := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact, c.Receiver = ana.Contact, "second" })
-	r.says(other, ana.Contact, "bogota too")
-	require.Contains(t, r.owner("/erase Family"), "is no person")
-	r.owner("/erase Ana")
-	asked := r.owner("1")
+	r.addGroupMessage(other, ana.Contact, "bogota too")
+	require.Contains(t, r.asOwner("/erase Family"), "is no person")
+	r.asOwner("/erase Ana")
+	asked := r.asOwner("1")
 	require.Contains(t, asked, "Erase Ana?")
 	require.Contains(t, asked, "and 1 message in groups")
-	r.says(family, ana.Contact, "lima is nicer")
-	r.owner("yes")
+	r.addGroupMessage(family, ana.Contact, "lima is nicer")
+	r.asOwner("yes")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode, "from the moment it is wanted")
-	r.says(ana, ana.Contact, "what was just on its way")
-	report := r.forgets()
+	r.addGroupMessage(ana, ana.Contact, "what was just on its way")
+	report := r.runForgettings()
 	require.Contains(t, report, "6 messages")
 	require.Contains(t, report, "**off**")
 	for _, c := range []store.Chat{ana, other} {
@@ -462,17 +462,17 @@ func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for range 3 {
-		r.says(ana, "@ana:x", "zanzibar")
+		r.addGroupMessage(ana, "@ana:x", "zanzibar")
 	}
-	r.owner("/forget zanzibar")
-	r.owner("yes")
+	r.asOwner("/forget zanzibar")
+	r.asOwner("yes")
 	forgetting := int64(r.count("select max(id) from forgettings"))
 	r.tx(func(tx store.Tx) error { // one step, and then the process dies
 		_, _, err := r.memory.ForgetStep(r.ctx, tx, forgetting)
 		return err
 	})
 	r.restart()
-	require.Contains(t, r.forgets(), "3 messages")
-	require.Empty(t, r.forgets(), "it is told once")
+	require.Contains(t, r.runForgettings(), "3 messages")
+	require.Empty(t, r.runForgettings(), "it is told once")
 	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
 }

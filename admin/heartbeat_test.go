@@ -16,45 +16,45 @@ import (
 func TestAHeartbeatKeepsToItsHours(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.beats = []clock.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
+	r.heartbeats = []clock.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.pass(7*24*time.Hour), "it says nothing by itself")
-	require.Equal(t, 7*6+7, r.asker.beats)
+	require.Empty(t, r.advance(7*24*time.Hour), "it says nothing by itself")
+	require.Equal(t, 7*6+7, r.agent.heartbeats)
 	require.Equal(t, 49, r.count("select count(*) from schedule_runs where state = 'done'"))
 	require.Zero(t, r.count("select count(*) from schedule_runs where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
-	require.Contains(t, r.owner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
-	require.Contains(t, r.owner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
+	require.Contains(t, r.asOwner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
+	require.Contains(t, r.asOwner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
 	r.execute()
-	require.Equal(t, 50, r.asker.beats)
+	require.Equal(t, 50, r.agent.heartbeats)
 
-	r.beats = r.beats[:1] // no longer configured
+	r.heartbeats = r.heartbeats[:1] // no longer configured
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.NotContains(t, r.owner("/jobs upkeep"), "heartbeat shop")
+	require.NotContains(t, r.asOwner("/jobs upkeep"), "heartbeat shop")
 }
 
 func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.beats = []clock.Heartbeat{{Cron: "0 * * * *"}}
+	r.heartbeats = []clock.Heartbeat{{Cron: "0 * * * *"}}
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	r.asker.err = jobs.Final(errors.New("the model is away"))
-	require.Empty(t, r.pass(2*time.Hour), "two failures are no news")
-	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", said(r.pass(24*time.Hour)))
-	require.Equal(t, 3, r.asker.beats, "and costs nothing from then on")
+	r.agent.err = jobs.Final(errors.New("the model is away"))
+	require.Empty(t, r.advance(2*time.Hour), "two failures are no news")
+	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.advance(24*time.Hour)))
+	require.Equal(t, 3, r.agent.heartbeats, "and costs nothing from then on")
 	require.NoError(t, r.clock.Prepare(r.ctx), "a restart does not start it again")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.pass(24*time.Hour))
-	require.Contains(t, r.owner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
-	require.Contains(t, r.owner("/jobs 1 resume"), "Job 1 goes on")
-	require.Empty(t, r.pass(time.Hour), "one failure after that is one, not the fourth")
-	r.asker.err = nil
-	require.Empty(t, r.pass(3*time.Hour))
-	require.Equal(t, 7, r.asker.beats)
+	require.Empty(t, r.advance(24*time.Hour))
+	require.Contains(t, r.asOwner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
+	require.Contains(t, r.asOwner("/jobs 1 resume"), "Job 1 goes on")
+	require.Empty(t, r.advance(time.Hour), "one failure after that is one, not the fourth")
+	r.agent.err = nil
+	require.Empty(t, r.advance(3*time.Hour))
+	require.Equal(t, 7, r.agent.heartbeats)
 	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
 }
 
@@ -62,8 +62,8 @@ func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.tools = []admin.Tool{{Name: "search_docs"}, {Name: "fetch_url"}}
-	require.Contains(t, r.owner("/cron --agent every day 9am sum up the mail"), "Set.")
-	require.Contains(t, r.owner("/remind --agent --session main 2h go on with it"), "Set.")
+	require.Contains(t, r.asOwner("/cron --agent every day 9am sum up the mail"), "Set.")
+	require.Contains(t, r.asOwner("/remind --agent --session main 2h go on with it"), "Set.")
 	r.tools = append(r.tools, admin.Tool{Name: "exec"})
 	s, err := store.ScheduleByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
@@ -72,21 +72,21 @@ func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {
 	s, err = store.ScheduleByID(r.ctx, r.st.DB(), 2)
 	require.NoError(t, err)
 	require.Equal(t, store.SessionMain, s.Session)
-	require.Contains(t, r.owner("/remind --session main 2h x"), "goes with `--agent`")
-	require.Contains(t, r.owner("/remind --agent --session both 2h x"), "goes with `--agent`")
-	require.Contains(t, r.owner("/remind --tell 2h x"), "go with `--to`")
+	require.Contains(t, r.asOwner("/remind --session main 2h x"), "goes with `--agent`")
+	require.Contains(t, r.asOwner("/remind --agent --session both 2h x"), "goes with `--agent`")
+	require.Contains(t, r.asOwner("/remind --tell 2h x"), "go with `--to`")
 }
 
 func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	require.Contains(t, r.owner("/remind 1h --to Ana --tell are you there?"), "Set.")
-	require.Contains(t, r.owner("/remind 2h --to Ana --best-effort are you sure?"), "Set.")
-	came := r.pass(time.Hour)
+	require.Contains(t, r.asOwner("/remind 1h --to Ana --tell are you there?"), "Set.")
+	require.Contains(t, r.asOwner("/remind 2h --to Ana --best-effort are you sure?"), "Set.")
+	came := r.advance(time.Hour)
 	require.Len(t, came, 2)
-	require.Contains(t, said(came), "✉️ To **Ana · WhatsApp** goes: “are you there?”")
-	r.pass(time.Hour)
+	require.Contains(t, bodies(came), "✉️ To **Ana · WhatsApp** goes: “are you there?”")
+	r.advance(time.Hour)
 	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
 	for n := range 2 {
 		run, err := store.RunsOf(r.ctx, r.st.DB(), int64(n+1), 1)
@@ -97,7 +97,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	}
 	require.Equal(t, "failed", r.state(1))
 	require.Equal(t, "done", r.state(2))
-	require.Contains(t, r.owner("/jobs 1 history"), "failed, logged out")
+	require.Contains(t, r.asOwner("/jobs 1 history"), "failed, logged out")
 }
 
 // state is how the last run of a job ended.
@@ -111,19 +111,19 @@ func (r *rig) state(job int64) string {
 func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind --agent 1h sum up the day")
+	r.asOwner("/remind --agent 1h sum up the day")
 	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing')`, r.room.ID)
 	r.now = r.now.Add(time.Hour)
 	require.NoError(t, r.clock.Tick(r.ctx, 1, r.now))
-	r.asker.err = errors.New("the model is away")
+	r.agent.err = errors.New("the model is away")
 	require.Error(t, r.clock.Execute(r.ctx, 1, false))
 	run, err := store.RunByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
 	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before
-	r.asker.waits = true
+	r.agent.blocks = true
 	require.NoError(t, r.clock.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
-	require.Contains(t, said(r.flush()), "did not work**: it took longer than 60 s.")
+	require.Contains(t, bodies(r.flush()), "did not work**: it took longer than 60 s.")
 	require.Equal(t, "failed", r.state(1))
 	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))
 }

@@ -21,7 +21,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	r.rules.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
 	r.restart()
 	r.chat("Alice", "whatsapp")
-	r.learn("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
+	r.addDocument("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
 	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "handbook.md"), []byte("# Handbook\n\nBe kind."), 0o600))
 	for _, c := range []struct{ typed, want string }{
 		// Times.
@@ -87,7 +87,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 		{"plan of the house", "You asked"},
 		{"remind me in 2 hours to call Alice", "You asked"}, // a model has a tool for it
 	} {
-		require.Contains(t, r.owner(c.typed), strings.ReplaceAll(c.want, "\\#", "#"), c.typed)
+		require.Contains(t, r.asOwner(c.typed), strings.ReplaceAll(c.want, "\\#", "#"), c.typed)
 	}
 }
 
@@ -96,12 +96,12 @@ func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
 	r := newRig(t)
 	r.rules.Model = "none"
 	r.restart()
-	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.", r.owner("remind me in 2 hours to call Ana"))
-	require.Contains(t, r.owner("/remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")
-	require.Contains(t, r.owner("remind me sometime"), "A reminder is a command: `/remind 2h call Ana`")
+	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.", r.asOwner("remind me in 2 hours to call Ana"))
+	require.Contains(t, r.asOwner("/remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")
+	require.Contains(t, r.asOwner("remind me sometime"), "A reminder is a command: `/remind 2h call Ana`")
 	refused := "`--agent` needs a model to work with: `llm.model` in config.yaml names one."
-	require.Contains(t, r.owner("/remind 2h sum up the day --agent"), refused)
-	require.Contains(t, r.owner("/cron every day 18:00 sum up the day --agent"), refused)
+	require.Contains(t, r.asOwner("/remind 2h sum up the day --agent"), refused)
+	require.Contains(t, r.asOwner("/cron every day 18:00 sum up the day --agent"), refused)
 	require.Equal(t, 1, r.count("select count(*) from schedules"))
 }
 
@@ -111,6 +111,6 @@ func TestUpkeepIsNotPausedByItsNumber(t *testing.T) {
 	r.upkeep = []clock.Upkeep{{Name: "history", Cron: "0 3 * * *"}}
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.Contains(t, r.owner("/jobs 1 pause"), "Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
+	require.Contains(t, r.asOwner("/jobs 1 pause"), "Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
 	require.Zero(t, r.count("select count(*) from schedules where paused_at is not null"))
 }

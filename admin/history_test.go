@@ -16,11 +16,11 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	require.Contains(t, r.owner("/import"), "Which chat?")
-	require.Contains(t, r.owner("/import Ana since soon"), "I don't know the day “soon”. Say it like 2026-05-01")
+	require.Contains(t, r.asOwner("/import"), "Which chat?")
+	require.Contains(t, r.asOwner("/import Ana since soon"), "I don't know the day “soon”. Say it like 2026-05-01")
 	require.Equal(t, "📥 I read **Ana · WhatsApp** back to Fri 1 May 2026, a few hundred messages a minute. Nothing of it is answered. "+
 		"What is older than 90 days goes again tonight (config: memory.retention_days). I tell you when it is done.",
-		r.owner("/import ana since 2026-05-01"))
+		r.asOwner("/import ana since 2026-05-01"))
 	var args jobs.HistoryArgs
 	var raw []byte
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select args from river.river_job where kind = 'history'").Scan(&raw))
@@ -29,7 +29,7 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	require.Equal(t, "2026-05-01", time.Unix(args.Since, 0).In(r.rules.Zone).Format(time.DateOnly))
 
 	require.NoError(t, r.admin.Imports.NotifyImported(r.ctx, ana.ID, 1234))
-	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", said(r.flush()))
+	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", bodies(r.flush()))
 }
 
 func TestImportReadsNothingWhereNothingIsStored(t *testing.T) {
@@ -37,6 +37,6 @@ func TestImportReadsNothingWhereNothingIsStored(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeOff) })
-	require.Contains(t, r.owner("/import Ana"), "is off")
+	require.Contains(t, r.asOwner("/import Ana"), "is off")
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'history'"))
 }

@@ -12,15 +12,15 @@ import (
 func TestHooksShowWhatTheyWereTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/hooks"), "No hooks. They stand in config.yaml")
+	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
 	r.tx(func(tx store.Tx) error {
 		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}}, {Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
 	})
-	require.Contains(t, r.owner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
+	require.Contains(t, r.asOwner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
 	r.tx(func(tx store.Tx) error { return jobs.Emit(r.ctx, tx, store.HookIndex, "prices.md") })
 	require.Equal(t, 2, r.count("select count(*) from river.river_job where kind = 'hook'"), "one for each hook that asked for it")
 	r.exec("update hook_deliveries set at = $1", noon)
-	require.Contains(t, r.owner("/hooks"), "**log** → 10.0.0.2 — index · 18:00 index: on its way")
+	require.Contains(t, r.asOwner("/hooks"), "**log** → 10.0.0.2 — index · 18:00 index: on its way")
 
 	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 1)
 	require.NoError(t, err)
@@ -36,11 +36,11 @@ func TestHooksShowWhatTheyWereTold(t *testing.T) {
 		d := told[0]
 		test.change(&d)
 		r.tx(func(tx store.Tx) error { return store.NoteDelivery(r.ctx, tx, d, 1) })
-		require.Contains(t, r.owner("/hooks desk"), test.want)
+		require.Contains(t, r.asOwner("/hooks desk"), test.want)
 	}
-	require.Contains(t, r.owner("/hooks test DESK"), "I tell **desk** of a test.")
+	require.Contains(t, r.asOwner("/hooks test DESK"), "I tell **desk** of a test.")
 	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where hook = 'desk' and event = 'test'"))
-	require.Contains(t, r.owner("/hooks kitchen"), "I have no hook `kitchen`, only desk and log.")
-	require.Contains(t, r.owner("/hooks test kitchen"), "I have no hook `kitchen`, only desk and log.")
-	require.Contains(t, r.eva("/hooks"), "is the owner's")
+	require.Contains(t, r.asOwner("/hooks kitchen"), "I have no hook `kitchen`, only desk and log.")
+	require.Contains(t, r.asOwner("/hooks test kitchen"), "I have no hook `kitchen`, only desk and log.")
+	require.Contains(t, r.asOperator("/hooks"), "is the owner's")
 }

@@ -19,8 +19,8 @@ import (
 	"multis/store"
 )
 
-// work carries out the index jobs that were asked for and returns what was sent for them.
-func (r *rig) work() []heard {
+// runIndexing carries out the index jobs that were asked for and returns what was sent for them.
+func (r *rig) runIndexing() []sentEvent {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.ctx, "delete from river.river_job where kind = 'index' returning args")
 	require.NoError(r.t, err)
@@ -51,10 +51,10 @@ const asksRole = "📄 **prices.md** — who may see it? **1** public (customers
 func TestATypeThatCannotBeReadIsSaidBeforeAnythingIsAsked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", said(r.sends("prices.xlsx", "PK", "")))
+	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", bodies(r.sendFile("prices.xlsx", "PK", "")))
 	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "photo.JPG"), []byte("x"), 0o600))
-	require.Contains(t, r.owner("/index photo.JPG"), "I cannot read **photo.JPG**")
-	require.Contains(t, said(r.sends("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
+	require.Contains(t, r.asOwner("/index photo.JPG"), "I cannot read **photo.JPG**")
+	require.Contains(t, bodies(r.sendFile("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
 }
 
 func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
@@ -73,11 +73,11 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			require.Equal(t, asksRole, said(r.sends("prices.md", prices, "")))
-			require.Empty(t, r.work(), "without an answer nothing is indexed")
+			require.Equal(t, asksRole, bodies(r.sendFile("prices.md", prices, "")))
+			require.Empty(t, r.runIndexing(), "without an answer nothing is indexed")
 			r.restart()
-			require.Equal(t, test.says, r.owner(test.answer))
-			require.Equal(t, test.outcome, said(r.work()))
+			require.Equal(t, test.says, r.asOwner(test.answer))
+			require.Equal(t, test.outcome, bodies(r.runIndexing()))
 			require.Equal(t, min(1, len(test.role)), r.count("select count(*) from documents"))
 			require.Equal(t, min(1, len(test.role)), r.count("select count(*) from documents where role = $1", test.role))
 		})
@@ -87,34 +87,34 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 func TestAReactionAnswersWhoMaySeeAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	asked := r.sends("prices.md", prices, "")
+	asked := r.sendFile("prices.md", prices, "")
 	file := r.events
-	require.Equal(t, "[👀]", r.reacts(asked[0].Event, "2️⃣"))
-	done := r.work()
-	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", said(done))
+	require.Equal(t, "[👀]", r.react(asked[0].Event, "2️⃣"))
+	done := r.runIndexing()
+	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", bodies(done))
 	require.EqualValues(t, "$in"+itoa(int64(file)), done[0].On, "the mark is on the file")
 }
 
 func TestIndexNamesTheFileItMeans(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "[👀]", said(r.sends("prices.md", prices, "/index public")))
-	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, public."+repliedBack, said(r.work()))
-	require.Equal(t, "[👀]", said(r.sends("prices.md", prices, "public")), "the caption alone says enough")
-	require.Equal(t, "[✅]\n📄 **prices.md** — unchanged: 2 passages, public."+repliedBack, said(r.work()))
-	require.Equal(t, asksRole, said(r.sends("prices.md", prices, "/index")))
-	require.Equal(t, "[👀]", r.owner("/index admin"), "a bare command means the last file")
-	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", said(r.work()))
+	require.Equal(t, "[👀]", bodies(r.sendFile("prices.md", prices, "/index public")))
+	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, public."+repliedBack, bodies(r.runIndexing()))
+	require.Equal(t, "[👀]", bodies(r.sendFile("prices.md", prices, "public")), "the caption alone says enough")
+	require.Equal(t, "[✅]\n📄 **prices.md** — unchanged: 2 passages, public."+repliedBack, bodies(r.runIndexing()))
+	require.Equal(t, asksRole, bodies(r.sendFile("prices.md", prices, "/index")))
+	require.Equal(t, "[👀]", r.asOwner("/index admin"), "a bare command means the last file")
+	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", bodies(r.runIndexing()))
 	require.Equal(t, 1, r.count("select count(*) from documents"), "it moved")
 
-	r.sends("other.md", "# Other\n\nThings.\n", "")
-	replied := r.do(store.Message{Body: "/index public", RelatesTo: "$in3"})
-	require.Equal(t, "[👀]", said(replied))
-	require.Contains(t, said(r.work()), "**prices.md** — done", "a reply means the file it replies to")
+	r.sendFile("other.md", "# Other\n\nThings.\n", "")
+	replied := r.handle(store.Message{Body: "/index public", RelatesTo: "$in3"})
+	require.Equal(t, "[👀]", bodies(replied))
+	require.Contains(t, bodies(r.runIndexing()), "**prices.md** — done", "a reply means the file it replies to")
 
 	r.now = r.now.Add(48 * time.Hour)
 	r.exec("update messages set received_at = received_at - interval '1 year'")
-	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`.", r.owner("/index"))
+	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`.", r.asOwner("/index"))
 }
 
 func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
@@ -130,36 +130,36 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.NoError(t, os.WriteFile(outside, []byte("hunter2"), 0o600))
 	require.NoError(t, os.Symlink(outside, filepath.Join(r.documents, "link.txt")))
 
-	require.Equal(t, "[👀]", r.owner("/index my prices.md public"))
-	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+back("my prices.md"), said(r.work()))
-	require.Contains(t, r.owner("/index sub/terms.txt"), "📄 **terms.txt** — who may see it?")
-	require.Equal(t, "[👀]", r.owner("admin"))
-	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", said(r.work()))
+	require.Equal(t, "[👀]", r.asOwner("/index my prices.md public"))
+	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+back("my prices.md"), bodies(r.runIndexing()))
+	require.Contains(t, r.asOwner("/index sub/terms.txt"), "📄 **terms.txt** — who may see it?")
+	require.Equal(t, "[👀]", r.asOwner("admin"))
+	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", bodies(r.runIndexing()))
 
 	there := " There: `my prices.md`, `sub/`."
-	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there, r.owner("/index public"))
-	require.Equal(t, "⚠️ `nothing.md`: there is no such file in the documents folder."+there, r.owner("/index nothing.md public"))
-	require.Equal(t, "⚠️ `*.pdf`: there is nothing there that I read."+there, r.owner("/index *.pdf public"))
-	require.Equal(t, "Public, or only you? `/index public` or `/index admin`.", r.owner("/index public admin"))
+	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there, r.asOwner("/index public"))
+	require.Equal(t, "⚠️ `nothing.md`: there is no such file in the documents folder."+there, r.asOwner("/index nothing.md public"))
+	require.Equal(t, "⚠️ `*.pdf`: there is nothing there that I read."+there, r.asOwner("/index *.pdf public"))
+	require.Equal(t, "Public, or only you? `/index public` or `/index admin`.", r.asOwner("/index public admin"))
 	write("nothing.txt", "")
-	require.Equal(t, "⚠️ **nothing.txt** is empty.", r.owner("/index nothing.txt"))
+	require.Equal(t, "⚠️ **nothing.txt** is empty.", r.asOwner("/index nothing.txt"))
 	require.NoError(t, os.Remove(filepath.Join(r.documents, "nothing.txt")))
 	for _, path := range []string{"../passwords.txt", outside, "link.txt", "sub/../../passwords.txt"} {
-		require.Contains(t, r.owner("/index "+path+" public"), "it lies outside the documents folder", path)
+		require.Contains(t, r.asOwner("/index "+path+" public"), "it lies outside the documents folder", path)
 	}
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
 	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, ChatID: r.room.ID}, false))
-	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", said(r.flush()), "the job looks for itself")
+	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
 	r.documents = ""
 	r.restart()
-	require.Equal(t, "⚠️ `a.md`: there is no documents folder.", r.owner("/index a.md public"))
+	require.Equal(t, "⚠️ `a.md`: there is no documents folder.", r.asOwner("/index a.md public"))
 }
 
-// put writes a file into the documents folder.
-func (r *rig) put(name, data string) {
+// putFile writes a file into the documents folder.
+func (r *rig) putFile(name, data string) {
 	r.t.Helper()
 	full := filepath.Join(r.documents, name)
 	require.NoError(r.t, os.MkdirAll(filepath.Dir(full), 0o700))
@@ -169,23 +169,23 @@ func (r *rig) put(name, data string) {
 func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("shop/prices.md", prices)
-	r.put("shop/old/terms.txt", "Terms apply.")
-	r.put("shop/logo.png", "no text")
-	r.put("shop/.git/config.txt", "hidden")
-	r.put("other.md", "# Other\n\nThings.\n")
+	r.putFile("shop/prices.md", prices)
+	r.putFile("shop/old/terms.txt", "Terms apply.")
+	r.putFile("shop/logo.png", "no text")
+	r.putFile("shop/.git/config.txt", "hidden")
+	r.putFile("other.md", "# Other\n\nThings.\n")
 	require.NoError(t, os.Symlink(".", filepath.Join(r.documents, "shop", "round")))
 
-	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.owner("/index shop"))
-	require.Equal(t, "[👀]", r.owner("1"))
-	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+back("shop"), said(r.work()))
+	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/index shop"))
+	require.Equal(t, "[👀]", r.asOwner("1"))
+	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+back("shop"), bodies(r.runIndexing()))
 
-	r.put("shop/broken.docx", "PK\x03\x04")
-	require.Equal(t, "[👀]", r.owner("/index shop/** public"))
+	r.putFile("shop/broken.docx", "PK\x03\x04")
+	require.Equal(t, "[👀]", r.asOwner("/index shop/** public"))
 	require.Equal(t, text("📄 `shop/**` — done: 2 documents, 3 passages, public. 2 were unchanged.",
-		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+back("shop/**"), said(r.work()))
-	require.Equal(t, "[👀]", r.owner("/index *.md admin"))
-	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", said(r.work()), "a pattern that means one file")
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+back("shop/**"), bodies(r.runIndexing()))
+	require.Equal(t, "[👀]", r.asOwner("/index *.md admin"))
+	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", bodies(r.runIndexing()), "a pattern that means one file")
 }
 
 func TestAPageIsFetchedAndIndexed(t *testing.T) {
@@ -209,54 +209,54 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	r := newRig(t)
 	r.fetch = fetch.New(fetch.Options{Private: true})
 	r.restart()
-	require.Contains(t, r.owner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
-	require.Equal(t, "[👀]", r.owner("1"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public."+back(server.URL+"/prices"), said(r.work()))
-	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public."+back(server.URL+"/prices"), said(r.work()))
+	require.Contains(t, r.asOwner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
+	require.Equal(t, "[👀]", r.asOwner("1"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public."+back(server.URL+"/prices"), bodies(r.runIndexing()))
+	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices public"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public."+back(server.URL+"/prices"), bodies(r.runIndexing()))
 	require.Equal(t, 2, asked)
-	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices admin"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, only you.", said(r.work()), "another role needs the whole page")
-	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/nothing admin"))
-	require.Equal(t, "⚠️ **127.0.0.1/nothing** is not indexed: the server says 404 Not Found.", said(r.work()))
+	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices admin"))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, only you.", bodies(r.runIndexing()), "another role needs the whole page")
+	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/nothing admin"))
+	require.Equal(t, "⚠️ **127.0.0.1/nothing** is not indexed: the server says 404 Not Found.", bodies(r.runIndexing()))
 
 	r.fetch = nil
 	r.restart()
-	require.Equal(t, "[👀]", r.owner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads to this machine or into a private network, where I read nothing.", said(r.work()))
+	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices public"))
+	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads to this machine or into a private network, where I read nothing.", bodies(r.runIndexing()))
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"), "what was there stays")
 }
 
 func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("prices.md", prices)
-	r.put("shop/terms.txt", "Terms apply.")
-	r.put("shop/prices.md", prices)
-	r.owner("/index ** public")
-	r.work()
+	r.putFile("prices.md", prices)
+	r.putFile("shop/terms.txt", "Terms apply.")
+	r.putFile("shop/prices.md", prices)
+	r.asOwner("/index ** public")
+	r.runIndexing()
 	r.exec("update documents set indexed_at = $1", r.now.Add(-time.Hour))
 	for _, name := range []string{"prices.md", "shop/prices.md", "shop/terms.txt"} {
 		full := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chtimes(full, time.Time{}, r.now.Add(-2*time.Hour)))
 	}
-	require.NotContains(t, r.owner("/docs"), "Stale")
+	require.NotContains(t, r.asOwner("/docs"), "Stale")
 	require.NoError(t, os.Chtimes(filepath.Join(r.documents, "prices.md"), time.Time{}, r.now.Add(-10*time.Minute)))
 	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/terms.txt")))
 	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
-	listed := r.owner("/docs")
+	listed := r.asOwner("/docs")
 	require.Contains(t, listed, "**a.b/c** — public, 1 passage, 2.9 MB")
 	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct", "**terms.txt** — no longer in the documents folder"))
-	require.NotContains(t, r.eva("/docs"), "Stale")
+	require.NotContains(t, r.asOperator("/docs"), "Stale")
 
-	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.owner("/docs remove prices.md"), "an exact place comes before a name")
+	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.asOwner("/docs remove prices.md"), "an exact place comes before a name")
 	require.Equal(t, 3, r.count("select count(*) from documents"))
-	r.put("x/prices.md", prices)
-	r.owner("/index x public")
-	r.work()
-	require.Equal(t, "There are several: `shop/prices.md`, `x/prices.md`. Which one?", r.owner("/docs remove prices.md"))
-	require.Equal(t, "I know no document called `nothing.md`. `/docs` lists them.", r.owner("/docs remove nothing.md"))
-	require.Contains(t, r.eva("/docs remove x/prices.md"), "is the owner's")
+	r.putFile("x/prices.md", prices)
+	r.asOwner("/index x public")
+	r.runIndexing()
+	require.Equal(t, "There are several: `shop/prices.md`, `x/prices.md`. Which one?", r.asOwner("/docs remove prices.md"))
+	require.Equal(t, "I know no document called `nothing.md`. `/docs` lists them.", r.asOwner("/docs remove nothing.md"))
+	require.Contains(t, r.asOperator("/docs remove x/prices.md"), "is the owner's")
 	require.Equal(t, 4, r.count("select count(*) from documents"))
 }
 
@@ -272,9 +272,9 @@ func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			got := said(r.sends(test.file, test.data, "/index public"))
+			got := bodies(r.sendFile(test.file, test.data, "/index public"))
 			if got == "[👀]" {
-				got = said(r.work())
+				got = bodies(r.runIndexing())
 			}
 			require.Equal(t, test.says, got)
 			require.Zero(t, r.count("select count(*) from documents"))
@@ -290,44 +290,44 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
 	require.Empty(t, r.flush())
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, true))
-	require.Equal(t, "⚠️ **a.md** is not indexed: download the file: M_NOT_FOUND.", said(r.flush()))
+	require.Equal(t, "⚠️ **a.md** is not indexed: download the file: M_NOT_FOUND.", bodies(r.flush()))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.room.ID, "$in2", r.now)
 		return err
 	})
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, false))
-	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", said(r.flush()))
+	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", bodies(r.flush()))
 }
 
 func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.learn("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.Public)
+	r.addDocument("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.Public)
 	for i := range 11 {
-		r.learn(fmt.Sprintf("%d.md", i), "# Small\n\nSomething.\n", policy.Admin)
+		r.addDocument(fmt.Sprintf("%d.md", i), "# Small\n\nSomething.\n", policy.Admin)
 	}
 	r.exec("update documents set indexed_at = $1 where name = 'big.txt'", r.now.AddDate(0, -1, 0))
-	listed := r.owner("/docs")
+	listed := r.asOwner("/docs")
 	require.Contains(t, listed, "public: 1 document (1 text), 7 passages · only you: 11 documents (11 Markdown), 11 passages")
 	require.Contains(t, listed, "and 2 older ones · the biggest is **big.txt** — 7 passages, 12 KB")
-	require.NotContains(t, r.eva("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
+	require.NotContains(t, r.asOperator("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
 }
 
 func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 3 {
-		r.put(fmt.Sprintf("shop/%d.md", i), prices)
+		r.putFile(fmt.Sprintf("shop/%d.md", i), prices)
 	}
-	require.Equal(t, "[👀]", r.owner("/index shop admin"))
+	require.Equal(t, "[👀]", r.asOwner("/index shop admin"))
 	r.time = func() time.Time { // each look at the clock takes a second
 		r.now = r.now.Add(time.Second)
 		return r.now
 	}
-	before := len(r.hs.heard)
-	outcome := r.work()
-	shown := r.hs.heard[before : len(r.hs.heard)-len(outcome)]
+	before := len(r.homeserver.sent)
+	outcome := r.runIndexing()
+	shown := r.homeserver.sent[before : len(r.homeserver.sent)-len(outcome)]
 	require.NotEmpty(t, shown)
 	for i, s := range shown {
 		require.Contains(t, s.Body, "`shop` ▸ ")
@@ -336,7 +336,7 @@ func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 			require.Equal(t, shown[0].Event, s.On, "one message, changed")
 		}
 	}
-	require.Equal(t, "* 📄 `shop` — done: 3 documents, 6 passages, only you.", said(outcome))
+	require.Equal(t, "* 📄 `shop` — done: 3 documents, 6 passages, only you.", bodies(outcome))
 	require.Equal(t, shown[0].Event, outcome[0].On, "the outcome takes its place")
 	require.Len(t, outcome, 1)
 	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
@@ -345,12 +345,12 @@ func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 func TestAnInterruptedReadingGoesOnInItsMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.put("prices.md", prices)
+	r.putFile("prices.md", prices)
 	r.tx(func(tx store.Tx) error {
 		return store.PutSetting(r.ctx, tx, store.Setting(fmt.Sprintf("indexing:%d:0:prices.md", r.room.ID)), "$shown-before")
 	})
-	require.Equal(t, "[👀]", r.owner("/index prices.md admin"))
-	outcome := r.work()
-	require.Equal(t, "* 📄 **prices.md** — done: 2 passages, only you.", said(outcome))
+	require.Equal(t, "[👀]", r.asOwner("/index prices.md admin"))
+	outcome := r.runIndexing()
+	require.Equal(t, "* 📄 **prices.md** — done: 2 passages, only you.", bodies(outcome))
 	require.EqualValues(t, "$shown-before", outcome[0].On)
 }

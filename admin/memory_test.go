@@ -12,15 +12,15 @@ import (
 func TestWhatIsRememberedByHandIsShownWithItsNumberAndWhereItWasSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/memory"), "no notes yet")
-	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. `/forget 1` takes it back.", r.owner("/remember the plumber is called *Otto*"))
-	require.Contains(t, r.owner("/remember The plumber is called Otto."), "Noted: ", "said twice is known once")
-	shown := r.owner("/memory")
+	require.Contains(t, r.asOwner("/memory"), "no notes yet")
+	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. `/forget 1` takes it back.", r.asOwner("/remember the plumber is called *Otto*"))
+	require.Contains(t, r.asOwner("/remember The plumber is called Otto."), "Noted: ", "said twice is known once")
+	shown := r.asOwner("/memory")
 	require.Contains(t, shown, "**Your own notes** (1 note")
 	require.Contains(t, shown, "the plumber is called *Otto*")
-	require.Contains(t, r.last().HTML, "https://matrix.to/#/%21room")
-	require.Contains(t, r.owner("/remember"), "What shall I remember?")
-	require.Contains(t, r.eva("/memory"), "is the owner's")
+	require.Contains(t, r.lastSent().HTML, "https://matrix.to/#/%21room")
+	require.Contains(t, r.asOwner("/remember"), "What shall I remember?")
+	require.Contains(t, r.asOperator("/memory"), "is the owner's")
 }
 
 func TestNotesOfAChatAreShownByItsName(t *testing.T) {
@@ -33,8 +33,8 @@ func TestNotesOfAChatAreShownByItsName(t *testing.T) {
 		})
 		return err
 	}))
-	shown := r.owner("/memory ana")
+	shown := r.asOwner("/memory ana")
 	require.Contains(t, shown, "Ana · WhatsApp")
 	require.Contains(t, shown, "The fence costs 480 euro. (was: The fence costs 400 euro.) — fact")
-	require.NotContains(t, r.owner("/memory"), "fence", "it is not the owner's")
+	require.NotContains(t, r.asOwner("/memory"), "fence", "it is not the owner's")
 }

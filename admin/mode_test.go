@@ -17,8 +17,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// town fills the room's world with one chat of every sort.
-func (r *rig) town() (ana, signal, family store.Chat) {
+// addChats fills the room's world with one chat of every sort.
+func (r *rig) addChats() (ana, signal, family store.Chat) {
 	r.t.Helper()
 	ana, signal = r.chat("Ana", "whatsapp"), r.chat("Ana", "signal")
 	family = r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
@@ -27,7 +27,7 @@ func (r *rig) town() (ana, signal, family store.Chat) {
 	maybe := r.chat("Maybe", "signal", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
 	gone := r.chat("Gone", "signal", func(c *store.Chat) { c.ClosedWhy = store.ClosedLeft })
 	for i, c := range []store.Chat{ana, family, signal, bank, weber, maybe, gone} {
-		r.seen(c, []time.Duration{2 * time.Minute, 3 * time.Hour, 20 * time.Hour, 3 * day, 30 * day, 31 * day, 400 * day}[i])
+		r.setLastMessage(c, []time.Duration{2 * time.Minute, 3 * time.Hour, 20 * time.Hour, 3 * day, 30 * day, 31 * day, 400 * day}[i])
 	}
 	r.tx(func(tx store.Tx) error {
 		if err := store.SetMode(r.ctx, tx, bank.ID, policy.ModeOff); err != nil {
@@ -38,8 +38,8 @@ func (r *rig) town() (ana, signal, family store.Chat) {
 	return ana, signal, family
 }
 
-// lock leaves a message in a chat whose key has not come.
-func (r *rig) lock(name string) {
+// addUnreadable leaves a message in a chat whose key has not come.
+func (r *rig) addUnreadable(name string) {
 	r.t.Helper()
 	r.exec("insert into messages (chat_id, event_id, author, sender, kind, body, parked, ts, action, code, reason) "+
 		"select id, '$locked', 'contact', '@w:x', 'encrypted', '', '{}', now(), 'archive', 'encrypted', $2 from chats where name = $1", name, policy.CodeEncrypted.Sentence())
@@ -50,9 +50,9 @@ const day = 24 * time.Hour
 func TestModeListsTheChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "There are no chats yet. Each appears with its first message after a bridge is logged in.", r.owner("/mode"))
-	r.town()
-	r.lock("Dr. Weber")
+	require.Equal(t, "There are no chats yet. Each appears with its first message after a bridge is logged in.", r.asOwner("/mode"))
+	r.addChats()
+	r.addUnreadable("Dr. Weber")
 	require.Equal(t, text(
 		"**Chats** (7, newest first)",
 		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
@@ -63,15 +63,15 @@ func TestModeListsTheChats(t *testing.T) {
 		"6 Maybe · Signal — silent · 🔒 I do not know whether it is encrypted, so nothing is sent · 20 Oct",
 		"7 Gone · Signal — silent · you left the room · 16 Oct 2025",
 		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
-	), r.owner("/mode"))
+	), r.asOwner("/mode"))
 	require.Equal(t, text(
 		"**Chats** (2, newest first)",
 		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
 		"2 Ana · Signal — silent · yesterday",
 		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
-	), r.owner("/chats ana"))
-	require.Equal(t, "I know no chat called “famliy”. Did you mean **Family**? `/chats` lists them; a chat appears with its first message.", r.owner("/chats famliy"))
-	require.Equal(t, "I know no chat called “zzz”. `/chats` lists them; a chat appears with its first message.", r.owner("/mode off zzz"))
+	), r.asOwner("/chats ana"))
+	require.Equal(t, "I know no chat called “famliy”. Did you mean **Family**? `/chats` lists them; a chat appears with its first message.", r.asOwner("/chats famliy"))
+	require.Equal(t, "I know no chat called “zzz”. `/chats` lists them; a chat appears with its first message.", r.asOwner("/mode off zzz"))
 }
 
 func TestModeIsSetByName(t *testing.T) {
@@ -136,10 +136,10 @@ func TestModeIsSetByName(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.town()
-			r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
-			r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
-			require.Equal(t, test.says, r.owner(test.line))
+			r.addChats()
+			r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
+			r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+			require.Equal(t, test.says, r.asOwner(test.line))
 			require.Equal(t, 1, r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
 				test.chat, test.mode))
 		})
@@ -150,114 +150,114 @@ func TestBusinessWithoutDocumentsOrUnderAPauseSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	require.Contains(t, r.owner("/mode business ana"), "(0), as you, marked [Nora]. I stop for 30 min when you write there.\n"+
+	require.Contains(t, r.asOwner("/mode business ana"), "(0), as you, marked [Nora]. I stop for 30 min when you write there.\n"+
 		"There is no public document yet, so I hand every question to you. Send me one here: `/help index`.\n")
-	r.owner("/pause ana")
-	require.Contains(t, r.owner("/mode business ana"), "This chat is paused now: I begin after `/resume Ana`.")
-	r.owner("/pause")
-	require.Contains(t, r.owner("/mode business ana"), "Everything is paused now: I begin after `/resume`.")
-	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, paused · no message yet")
+	r.asOwner("/pause ana")
+	require.Contains(t, r.asOwner("/mode business ana"), "This chat is paused now: I begin after `/resume Ana`.")
+	r.asOwner("/pause")
+	require.Contains(t, r.asOwner("/mode business ana"), "Everything is paused now: I begin after `/resume`.")
+	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, paused · no message yet")
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
 
 func TestEqualNamesAreNeverGuessed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, signal, _ := r.town()
+	ana, signal, _ := r.addChats()
 	require.Equal(t, text(
 		"**Which one?** 2 chats with “ana”:",
 		"1 Ana · WhatsApp — **business**, answers on · 2 min ago",
 		"2 Ana · Signal — silent · yesterday",
 		"Reply with a number to make it **personal**. Open until 18:15.",
-	), r.owner("/mode personal ana"))
+	), r.asOwner("/mode personal ana"))
 	require.Nil(t, r.reload(signal).Mode)
 	r.restart()
-	require.Contains(t, r.owner("2"), "**Ana · Signal is now personal.**", "it knows the question after a restart")
+	require.Contains(t, r.asOwner("2"), "**Ana · Signal is now personal.**", "it knows the question after a restart")
 	require.Equal(t, policy.ModePersonal, *r.reload(signal).Mode)
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
-	require.Equal(t, whichQuestion, r.owner("2"), "the question is answered; a number means nothing now")
+	require.Equal(t, whichQuestion, r.asOwner("2"), "the question is answered; a number means nothing now")
 
-	require.Contains(t, r.owner("/mode off weber"), "**Which one?** 1 chat with “weber”:", "a part of a name is not enough to be sure")
+	require.Contains(t, r.asOwner("/mode off weber"), "**Which one?** 1 chat with “weber”:", "a part of a name is not enough to be sure")
 }
 
 func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 25 {
-		r.seen(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
+		r.setLastMessage(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
 	}
-	first := r.owner("/mode")
+	first := r.asOwner("/mode")
 	require.True(t, strings.HasPrefix(first, "**Chats** (10 of 25, newest first)\n1 Guest 1 · WhatsApp"), first)
 	require.True(t, strings.HasSuffix(first, "\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. `more` or ➡️ shows the next. Open until 18:15."), first)
-	require.Equal(t, "I showed 1 to 10. Which one?", r.owner("11"))
-	list := r.hs.heard[0].Event
+	require.Equal(t, "I showed 1 to 10. Which one?", r.asOwner("11"))
+	list := r.homeserver.sent[0].Event
 
-	second := r.reacts(list, "➡️")
+	second := r.react(list, "➡️")
 	require.True(t, strings.HasPrefix(second, "**Chats** (11 to 20 of 25, newest first)\n11 Guest 11 · WhatsApp"), second)
-	page := r.last().Event
-	require.Equal(t, "That question is closed.", r.reacts(list, "➡️"), "the first page was turned already")
-	require.Empty(t, r.reacts(list, "👍"), "a thumb is just a thumb there")
-	require.Contains(t, r.reacts(page, "3️⃣"), "Guest 13 · WhatsApp — silent", "a reaction counts on its own page")
-	require.Contains(t, r.owner("off"), "**Guest 13 · WhatsApp is now off.**")
+	page := r.lastSent().Event
+	require.Equal(t, "That question is closed.", r.react(list, "➡️"), "the first page was turned already")
+	require.Empty(t, r.react(list, "👍"), "a thumb is just a thumb there")
+	require.Contains(t, r.react(page, "3️⃣"), "Guest 13 · WhatsApp — silent", "a reaction counts on its own page")
+	require.Contains(t, r.asOwner("off"), "**Guest 13 · WhatsApp is now off.**")
 
-	r.owner("/mode")
-	r.owner("more")
-	require.Contains(t, r.owner("more"), "**Chats** (21 to 25 of 25, newest first)")
-	require.Equal(t, "That was all of them.", r.owner("more"))
-	require.Contains(t, r.owner("2"), "Guest 2 · WhatsApp — silent", "a number means what it meant when it was shown")
-	require.Equal(t, "1 to 4, please: business, personal, silent or off.", r.owner("5"))
-	require.Contains(t, r.owner("3"), "**Guest 2 · WhatsApp is now silent.**")
+	r.asOwner("/mode")
+	r.asOwner("more")
+	require.Contains(t, r.asOwner("more"), "**Chats** (21 to 25 of 25, newest first)")
+	require.Equal(t, "That was all of them.", r.asOwner("more"))
+	require.Contains(t, r.asOwner("2"), "Guest 2 · WhatsApp — silent", "a number means what it meant when it was shown")
+	require.Equal(t, "1 to 4, please: business, personal, silent or off.", r.asOwner("5"))
+	require.Contains(t, r.asOwner("3"), "**Guest 2 · WhatsApp is now silent.**")
 }
 
 func TestEveryPageSaysWhatANumberDoes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 12 {
-		r.seen(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
+		r.setLastMessage(r.chat(fmt.Sprintf("Guest %d", i+1), "whatsapp"), time.Duration(i+1)*time.Minute)
 	}
-	require.Contains(t, r.owner("/mode business"), "Reply with a number to make it **business**. `more` or ➡️ shows the next.")
-	require.Contains(t, r.owner("more"), "Reply with a number to make it **business**.")
-	require.Contains(t, r.owner("11"), "**Guest 11 · WhatsApp is now business.**")
-	require.Contains(t, r.owner("/pause guest"), "Reply with a number to pause it.")
-	require.Contains(t, r.owner("/resume guest"), "Reply with a number to let me answer there.")
-	require.Contains(t, r.owner("/import guest"), "Reply with a number to read what was said there.")
+	require.Contains(t, r.asOwner("/mode business"), "Reply with a number to make it **business**. `more` or ➡️ shows the next.")
+	require.Contains(t, r.asOwner("more"), "Reply with a number to make it **business**.")
+	require.Contains(t, r.asOwner("11"), "**Guest 11 · WhatsApp is now business.**")
+	require.Contains(t, r.asOwner("/pause guest"), "Reply with a number to pause it.")
+	require.Contains(t, r.asOwner("/resume guest"), "Reply with a number to let me answer there.")
+	require.Contains(t, r.asOwner("/import guest"), "Reply with a number to read what was said there.")
 }
 
 func TestASlipInAModeIsSeen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
-	require.Equal(t, "Did you mean `/mode business Dr. Weber`?", r.owner("/mode bussiness Dr. Weber"))
-	require.Equal(t, "Did you mean `/mode silent bank`?", r.owner("/mode bank silnet"))
-	require.Contains(t, r.owner("/mode bussiness Otto"), "I know no chat called “bussiness Otto”.")
+	r.addChats()
+	require.Equal(t, "Did you mean `/mode business Dr. Weber`?", r.asOwner("/mode bussiness Dr. Weber"))
+	require.Equal(t, "Did you mean `/mode silent bank`?", r.asOwner("/mode bank silnet"))
+	require.Contains(t, r.asOwner("/mode bussiness Otto"), "I know no chat called “bussiness Otto”.")
 	r.chat("Ben `x`\u202e", "signal")
-	require.Contains(t, r.owner("/mode silent Ben 'x'"), "is now silent", "a name as it was shown")
-	require.Contains(t, r.owner("/why bussiness Ana"), "I know no chat called “bussiness Ana”.")
+	require.Contains(t, r.asOwner("/mode silent Ben 'x'"), "is now silent", "a name as it was shown")
+	require.Contains(t, r.asOwner("/why bussiness Ana"), "I know no chat called “bussiness Ana”.")
 }
 
 func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.owner("/mode business ana")
+	r.asOwner("/mode business ana")
 	r.exec("update chats set owner_last_at = $2 where id = $1", ana.ID, noon.Add(-10*time.Minute))
-	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, quiet until 18:20 · no message yet")
-	require.Contains(t, r.owner("/resume ana"), "I take over again")
-	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
-	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, quiet until 18:20 · no message yet")
+	require.Contains(t, r.asOwner("/resume ana"), "I take over again")
+	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
 	r.tx(func(tx store.Tx) error {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.", nil)
 		return err
 	})
-	require.Contains(t, r.owner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")
+	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")
 }
 
 func TestPickingAChatAsksForItsMode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
+	ana, _, _ := r.addChats()
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-26*time.Hour), ana.ID)
-	r.owner("/mode")
+	r.asOwner("/mode")
 	require.Equal(t, text(
 		"Ana · WhatsApp — **business**, answers on · 2 min ago (set by you, Thu 19 Nov, 16:00)",
 		"1 business: I answer from the public documents",
@@ -265,12 +265,12 @@ func TestPickingAChatAsksForItsMode(t *testing.T) {
 		"3 silent: I remember, I never write",
 		"4 off: nothing is stored, nothing is sent",
 		"Reply with a number. Open until 18:15.",
-	), r.owner("1."))
-	require.Contains(t, r.owner("what is silent about it?"), "You asked **what is silent about it?**", "other text is an ordinary question")
-	require.Equal(t, "**Ana · WhatsApp is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.", r.reacts(r.hs.heard[1].Event, "4️⃣"))
-	require.Contains(t, r.owner("/mode business"), "**Which chat becomes business?**\n**Chats** (7, newest first)")
-	require.Contains(t, r.owner("3"), "**Ana · Signal is now business.**")
-	require.Contains(t, r.owner("/mode ana · signal"), "Ana · Signal — **business**, answers on · yesterday (set by you, ")
+	), r.asOwner("1."))
+	require.Contains(t, r.asOwner("what is silent about it?"), "You asked **what is silent about it?**", "other text is an ordinary question")
+	require.Equal(t, "**Ana · WhatsApp is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.", r.react(r.homeserver.sent[1].Event, "4️⃣"))
+	require.Contains(t, r.asOwner("/mode business"), "**Which chat becomes business?**\n**Chats** (7, newest first)")
+	require.Contains(t, r.asOwner("3"), "**Ana · Signal is now business.**")
+	require.Contains(t, r.asOwner("/mode ana · signal"), "Ana · Signal — **business**, answers on · yesterday (set by you, ")
 }
 
 const whichQuestion = "Which question? Reply to the one you mean, or send the command again."
@@ -283,26 +283,26 @@ func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
 		between func(r *rig)
 		says    string
 	}{
-		{"a newer one is answered", func(r *rig) { r.owner("/mode business ana"); r.owner("2") }, whichQuestion},
-		{"a newer one is put aside", func(r *rig) { r.owner("/mode business ana"); r.owner("cancel") }, whichQuestion},
-		{"a newer one about a file is answered", func(r *rig) { r.sends("prices.md", prices, ""); r.owner("2") }, whichQuestion},
-		{"a file came that was not asked about", func(r *rig) { r.sends("big.md", strings.Repeat("x", 11<<20), "") }, whichQuestion},
-		{"a file was indexed by a command", func(r *rig) { r.sends("prices.md", prices, "/index admin") }, whichQuestion},
-		{"it is answered itself", func(r *rig) { r.owner("1"); r.owner("0") }, whichQuestion},
-		{"a question to the assistant came", func(r *rig) { r.owner("what is silent?") }, "1 business: I answer"},
+		{"a newer one is answered", func(r *rig) { r.asOwner("/mode business ana"); r.asOwner("2") }, whichQuestion},
+		{"a newer one is put aside", func(r *rig) { r.asOwner("/mode business ana"); r.asOwner("cancel") }, whichQuestion},
+		{"a newer one about a file is answered", func(r *rig) { r.sendFile("prices.md", prices, ""); r.asOwner("2") }, whichQuestion},
+		{"a file came that was not asked about", func(r *rig) { r.sendFile("big.md", strings.Repeat("x", 11<<20), "") }, whichQuestion},
+		{"a file was indexed by a command", func(r *rig) { r.sendFile("prices.md", prices, "/index admin") }, whichQuestion},
+		{"it is answered itself", func(r *rig) { r.asOwner("1"); r.asOwner("0") }, whichQuestion},
+		{"a question to the assistant came", func(r *rig) { r.asOwner("what is silent?") }, "1 business: I answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.town()
-			r.owner("/mode")
-			list := r.last().Event
+			r.addChats()
+			r.asOwner("/mode")
+			list := r.lastSent().Event
 			test.between(r)
 			modes := r.modes()
-			require.Contains(t, r.owner("1"), test.says)
+			require.Contains(t, r.asOwner("1"), test.says)
 			require.Equal(t, modes, r.modes(), "nothing changed")
 			if test.name != "it is answered itself" && test.says == whichQuestion {
-				require.Contains(t, said(r.do(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent", "a reply may answer the older one")
+				require.Contains(t, bodies(r.handle(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent", "a reply may answer the older one")
 			}
 		})
 	}
@@ -319,102 +319,102 @@ func (r *rig) modes() string {
 func TestAnExpiredQuestionHidesAnOlderOne(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
-	r.owner("/mode business ana")
-	r.owner("/mode")
+	r.addChats()
+	r.asOwner("/mode business ana")
+	r.asOwner("/mode")
 	r.exec("update dialogs set expires_at = $1 where id = (select max(id) from dialogs)", noon)
-	require.Equal(t, "That question was open until 18:00. Send `/mode` again.", r.owner("1"))
+	require.Equal(t, "That question was open until 18:00. Send `/mode` again.", r.asOwner("1"))
 }
 
 func TestAQuestionIsPutAside(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
+	r.addChats()
 	for _, word := range []string{"no", "cancel", "0"} {
-		r.owner("/mode")
-		require.Equal(t, "Left as it was.", r.owner(word))
+		r.asOwner("/mode")
+		require.Equal(t, "Left as it was.", r.asOwner(word))
 		require.Zero(t, r.count("select count(*) from dialogs where done_at is null"))
 	}
-	require.Contains(t, r.owner("no"), "`/help`", "nothing is left to be put aside")
-	r.owner("/mode")
-	list := r.last().Event
-	require.Equal(t, "Left as it was.", r.reacts(list, "❌"))
-	require.Empty(t, r.reacts(list, "❌"))
-	r.owner("/mode")
-	require.Empty(t, r.eva("no"), "operators talk to each other")
+	require.Contains(t, r.asOwner("no"), "`/help`", "nothing is left to be put aside")
+	r.asOwner("/mode")
+	list := r.lastSent().Event
+	require.Equal(t, "Left as it was.", r.react(list, "❌"))
+	require.Empty(t, r.react(list, "❌"))
+	r.asOwner("/mode")
+	require.Empty(t, r.asOperator("no"), "operators talk to each other")
 	require.Equal(t, 1, r.count("select count(*) from dialogs where done_at is null"))
 }
 
 func TestAQuestionAsksAgainWhenTheModeChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, family := r.town()
-	r.owner("/mode family")
-	asked := r.last().Event
-	r.owner("/mode off family")
+	ana, _, family := r.addChats()
+	r.asOwner("/mode family")
+	asked := r.lastSent().Event
+	r.asOwner("/mode off family")
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon, family.ID)
-	again := r.reacts(asked, "1️⃣")
+	again := r.react(asked, "1️⃣")
 	require.Contains(t, again, "**Its mode was changed meanwhile**, so I ask again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
 	require.Equal(t, policy.ModeOff, *r.reload(family).Mode)
-	require.Contains(t, r.owner("1"), "**Family · WhatsApp group is now business.**", "now it is known what it was")
+	require.Contains(t, r.asOwner("1"), "**Family · WhatsApp group is now business.**", "now it is known what it was")
 
-	r.owner("/mode business")
-	list := r.last().Event
-	r.owner("/mode off ana whatsapp")
-	require.Contains(t, r.reacts(list, "1️⃣"), "**Its mode was changed meanwhile**")
+	r.asOwner("/mode business")
+	list := r.lastSent().Event
+	r.asOwner("/mode off ana whatsapp")
+	require.Contains(t, r.react(list, "1️⃣"), "**Its mode was changed meanwhile**")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
 }
 
 func TestQuestionsAboutFilesQueueUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.sends("one.md", prices, "")
-	r.sends("two.md", prices, "")
-	require.Equal(t, "**two.md** is not indexed.", r.owner("3"))
-	require.Equal(t, "**one.md** is not indexed.", r.owner("skip"))
-	require.Equal(t, whichQuestion, r.owner("1"))
+	r.sendFile("one.md", prices, "")
+	r.sendFile("two.md", prices, "")
+	require.Equal(t, "**two.md** is not indexed.", r.asOwner("3"))
+	require.Equal(t, "**one.md** is not indexed.", r.asOwner("skip"))
+	require.Equal(t, whichQuestion, r.asOwner("1"))
 }
 
 func TestQuestionsExpireAndSaySo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
-	r.owner("/mode")
-	list := r.last().Event
+	r.addChats()
+	r.asOwner("/mode")
+	list := r.lastSent().Event
 	r.now = r.now.Add(16 * time.Minute)
-	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.owner("1"))
-	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.reacts(list, "1️⃣"))
+	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.asOwner("1"))
+	require.Equal(t, "That question was open until 18:15. Send `/mode` again.", r.react(list, "1️⃣"))
 	r.now = r.now.Add(25 * time.Hour)
-	require.Contains(t, r.owner("1"), "You asked **1**", "a day later a number is a number")
-	require.Equal(t, "That question is closed.", r.reacts(list, "1️⃣"))
+	require.Contains(t, r.asOwner("1"), "You asked **1**", "a day later a number is a number")
+	require.Equal(t, "That question is closed.", r.react(list, "1️⃣"))
 }
 
 func TestAReplyAnswersTheQuestionItRepliesTo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
-	r.owner("/mode business ana")
-	which := r.last().Event
-	r.owner("/mode")
-	got := said(r.do(store.Message{Body: "2", Kind: string(bridgebridge.Text), RelatesTo: which}))
+	r.addChats()
+	r.asOwner("/mode business ana")
+	which := r.lastSent().Event
+	r.asOwner("/mode")
+	got := bodies(r.handle(store.Message{Body: "2", Kind: string(bridgebridge.Text), RelatesTo: which}))
 	require.Contains(t, got, "**Ana · Signal is now business.**")
-	again := said(r.do(store.Message{Body: "1", RelatesTo: which}))
+	again := bodies(r.handle(store.Message{Body: "1", RelatesTo: which}))
 	require.Equal(t, "That question is closed.", again, "what points to one question never answers another")
-	require.Contains(t, r.owner("2"), "Family · WhatsApp group", "the other question is still open")
+	require.Contains(t, r.asOwner("2"), "Family · WhatsApp group", "the other question is still open")
 }
 
 func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, signal, _ := r.town()
-	r.owner("/mode off ana")
-	which := r.last().Event
+	ana, signal, _ := r.addChats()
+	r.asOwner("/mode off ana")
+	which := r.lastSent().Event
 	first, second := r.write(store.Message{Body: "1", RelatesTo: which}), r.write(store.Message{Body: "2", RelatesTo: which})
 	// So old that the order of commands no longer keeps them apart: only the question itself does.
 	r.exec("update messages set received_at = $1", noon.Add(-time.Hour))
 	errs := make(chan error)
 	for _, m := range []int64{first, second} {
-		go func() { errs <- r.carryOut(m, false) }()
+		go func() { errs <- r.runJobs(m, false) }()
 	}
 	for range 2 {
 		if err := <-errs; err != nil {
@@ -428,8 +428,8 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, changed)
-	require.NoError(t, r.carryOut(first, false))
-	require.NoError(t, r.carryOut(second, false))
+	require.NoError(t, r.runJobs(first, false))
+	require.NoError(t, r.runJobs(second, false))
 	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
-	require.Contains(t, said(r.flush()), "That question is closed.", "the second one is told")
+	require.Contains(t, bodies(r.flush()), "That question is closed.", "the second one is told")
 }

@@ -21,12 +21,12 @@ func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
 	other := r.chat("Ana", "signal")
 	first, second = r.reload(first), r.reload(second)
 
-	list := r.owner("/mode")
+	list := r.asOwner("/mode")
 	require.Contains(t, list, fmt.Sprintf("Ana · WhatsApp #%d — silent · `whatsapp_4915100`", first.ID))
 	require.Contains(t, list, fmt.Sprintf("ana · WhatsApp #%d — silent · `whatsapp_4915222`", second.ID))
 	require.Contains(t, list, "Ana · Signal — silent")
 
-	refused := r.owner(`/remind 2h hello --to "Ana WhatsApp"`)
+	refused := r.asOwner(`/remind 2h hello --to "Ana WhatsApp"`)
 	require.Contains(t, refused, fmt.Sprintf("Ana · WhatsApp #%d", first.ID))
 	require.Contains(t, refused, fmt.Sprintf("ana · WhatsApp #%d", second.ID))
 
@@ -42,7 +42,7 @@ func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
 			if i == 0 && strings.HasPrefix(command, "/commitments") { // a number alone is a promise's
 				continue
 			}
-			said := r.owner(fmt.Sprintf(command, name))
+			said := r.asOwner(fmt.Sprintf(command, name))
 			require.Contains(t, strings.ReplaceAll(said, "**", ""), strings.ReplaceAll(want, "**", ""), command+" "+name)
 			require.NotContains(t, said, "Which one?", command+" "+name)
 		}
@@ -59,7 +59,7 @@ func TestANameCannotLookLikeALabel(t *testing.T) {
 	for _, name := range []string{"Ana · Signal — business, answers on", "Ana • Signal", "\u200b", "Ana\n1 Ana · WhatsApp"} {
 		r.chat(name, "whatsapp")
 	}
-	list := r.owner("/mode")
+	list := r.asOwner("/mode")
 	require.NotContains(t, list, "Ana · Signal")
 	require.Contains(t, list, "Ana - Signal - business, answers on · WhatsApp — silent")
 	require.Contains(t, list, "Somebody · WhatsApp — silent")

@@ -19,11 +19,11 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	require.Empty(t, r.flush(), "nothing came late")
-	ana, signal, _ := r.town()
+	ana, signal, _ := r.addChats()
 	for i := range 3 {
-		r.heardFrom(ana, "late", 5*time.Hour-time.Duration(i)*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+		r.addMessage(ana, "late", 5*time.Hour-time.Duration(i)*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	}
-	r.heardFrom(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	r.addMessage(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
 	err := r.admin.Notices.Digest(r.ctx)
 	require.True(t, jobs.IsLater(err), "more may be coming in")
@@ -35,7 +35,7 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 		"**While I was away** (Thu 19 Nov, 16:00 to 15:00): 4 messages in 2 chats came too late for an answer. I stored them and wrote to nobody.",
 		"Ana · WhatsApp — 3",
 		"Ana · Signal — 1",
-	), said(r.flush()))
+	), bodies(r.flush()))
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
 	require.Empty(t, r.flush())
 }
@@ -44,10 +44,10 @@ func TestDigestOfManyChatsIsShort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 12 {
-		r.heardFrom(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+		r.addMessage(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	}
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
-	got := said(r.flush())
+	got := bodies(r.flush())
 	require.Contains(t, got, "**While I was away** (17:00): 12 messages in 12 chats")
 	require.Contains(t, got, "\nand 2 chats more")
 }
@@ -55,12 +55,12 @@ func TestDigestOfManyChatsIsShort(t *testing.T) {
 func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
-	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
+	ana, _, _ := r.addChats()
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.addAnswer(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	r.flush()
-	r.hs.heard = nil
+	r.homeserver.sent = nil
 	require.Empty(t, r.flush(), "it did arrive")
 	fail := func(why string) {
 		r.exec("update outbox set state = 'sent' where id = $1", out)
@@ -73,16 +73,16 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	ref := out.String()[32:]
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
-		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", said(r.flush()))
+		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", bodies(r.flush()))
 	fail("")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
-	require.Contains(t, said(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
+	require.Contains(t, bodies(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
 func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.town()
+	r.addChats()
 	room := r.room
 	var out, edit uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
@@ -98,19 +98,19 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 		return err
 	})
 	alarms := func() int { return r.count("select count(*) from river.river_job where kind = 'undelivered'") }
-	r.hs.refuses = jobs.Final(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
+	r.homeserver.sendErr = jobs.Final(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "nobody misses a reaction")
 	for i, gone := range []uuid.UUID{out, edit} {
-		r.hs.refuses = nil
+		r.homeserver.sendErr = nil
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, gone))
 		got := r.flush()
 		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
-			"I don't try again. (#"+gone.String()[32:]+" in the log)", said(got))
+			"I don't try again. (#"+gone.String()[32:]+" in the log)", bodies(got))
 		require.NotEmpty(t, got[0].Rings)
 	}
 
-	r.hs.refuses = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
+	r.homeserver.sendErr = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
@@ -128,7 +128,7 @@ func TestWelcomeIsSaidOnce(t *testing.T) {
 		"**multis is ready.** 3 chats on WhatsApp and 1 on Signal, all **silent**: I remember, I never write.",
 		"Nothing goes to anyone unless you switch a chat to business or personal.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
-	), said(r.flush()))
+	), bodies(r.flush()))
 	r.restart()
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Empty(t, r.flush())
@@ -139,26 +139,26 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	r := newRig(t)
 	r.rules.Defaults.Profile = policy.ProfileBusiness
 	r.restart()
-	r.town()
-	r.lock("Dr. Weber")
+	r.addChats()
+	r.addUnreadable("Dr. Weber")
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
 		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 		"🔒 2 chats cannot be read yet: `/mode` says why.",
-	), said(r.flush()))
+	), bodies(r.flush()))
 }
 
 func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored}))
-	require.Equal(t, "I don't act on edits: write it again.", said(r.flush()))
+	require.Equal(t, "I don't act on edits: write it again.", bodies(r.flush()))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicSessionReplaced}))
-	require.Contains(t, said(r.flush()), "**My session was ended**")
+	require.Contains(t, bodies(r.flush()), "**My session was ended**")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}))
-	require.Contains(t, said(r.flush()), "I cannot read what you wrote")
+	require.Contains(t, bodies(r.flush()), "I cannot read what you wrote")
 	require.True(t, jobs.IsFinal(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
 }
 
@@ -169,7 +169,7 @@ func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	r.exec("update chats set closed_why = 'you left the room' where id = $1", r.room.ID)
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
-	r.heardFrom(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
+	r.addMessage(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	require.True(t, jobs.IsLater(r.admin.Notices.Digest(r.ctx)))
 	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
 }

@@ -14,23 +14,23 @@ import (
 	"multis/store"
 )
 
-// dying does what the admin does, and dies before its job is ended.
-type dying struct{ *admin.Admin }
+// crashingAdmin does what the admin does, and dies before its job is ended.
+type crashingAdmin struct{ *admin.Admin }
 
 var errDied = errors.New("died after the transaction")
 
-func (d dying) RequestApproval(ctx context.Context, approval int64) error {
+func (d crashingAdmin) RequestApproval(ctx context.Context, approval int64) error {
 	return errors.Join(d.Admin.Tasks.RequestApproval(ctx, approval), errDied)
 }
 
-func (d dying) Notify(ctx context.Context, what jobs.NoticeArgs) error {
+func (d crashingAdmin) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	return errors.Join(d.Admin.Notices.Notify(ctx, what), errDied)
 }
 
 func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	task := r.taskOf("what is going on?")
+	task := r.addTask("what is going on?")
 	call, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(t, err)
 	var bot int64
@@ -40,7 +40,7 @@ func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.
 		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{ApprovalID: call.ID}, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot})
 	})
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approval: dying{r.admin}, Notice: dying{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approval: crashingAdmin{r.admin}, Notice: crashingAdmin{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

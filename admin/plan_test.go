@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// shown stores a plan with one step and has the owner asked.
-func (r *rig) shown(goal string) store.Task {
+// showPlan stores a plan with one step and has the owner asked.
+func (r *rig) showPlan(goal string) store.Task {
 	r.t.Helper()
 	asked := r.write(store.Message{Body: "/plan " + goal})
 	r.exec("update messages set answered_at = now() where id = $1", asked)
@@ -36,27 +36,27 @@ func (r *rig) task(id int64) store.Task {
 func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/plan"), "What would you like to get done?")
-	require.Equal(t, "[👀]", r.owner("/plan sell the piano"))
-	require.Equal(t, []string{"sell the piano"}, r.asker.goals)
-	require.Contains(t, r.eva("/plan sell it"), "is the owner's")
+	require.Contains(t, r.asOwner("/plan"), "What would you like to get done?")
+	require.Equal(t, "[👀]", r.asOwner("/plan sell the piano"))
+	require.Equal(t, []string{"sell the piano"}, r.agent.goals)
+	require.Contains(t, r.asOperator("/plan sell it"), "is the owner's")
 
-	plan := r.shown("sell the piano")
-	require.Contains(t, r.last().Body, "1. Do it")
-	require.Contains(t, r.last().Body, "reply with what should be otherwise. Open until")
-	event := r.last().Event
-	require.Equal(t, "I begin.", r.reacts(event, "👍"))
+	plan := r.showPlan("sell the piano")
+	require.Contains(t, r.lastSent().Body, "1. Do it")
+	require.Contains(t, r.lastSent().Body, "reply with what should be otherwise. Open until")
+	event := r.lastSent().Event
+	require.Equal(t, "I begin.", r.react(event, "👍"))
 	a, err := store.ApprovalOf(r.ctx, r.st.DB(), plan.ID, store.PlanCall)
 	require.NoError(t, err)
 	require.True(t, *a.Allowed)
 	require.Equal(t, event, r.task(plan.ID).LiveEvent, "from then on it shows how far it is")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'task'"))
-	require.Contains(t, r.do(store.Message{Body: "with less noise", RelatesTo: event})[0].Body, "That plan is under way, or over.")
-	r.reacts(event, "❌")
+	require.Contains(t, r.handle(store.Message{Body: "with less noise", RelatesTo: event})[0].Body, "That plan is under way, or over.")
+	r.react(event, "❌")
 	require.Equal(t, "you asked me to", r.task(plan.ID).StopWhy)
 
-	dropped := r.shown("buy a piano")
-	require.Empty(t, r.owner("no"))
+	dropped := r.showPlan("buy a piano")
+	require.Empty(t, r.asOwner("no"))
 	a, err = store.ApprovalOf(r.ctx, r.st.DB(), dropped.ID, store.PlanCall)
 	require.NoError(t, err)
 	require.False(t, *a.Allowed)
@@ -65,21 +65,21 @@ func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 func TestAReplyToAPlanHasItMadeAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	plan := r.shown("sell the piano")
-	event := r.last().Event
-	require.Equal(t, "[👀]", said(r.do(store.Message{Body: "ask Ben first", RelatesTo: event})))
+	plan := r.showPlan("sell the piano")
+	event := r.lastSent().Event
+	require.Equal(t, "[👀]", bodies(r.handle(store.Message{Body: "ask Ben first", RelatesTo: event})))
 	require.Equal(t, "sell the piano\nask Ben first", r.task(plan.ID).Input)
 	require.Equal(t, 1, r.count(fmt.Sprintf("select count(*) from river.river_job where kind = 'task' and args->>'task' = '%d'", plan.ID)))
-	require.Contains(t, r.reacts(event, "👍"), "That question is closed.", "the plan that was shown is not the one that is made")
-	require.Contains(t, said(r.do(store.Message{Body: "and Eva", RelatesTo: event})), "under way, or over")
+	require.Contains(t, r.react(event, "👍"), "That question is closed.", "the plan that was shown is not the one that is made")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "and Eva", RelatesTo: event})), "under way, or over")
 
-	replied := r.shown("rent a piano")
-	require.Equal(t, "I begin.", said(r.do(store.Message{Body: "yes", RelatesTo: r.last().Event})))
+	replied := r.showPlan("rent a piano")
+	require.Equal(t, "I begin.", bodies(r.handle(store.Message{Body: "yes", RelatesTo: r.lastSent().Event})))
 	require.Equal(t, 1, r.count("select count(*) from approvals where task_id = $1 and allowed", replied.ID))
 
-	other := r.shown("buy a piano")
-	event = r.last().Event
+	other := r.showPlan("buy a piano")
+	event = r.lastSent().Event
 	r.now = r.now.Add(16 * time.Minute)
-	require.Equal(t, "[👀]", said(r.do(store.Message{Body: "too late", RelatesTo: event})))
+	require.Equal(t, "[👀]", bodies(r.handle(store.Message{Body: "too late", RelatesTo: event})))
 	require.Equal(t, "buy a piano", r.task(other.ID).Input)
 }

@@ -16,10 +16,10 @@ import (
 	"multis/store"
 )
 
-// pass lets time go by, and everything happen that becomes due meanwhile, as the queue would have it.
-func (r *rig) pass(d time.Duration) []heard {
+// advance lets time go by, and everything happen that becomes due meanwhile, as the queue would have it.
+func (r *rig) advance(d time.Duration) []sentEvent {
 	r.t.Helper()
-	before, end := len(r.hs.heard), r.now.Add(d)
+	before, end := len(r.homeserver.sent), r.now.Add(d)
 	for {
 		next, ok := r.nextTick(end)
 		if !ok {
@@ -32,7 +32,7 @@ func (r *rig) pass(d time.Duration) []heard {
 		r.flush()
 	}
 	r.now = end
-	return r.hs.heard[before:]
+	return r.homeserver.sent[before:]
 }
 
 type tick struct {
@@ -81,15 +81,15 @@ func later(x, y time.Time) time.Time {
 func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.owner("/remind tomorrow 9am call the plumber"))
-	require.Empty(t, r.pass(14*time.Hour+59*time.Minute))
-	came := r.pass(2 * time.Minute)
-	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", said(came))
+	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.asOwner("/remind tomorrow 9am call the plumber"))
+	require.Empty(t, r.advance(14*time.Hour+59*time.Minute))
+	came := r.advance(2 * time.Minute)
+	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(came))
 	require.Equal(t, "m.text", came[0].Type)
 	require.Contains(t, came[0].Rings, owner, "it rings")
-	require.Empty(t, r.pass(48*time.Hour))
+	require.Empty(t, r.advance(48*time.Hour))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'done'"))
-	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.owner("/jobs"))
+	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))
 }
 
 func TestWhatIsNoTimeIsRefusedWithExamples(t *testing.T) {
@@ -106,7 +106,7 @@ func TestWhatIsNoTimeIsRefusedWithExamples(t *testing.T) {
 		"/cancel it":                  "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.",
 		"/snooze":                     "Which one? Reply to the reminder, or write `/snooze 14 1h`. `/jobs` lists what is to come.",
 	} {
-		require.Equal(t, want, r.owner(line), line)
+		require.Equal(t, want, r.asOwner(line), line)
 	}
 	require.Zero(t, r.count("select count(*) from schedules"))
 }
@@ -115,73 +115,73 @@ func TestACronShowsItsNextThreeTimesAndComesAtEach(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "🔁 `0 9 * * 1-5` — Stand up! Set. Next: **Mon 23 Nov, 09:00** · Tue 24 Nov, 09:00 · Wed 25 Nov, 09:00. (`/jobs 1` to change)",
-		r.owner("/cron 0 9 * * 1-5 Stand up!"))
-	require.Equal(t, "🔁 `every 2h` — drink. Set. Next: **Fri 20 Nov, 20:00** · Fri 20 Nov, 22:00 · Sat 21 Nov, 00:00. (`/jobs 2` to change)", r.owner("/cron every 2h drink"))
-	require.Equal(t, "Cancelled: drink.", r.owner("/cancel 2"))
+		r.asOwner("/cron 0 9 * * 1-5 Stand up!"))
+	require.Equal(t, "🔁 `every 2h` — drink. Set. Next: **Fri 20 Nov, 20:00** · Fri 20 Nov, 22:00 · Sat 21 Nov, 00:00. (`/jobs 2` to change)", r.asOwner("/cron every 2h drink"))
+	require.Equal(t, "Cancelled: drink.", r.asOwner("/cancel 2"))
 	require.Equal(t, text(
 		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
 		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
-	), said(r.pass(4*24*time.Hour)))
+	), bodies(r.advance(4*24*time.Hour)))
 }
 
 func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind tomorrow 9am call the plumber")
-	r.owner("/cron every day 18:00 close up")
+	r.asOwner("/remind tomorrow 9am call the plumber")
+	r.asOwner("/cron every day 18:00 close up")
 	require.Equal(t, text(
 		"**2 jobs**, the next first",
 		"1 · **Sat 21 Nov, 09:00** — call the plumber",
 		"2 · `0 18 * * *`, **Sat 21 Nov, 18:00** — close up",
 		"`/jobs 1` shows one, `/cancel 1` ends it. `/jobs upkeep` shows what I do for myself.",
-	), r.owner("/jobs"))
-	require.Contains(t, r.owner("/jobs 2"), "Next: **Sat 21 Nov, 18:00** · Sun 22 Nov, 18:00 · Mon 23 Nov, 18:00\nSet by @you:example.com")
-	require.Equal(t, "Changed: **Sun 22 Nov, 10:00** — call the plumber.", r.owner("/jobs 1 edit sun 10:00"))
-	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Ana.", r.owner("/jobs edit 1 sun 11:00 call Ana"))
-	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Bo.", r.owner("/jobs 1 text call Bo"))
-	require.Contains(t, r.owner("/jobs 1 edit noonish"), "I don't know _noonish_.")
-	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.owner("/jobs 2 edit every weekday 8:30"))
-	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.owner("/jobs 2 pause"))
-	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", said(r.pass(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
-	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.owner("/jobs 2 resume"))
-	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.owner("/jobs 2 run"))
-	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.owner("/jobs 2 history"))
-	require.Equal(t, "Cancelled: close up.", r.owner("/jobs cancel 2"))
-	require.Empty(t, r.pass(7*24*time.Hour))
+	), r.asOwner("/jobs"))
+	require.Contains(t, r.asOwner("/jobs 2"), "Next: **Sat 21 Nov, 18:00** · Sun 22 Nov, 18:00 · Mon 23 Nov, 18:00\nSet by @you:example.com")
+	require.Equal(t, "Changed: **Sun 22 Nov, 10:00** — call the plumber.", r.asOwner("/jobs 1 edit sun 10:00"))
+	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Ana.", r.asOwner("/jobs edit 1 sun 11:00 call Ana"))
+	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Bo.", r.asOwner("/jobs 1 text call Bo"))
+	require.Contains(t, r.asOwner("/jobs 1 edit noonish"), "I don't know _noonish_.")
+	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.asOwner("/jobs 2 edit every weekday 8:30"))
+	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.asOwner("/jobs 2 pause"))
+	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.advance(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
+	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.asOwner("/jobs 2 resume"))
+	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.asOwner("/jobs 2 run"))
+	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.asOwner("/jobs 2 history"))
+	require.Equal(t, "Cancelled: close up.", r.asOwner("/jobs cancel 2"))
+	require.Empty(t, r.advance(7*24*time.Hour))
 }
 
 func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind 1h call the plumber")
-	event := r.pass(time.Hour)[0].Event
-	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:10** — call the plumber.", r.reacts(event, "➕"))
-	again := r.pass(10 * time.Minute)
+	r.asOwner("/remind 1h call the plumber")
+	event := r.advance(time.Hour)[0].Event
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:10** — call the plumber.", r.react(event, "➕"))
+	again := r.advance(10 * time.Minute)
 	require.Len(t, again, 1)
-	require.Equal(t, "⏰ Again **Fri 20 Nov, 20:10** — call the plumber.", r.reacts(again[0].Event, "🕐"))
-	require.Equal(t, "⏰ Again **Sat 21 Nov, 09:00** — call the plumber.", r.reacts(again[0].Event, "🌅\ufe0f"))
-	require.Equal(t, "⏰ Again **Sat 21 Nov, 10:00** — call the plumber.", r.owner("/snooze tomorrow 10:00"))
-	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.", said(r.do(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
-	require.Empty(t, r.reacts(event, "✅"))
-	require.Empty(t, r.pass(48*time.Hour), "done is done")
-	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.owner("/snooze 1 1h"))
-	require.Contains(t, r.owner("/snooze 1 1h or so"), "after the time means")
-	require.Empty(t, r.reacts(event, "🐈"))
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 20:10** — call the plumber.", r.react(again[0].Event, "🕐"))
+	require.Equal(t, "⏰ Again **Sat 21 Nov, 09:00** — call the plumber.", r.react(again[0].Event, "🌅\ufe0f"))
+	require.Equal(t, "⏰ Again **Sat 21 Nov, 10:00** — call the plumber.", r.asOwner("/snooze tomorrow 10:00"))
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.", bodies(r.handle(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
+	require.Empty(t, r.react(event, "✅"))
+	require.Empty(t, r.advance(48*time.Hour), "done is done")
+	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.asOwner("/snooze 1 1h"))
+	require.Contains(t, r.asOwner("/snooze 1 1h or so"), "after the time means")
+	require.Empty(t, r.react(event, "🐈"))
 
-	r.owner("/cron every day 21:00 lock the door")
-	event = r.pass(3 * time.Hour)[1].Event
-	require.Equal(t, "⏰ Again **Sun 22 Nov, 22:20** — lock the door.", r.reacts(event, "➕"))
-	require.Len(t, r.pass(20*time.Minute), 1)
-	require.Len(t, r.pass(24*time.Hour), 1, "its own times stay")
+	r.asOwner("/cron every day 21:00 lock the door")
+	event = r.advance(3 * time.Hour)[1].Event
+	require.Equal(t, "⏰ Again **Sun 22 Nov, 22:20** — lock the door.", r.react(event, "➕"))
+	require.Len(t, r.advance(20*time.Minute), 1)
+	require.Len(t, r.advance(24*time.Hour), 1, "its own times stay")
 }
 
 func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind 1h call the plumber")
-	r.owner("/cron every hour drink")
-	r.owner("/cron --late=all every hour count")
-	r.owner("/cron every hour skip --late skip")
+	r.asOwner("/remind 1h call the plumber")
+	r.asOwner("/cron every hour drink")
+	r.asOwner("/cron --late=all every hour count")
+	r.asOwner("/cron every hour skip --late skip")
 	r.now = r.now.Add(3*time.Hour + 40*time.Minute) // nobody was there
 	require.Equal(t, text(
 		"⏰ **call the plumber** (set today) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
@@ -189,25 +189,25 @@ func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(100 min late: it was due Fri 20 Nov, 20:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(40 min late: it was due Fri 20 Nov, 21:00)",
-	), said(r.pass(0)))
-	require.Len(t, r.pass(20*time.Minute), 3, "then all go on at their times")
+	), bodies(r.advance(0)))
+	require.Len(t, r.advance(20*time.Minute), 3, "then all go on at their times")
 
-	r.owner("/remind 1h too late")
+	r.asOwner("/remind 1h too late")
 	r.now = r.now.Add(26 * time.Hour)
-	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
+	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
 func TestAfterALongAbsenceTheFirstTimeSinceADayIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/cron every day 19:00 water")
-	r.owner("/cron every day 19:00 skip --late skip")
+	r.asOwner("/cron every day 19:00 water")
+	r.asOwner("/cron every day 19:00 skip --late skip")
 	r.now = r.now.Add(3*24*time.Hour - time.Hour)
 	require.Equal(t, text(
 		"⏰ **water** (`0 19 * * *`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(22 h late: it was due Sun 22 Nov, 19:00)",
-	), said(r.pass(0)))
+	), bodies(r.advance(0)))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where schedule_id = 1 and state = 'skipped'"))
-	require.Len(t, r.pass(2*time.Hour), 2, "then both go on at their times")
+	require.Len(t, r.advance(2*time.Hour), 2, "then both go on at their times")
 }
 
 func TestADistanceIsEchoedAsItIs(t *testing.T) {
@@ -216,25 +216,25 @@ func TestADistanceIsEchoedAsItIs(t *testing.T) {
 	for written, echoed := range map[string]string{
 		"1h": "1h", "10h": "10h", "90m": "1h30m", "1h10m": "1h10m", "10m": "10m", "90s": "1m30s", "20m30s": "20m30s", "1h 30s": "1h0m30s",
 	} {
-		require.Contains(t, r.owner("/cron every "+written+" x"), "🔁 `every "+echoed+"` — x.")
+		require.Contains(t, r.asOwner("/cron every "+written+" x"), "🔁 `every "+echoed+"` — x.")
 	}
 }
 
 func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
+	require.Contains(t, r.asOwner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
 	r.tx(func(tx store.Tx) error {
 		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookCronFail)}}})
 	})
-	r.asker.err = errors.New("the model is away")
-	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", said(r.pass(5*time.Hour)))
-	require.Contains(t, r.owner("/jobs"), "⚠️ failing since")
-	r.asker.err = nil
-	require.Contains(t, said(r.pass(time.Hour)), "I worked on **sum up the day**.")
-	require.NotContains(t, r.owner("/jobs"), "failing")
-	r.asker.err = errors.New("the model is away")
-	require.Contains(t, said(r.pass(2*time.Hour)), "did not work")
+	r.agent.err = errors.New("the model is away")
+	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.advance(5*time.Hour)))
+	require.Contains(t, r.asOwner("/jobs"), "⚠️ failing since")
+	r.agent.err = nil
+	require.Contains(t, bodies(r.advance(time.Hour)), "I worked on **sum up the day**.")
+	require.NotContains(t, r.asOwner("/jobs"), "failing")
+	r.agent.err = errors.New("the model is away")
+	require.Contains(t, bodies(r.advance(2*time.Hour)), "did not work")
 	require.Equal(t, 7, r.count("select count(*) from schedule_runs where state = 'failed'"))
 	require.Equal(t, 7, r.count("select count(*) from hook_deliveries where event = 'cron:fail'"), "a hook hears of each")
 }
@@ -245,51 +245,51 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	r.chat("Ana", "signal")
 	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
-	require.Contains(t, r.owner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
-	require.Contains(t, r.owner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
-	require.Contains(t, r.owner("/remind 2h --to Bo hello"), "Set.")
-	require.Contains(t, r.owner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
-	came := r.pass(2 * time.Hour)
+	require.Contains(t, r.asOwner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
+	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
+	require.Contains(t, r.asOwner("/remind 2h --to Bo hello"), "Set.")
+	require.Contains(t, r.asOwner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
+	came := r.advance(2 * time.Hour)
 	require.Equal(t, "are you there?", came[0].Body, "word for word: a person wrote it")
 	require.Equal(t, *ana.RoomID, came[0].Room)
-	require.Contains(t, said(came[1:]), "⚠️ **“hello” (job 2) did not work**")
+	require.Contains(t, bodies(came[1:]), "⚠️ **“hello” (job 2) did not work**")
 	require.Len(t, came, 2)
 	require.Zero(t, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent'", bo.ID))
 
-	r.owner(`/remind 1h --to "Ana · WhatsApp" see you tomorrow`)
+	r.asOwner(`/remind 1h --to "Ana · WhatsApp" see you tomorrow`)
 	r.now = r.now.Add(4 * time.Hour)
-	came = r.pass(0)
+	came = r.advance(0)
 	require.Equal(t, "see you tomorrow", came[0].Body, "what was missed for less than a day comes, word for word")
 	require.Equal(t, *ana.RoomID, came[0].Room)
-	require.Contains(t, said(came[1:]), "✉️ To **Ana · WhatsApp** goes: “see you tomorrow” (3 h late: it was due Fri 20 Nov, 21:00)")
+	require.Contains(t, bodies(came[1:]), "✉️ To **Ana · WhatsApp** goes: “see you tomorrow” (3 h late: it was due Fri 20 Nov, 21:00)")
 
-	r.owner(`/remind 1h --to "Ana · WhatsApp" see you in an hour`)
+	r.asOwner(`/remind 1h --to "Ana · WhatsApp" see you in an hour`)
 	r.now = r.now.Add(26 * time.Hour)
-	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: see you in an hour.")
-	r.owner(`/remind 1h --late skip --to "Ana · WhatsApp" only in time`)
+	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: see you in an hour.")
+	r.asOwner(`/remind 1h --late skip --to "Ana · WhatsApp" only in time`)
 	r.now = r.now.Add(2 * time.Hour)
-	require.Contains(t, said(r.pass(0)), "⏰ **Missed**: only in time.", "as it was wished")
+	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: only in time.", "as it was wished")
 }
 
 func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	r.owner("/remind 2h mine")
-	require.Contains(t, r.eva("/remind 1h feed the cat"), "Set.")
-	require.Contains(t, r.eva("/remind 1h --to Ana hello"), "Only the owner")
-	require.Contains(t, r.eva("/remind 1h --agent hello"), "Only the owner")
-	require.Contains(t, r.eva("/cancel 1"), "not yours to change")
-	require.Contains(t, r.eva("/jobs upkeep run history"), "owner's to start")
-	require.Contains(t, r.eva("/jobs 2 edit 3h"), "Changed")
-	require.Contains(t, r.eva("/cancel 2"), "Cancelled")
+	r.asOwner("/remind 2h mine")
+	require.Contains(t, r.asOperator("/remind 1h feed the cat"), "Set.")
+	require.Contains(t, r.asOperator("/remind 1h --to Ana hello"), "Only the owner")
+	require.Contains(t, r.asOperator("/remind 1h --agent hello"), "Only the owner")
+	require.Contains(t, r.asOperator("/cancel 1"), "not yours to change")
+	require.Contains(t, r.asOperator("/jobs upkeep run history"), "owner's to start")
+	require.Contains(t, r.asOperator("/jobs 2 edit 3h"), "Changed")
+	require.Contains(t, r.asOperator("/cancel 2"), "Cancelled")
 	require.Equal(t, 1, r.count("select count(*) from schedules"))
 }
 
 func TestAnOldTickDoesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind 1h call")
+	r.asOwner("/remind 1h call")
 	at := noon.Add(time.Hour)
 	require.True(t, jobs.IsLater(r.clock.Tick(r.ctx, 1, at)), "its time has not come")
 	r.now = at
@@ -302,9 +302,9 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 
 	// The job was cancelled, moved or paused while it was due.
 	for _, line := range []string{"/cancel 2", "/jobs 3 edit 2h", "/jobs 4 pause"} {
-		r.owner("/remind 1h call")
+		r.asOwner("/remind 1h call")
 		due := r.now.Add(time.Hour)
-		r.owner(line)
+		r.asOwner(line)
 		r.now = due
 		require.NoError(t, r.clock.Tick(r.ctx, int64(line[len("/jobs ")]-'0'), due))
 		require.Empty(t, r.flush(), line)
@@ -314,14 +314,14 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 func TestAClockThatJumpsLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/cron every 10m beat")
-	require.Len(t, r.pass(time.Hour), 6)
+	r.asOwner("/cron every 10m beat")
+	require.Len(t, r.advance(time.Hour), 6)
 	r.now = r.now.Add(-30 * time.Minute) // put back: what came does not come again
-	require.Empty(t, r.pass(39*time.Minute))
-	require.Len(t, r.pass(time.Minute), 1)
+	require.Empty(t, r.advance(39*time.Minute))
+	require.Len(t, r.advance(time.Minute), 1)
 	r.now = r.now.Add(65 * time.Minute) // put forward: once, and then on
-	require.Len(t, r.pass(0), 1)
-	require.Len(t, r.pass(10*time.Minute), 1)
+	require.Len(t, r.advance(0), 1)
+	require.Len(t, r.advance(10*time.Minute), 1)
 	require.Equal(t, r.count("select count(*) from schedule_runs"), r.count("select count(distinct due_at) from schedule_runs"))
 }
 
@@ -337,16 +337,16 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.pass(48*time.Hour), "it says nothing by itself")
+	require.Empty(t, r.advance(48*time.Hour), "it says nothing by itself")
 	require.Equal(t, 2, runs)
-	require.Contains(t, r.owner("/jobs upkeep"), "**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
-	require.Contains(t, r.owner("/jobs upkeep run history"), "Done now: Upkeep history.")
+	require.Contains(t, r.asOwner("/jobs upkeep"), "**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
+	require.Contains(t, r.asOwner("/jobs upkeep run history"), "Done now: Upkeep history.")
 	r.execute()
 	require.Equal(t, 3, runs)
-	require.Contains(t, r.owner("/jobs upkeep run mischief"), "no such upkeep")
-	require.Contains(t, r.owner("/cancel 1"), "Job 1 is upkeep of mine, not one of yours.")
-	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.owner("/snooze 1 1h"))
-	require.NotContains(t, r.owner("/jobs"), "history —")
+	require.Contains(t, r.asOwner("/jobs upkeep run mischief"), "no such upkeep")
+	require.Contains(t, r.asOwner("/cancel 1"), "Job 1 is upkeep of mine, not one of yours.")
+	require.Equal(t, "Upkeep keeps its times; `/jobs upkeep` shows them.", r.asOwner("/snooze 1 1h"))
+	require.NotContains(t, r.asOwner("/jobs"), "history —")
 }
 
 func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
@@ -372,26 +372,26 @@ func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
 func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.owner("/remind 1h once")
-	r.owner("/remind --keep 1h kept")
-	r.owner("/cron every day 9am water")
-	r.pass(40 * 24 * time.Hour)
+	r.asOwner("/remind 1h once")
+	r.asOwner("/remind --keep 1h kept")
+	r.asOwner("/cron every day 9am water")
+	r.advance(40 * 24 * time.Hour)
 	r.tx(func(tx store.Tx) error {
 		runs, schedules, err := store.PruneRuns(r.ctx, tx, r.now.Add(-30*24*time.Hour))
 		require.Equal(t, 12, runs)
 		require.Equal(t, 1, schedules)
 		return err
 	})
-	require.Contains(t, r.owner("/jobs"), "over — kept")
-	require.Equal(t, 2, strings.Count(r.owner("/jobs"), " — "))
+	require.Contains(t, r.asOwner("/jobs"), "over — kept")
+	require.Equal(t, 2, strings.Count(r.asOwner("/jobs"), " — "))
 }
 
 func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.eva("/remind 2h close the shop")
-	r.eva("/cron every day 9am open the shop")
-	r.owner("/remind 2h water the plants")
+	r.asOperator("/remind 2h close the shop")
+	r.asOperator("/cron every day 9am open the shop")
+	r.asOwner("/remind 2h water the plants")
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Empty(t, r.flush(), "she still is one")
 	r.operators = nil
@@ -400,12 +400,12 @@ func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 		require.NoError(t, r.clock.Prepare(r.ctx))
 	}
 	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
-		"1 — close the shop", "2 — open the shop"), said(r.flush()))
-	came := said(r.pass(24 * time.Hour))
+		"1 — close the shop", "2 — open the shop"), bodies(r.flush()))
+	came := bodies(r.advance(24 * time.Hour))
 	require.NotContains(t, came, "shop")
 	require.Contains(t, came, "water the plants")
-	require.Contains(t, r.owner("/jobs 2 resume"), "Job 2 goes on")
+	require.Contains(t, r.asOwner("/jobs 2 resume"), "Job 2 goes on")
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.Contains(t, said(r.pass(24*time.Hour)), "open the shop", "it is the owner's now")
+	require.Contains(t, bodies(r.advance(24*time.Hour)), "open the shop", "it is the owner's now")
 }

@@ -39,8 +39,8 @@ const (
 	operator = id.UserID("@eva:example.com")
 )
 
-// heard is one event as it reached the homeserver.
-type heard struct {
+// sentEvent is one event as it reached the homeserver.
+type sentEvent struct {
 	Event  id.EventID
 	Room   id.RoomID
 	Body   string
@@ -54,10 +54,10 @@ type heard struct {
 
 // homeserver takes what is sent, as the real one would.
 type homeserver struct {
-	heard []heard
+	sent  []sentEvent
 	files map[id.ContentURIString][]byte
-	// refuses is what it says to every event; nil: it takes them.
-	refuses error
+	// sendErr is what it says to every event; nil: it takes them.
+	sendErr error
 }
 
 func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
@@ -76,11 +76,11 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return "", err
 	}
-	if h.refuses != nil {
-		return "", h.refuses
+	if h.sendErr != nil {
+		return "", h.sendErr
 	}
 	event := id.EventID("$out-" + o.ID.String())
-	h.heard = append(h.heard, heard{
+	h.sent = append(h.sent, sentEvent{
 		Event: event, Room: room, Body: content.Body, HTML: content.HTML, Type: content.MsgType,
 		React: content.RelatesTo.Key, On: content.RelatesTo.Event, Direct: o.Content, Rings: content.Mentions.Users,
 	})
@@ -102,12 +102,12 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 	return data, nil
 }
 
-// asker answers every question with the question.
-type asker struct {
-	err   error
-	waits bool // works until its time is over
-	beats int
-	goals []string
+// fakeAgent answers every question with the question.
+type fakeAgent struct {
+	err        error
+	blocks     bool // works until its time is over
+	heartbeats int
+	goals      []string
 	// modelless: llm.model is none.
 	modelless bool
 	// answers says which agent answers in a chat; nil: multis itself does everywhere.
@@ -116,7 +116,7 @@ type asker struct {
 	box     *outbox.Box
 }
 
-func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
 	if a.err != nil {
 		return a.err
 	}
@@ -131,21 +131,23 @@ func (a *asker) Ask(ctx context.Context, room store.Chat, message store.Message,
 }
 
 // Thinks says that only @shop does when the room has no model.
-func (a *asker) Thinks(_ store.Chat, question string) bool {
+func (a *fakeAgent) Thinks(_ store.Chat, question string) bool {
 	return !a.modelless || strings.HasPrefix(question, "@shop")
 }
 
-func (a *asker) Answers(c store.Chat) (agent, by string) {
+func (a *fakeAgent) Answers(c store.Chat) (agent, by string) {
 	if a.answers == nil {
 		return "", ""
 	}
 	return a.answers(c)
 }
 
-func (a *asker) Replay(context.Context, store.TaskID) (string, error) { return "it said zanzibar", nil }
+func (a *fakeAgent) Replay(context.Context, store.TaskID) (string, error) {
+	return "it said zanzibar", nil
+}
 
-func (a *asker) Unattended(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
-	if a.waits {
+func (a *fakeAgent) Unattended(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
+	if a.blocks {
 		<-ctx.Done()
 		return fmt.Errorf("ask the model: %w", ctx.Err())
 	}
@@ -158,18 +160,18 @@ func (a *asker) Unattended(ctx context.Context, room store.Chat, _ store.RunID, 
 	})
 }
 
-func (a *asker) Plan(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, goal string) error {
+func (a *fakeAgent) Plan(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, goal string) error {
 	a.goals = append(a.goals, goal)
 	return a.err
 }
 
-func (a *asker) ReplayWith(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, task store.Task, model string) error {
+func (a *fakeAgent) ReplayWith(_ context.Context, _ store.Tx, _ store.Chat, _ store.Message, task store.Task, model string) error {
 	a.goals = append(a.goals, fmt.Sprintf("replay %d with %s", task.ID, model))
 	return a.err
 }
 
-func (a *asker) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, persona string) (string, error) {
-	a.beats++
+func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, persona string) (string, error) {
+	a.heartbeats++
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
 
@@ -183,40 +185,40 @@ func (o offers) Sources() []admin.ToolSource { return o.sources }
 func (o offers) Saved() []admin.Saved { return o.saved }
 
 func (o offers) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (string, error) {
-	return o.begin[name](ctx, tx, room, message)
+	return o.beginSaved[name](ctx, tx, room, message)
 }
 
 // rig is an admin room on a database of its own, with the owner and an operator in it.
 type rig struct {
-	t         *testing.T
-	ctx       context.Context
-	st        *store.Store
-	box       *outbox.Box
-	hs        *homeserver
-	asker     *asker
-	rules     admin.Rules
-	now       time.Time
-	admin     *admin.Admin
-	room      store.Chat
-	events    int
-	fetch     *fetch.Client
-	clock     *clock.Clock
-	upkeep    []clock.Upkeep
-	beats     []clock.Heartbeat
-	documents string // the documents folder
+	t          *testing.T
+	ctx        context.Context
+	st         *store.Store
+	box        *outbox.Box
+	homeserver *homeserver
+	agent      *fakeAgent
+	rules      admin.Rules
+	now        time.Time
+	admin      *admin.Admin
+	room       store.Chat
+	events     int
+	fetch      *fetch.Client
+	clock      *clock.Clock
+	upkeep     []clock.Upkeep
+	heartbeats []clock.Heartbeat
+	documents  string // the documents folder
 	// operators are who may set schedules beside the owner.
-	operators []id.UserID
-	tools     []admin.Tool
-	sources   []admin.ToolSource
-	saved     []admin.Saved
-	begin     map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
-	memory    *memory.Memory
-	time      func() time.Time // the clock; returns now unless a test says otherwise
+	operators  []id.UserID
+	tools      []admin.Tool
+	sources    []admin.ToolSource
+	saved      []admin.Saved
+	beginSaved map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
+	memory     *memory.Memory
+	time       func() time.Time // the clock; returns now unless a test says otherwise
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), hs: &homeserver{files: map[id.ContentURIString][]byte{}}, asker: &asker{}, now: noon}
+	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), homeserver: &homeserver{files: map[id.ContentURIString][]byte{}}, agent: &fakeAgent{}, now: noon}
 	r.time = func() time.Time { return r.now }
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
@@ -224,8 +226,8 @@ func newRig(t *testing.T) *rig {
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal, Networks: map[string]policy.Mode{}}
 	r.box = outbox.New(r.st, outbox.Rules{
 		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: owner, Name: "Nora", Disclose: disclose,
-	}, r.hs)
-	r.asker.st, r.asker.box = r.st, r.box
+	}, r.homeserver)
+	r.agent.st, r.agent.box = r.st, r.box
 	r.rules = admin.Rules{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR",
@@ -240,16 +242,16 @@ func newRig(t *testing.T) *rig {
 
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
-	r.asker.modelless = r.rules.Model == "none"
+	r.agent.modelless = r.rules.Model == "none"
 	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
-		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.asker, Checker: r.asker,
-		Upkeep: r.upkeep, Heartbeats: r.beats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
+		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.agent, Checker: r.agent,
+		Upkeep: r.upkeep, Heartbeats: r.heartbeats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
 	})
 	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now})
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.asker, Planner: r.asker, Files: r.hs, Rules: r.rules,
-		Clock: r.clock, Tools: offers{r}, MaxTools: 128, Saved: offers{r}, Replayer: r.asker,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Rules: r.rules,
+		Clock: r.clock, Tools: offers{r}, MaxTools: 128, Saved: offers{r}, Replayer: r.agent,
 		Memory: r.memory, Now: now,
 	})
 }
@@ -284,8 +286,8 @@ func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Cha
 	return c
 }
 
-// seen sets when the last message of a chat came.
-func (r *rig) seen(c store.Chat, ago time.Duration) {
+// setLastMessage sets when the last message of a chat came.
+func (r *rig) setLastMessage(c store.Chat, ago time.Duration) {
 	r.t.Helper()
 	r.exec("update chats set last_message_at = $2 where id = $1", c.ID, r.now.Add(-ago))
 }
@@ -325,28 +327,28 @@ func (r *rig) write(m store.Message) int64 {
 }
 
 // execute does both jobs of a message from the admin room: a question is left by the first to the second.
-func (r *rig) carryOut(message int64, last bool) error {
+func (r *rig) runJobs(message int64, last bool) error {
 	if err := r.admin.Command(r.ctx, message, last); err != nil {
 		return err
 	}
 	return r.admin.Answer(r.ctx, message, last)
 }
 
-// do carries out a message and returns what was sent for it.
-func (r *rig) do(m store.Message) []heard {
+// handle carries out a message and returns what was sent for it.
+func (r *rig) handle(m store.Message) []sentEvent {
 	r.t.Helper()
-	require.NoError(r.t, r.carryOut(r.write(m), false))
+	require.NoError(r.t, r.runJobs(r.write(m), false))
 	return r.flush()
 }
 
 // flush sends what waits in the outbox.
-func (r *rig) flush() []heard {
+func (r *rig) flush() []sentEvent {
 	r.t.Helper()
-	before := len(r.hs.heard)
+	before := len(r.homeserver.sent)
 	for _, out := range r.queued() {
 		require.NoError(r.t, r.box.Send(r.ctx, out, false))
 	}
-	return r.hs.heard[before:]
+	return r.homeserver.sent[before:]
 }
 
 func (r *rig) queued() []uuid.UUID {
@@ -364,40 +366,40 @@ func (r *rig) queued() []uuid.UUID {
 	return outs
 }
 
-// owner writes a line and reads what is said to it.
-func (r *rig) owner(line string) string {
+// asOwner writes a line and reads what is said to it.
+func (r *rig) asOwner(line string) string {
 	r.t.Helper()
-	return said(r.do(store.Message{Body: line}))
+	return bodies(r.handle(store.Message{Body: line}))
 }
 
-// eva is an operator.
-func (r *rig) eva(line string) string {
+// asOperator is an operator.
+func (r *rig) asOperator(line string) string {
 	r.t.Helper()
-	return said(r.do(store.Message{Body: line, Author: policy.AuthorOperator, Sender: operator}))
+	return bodies(r.handle(store.Message{Body: line, Author: policy.AuthorOperator, Sender: operator}))
 }
 
-// reacts puts the owner's reaction on an event.
-func (r *rig) reacts(to id.EventID, key string) string {
+// react puts the owner's reaction on an event.
+func (r *rig) react(to id.EventID, key string) string {
 	r.t.Helper()
-	return said(r.do(store.Message{Body: key, Kind: string(bridgebridge.Reaction), RelatesTo: to}))
+	return bodies(r.handle(store.Message{Body: key, Kind: string(bridgebridge.Reaction), RelatesTo: to}))
 }
 
-// sends puts a file into the admin room.
-func (r *rig) sends(name, data, caption string) []heard {
+// sendFile puts a file into the admin room.
+func (r *rig) sendFile(name, data, caption string) []sentEvent {
 	r.t.Helper()
 	url := id.ContentURIString("mxc://example.com/" + r.event())
-	r.hs.files[url] = []byte(data)
-	return r.do(store.Message{
+	r.homeserver.files[url] = []byte(data)
+	return r.handle(store.Message{
 		Kind: string(bridgebridge.Document), Body: strings.TrimSpace("[file " + name + "] " + caption),
 		Attachment: &store.Attachment{URL: url, Name: name, MIME: "text/markdown", Size: len(data)},
 	})
 }
 
-// last is the event that was sent last.
-func (r *rig) last() heard {
+// lastSent is the event that was sent last.
+func (r *rig) lastSent() sentEvent {
 	r.t.Helper()
-	require.NotEmpty(r.t, r.hs.heard)
-	return r.hs.heard[len(r.hs.heard)-1]
+	require.NotEmpty(r.t, r.homeserver.sent)
+	return r.homeserver.sent[len(r.homeserver.sent)-1]
 }
 
 // count asks the database for one number.
@@ -406,8 +408,8 @@ func (r *rig) count(sql string, args ...any) int {
 	return storetest.Count(r.t, r.st, sql, args...)
 }
 
-// said is what was sent, as plain text; a reaction is shown with its mark.
-func said(events []heard) string {
+// bodies is what was sent, as plain text; a reaction is shown with its mark.
+func bodies(events []sentEvent) string {
 	var lines []string
 	for _, e := range events {
 		if e.React != "" {
@@ -421,8 +423,8 @@ func said(events []heard) string {
 
 func text(lines ...string) string { return strings.Join(lines, "\n") }
 
-// learn puts a document into the library.
-func (r *rig) learn(name, data string, role policy.Role) {
+// addDocument puts a document into the library.
+func (r *rig) addDocument(name, data string, role policy.Role) {
 	r.t.Helper()
 	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: name, Data: []byte(data), Role: role})
 	require.NoError(r.t, err)

@@ -14,7 +14,7 @@ import (
 func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.owner("/run"), "There are no saved tasks.")
+	require.Contains(t, r.asOwner("/run"), "There are no saved tasks.")
 	var begun []string
 	begin := func(_ context.Context, _ store.Tx, room store.Chat, m store.Message) (string, error) {
 		require.Equal(t, r.room.ID, room.ID)
@@ -29,24 +29,24 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 		{Name: "lost", Prompt: "x"},
 		{Name: "broken", Problem: "line 2: prompts is none of its keys"},
 	}
-	r.begin = map[string]func(context.Context, store.Tx, store.Chat, store.Message) (string, error){"week": begin, "lost": targetless}
+	r.beginSaved = map[string]func(context.Context, store.Tx, store.Chat, store.Message) (string, error){"week": begin, "lost": targetless}
 	r.restart()
 	require.Equal(t, text(
 		"**3 saved tasks**",
 		"`/run week` by `@shop` — “What was promised this week?”",
 		"`/run lost` — “x”",
 		"`/run broken` ⚠️ line 2: prompts is none of its keys",
-	), r.owner("/run"))
-	require.Equal(t, "[👀]", r.owner("/run Week"))
+	), r.asOwner("/run"))
+	require.Equal(t, "[👀]", r.asOwner("/run Week"))
 	require.Equal(t, []string{"/run Week"}, begun)
-	require.Contains(t, r.owner("/run weak"), "Did you mean `/run week`?")
-	require.Contains(t, r.owner("/run broken"), "cannot be begun: line 2")
-	require.Contains(t, r.eva("/run week"), "is the owner's")
-	require.Contains(t, r.owner("/run lost"), "⚠️ `lost` cannot be begun: its target is no chat that I know.")
+	require.Contains(t, r.asOwner("/run weak"), "Did you mean `/run week`?")
+	require.Contains(t, r.asOwner("/run broken"), "cannot be begun: line 2")
+	require.Contains(t, r.asOperator("/run week"), "is the owner's")
+	require.Contains(t, r.asOwner("/run lost"), "⚠️ `lost` cannot be begun: its target is no chat that I know.")
 	r.rules.Model = "none"
 	r.restart()
-	require.Equal(t, "[👀]", r.owner("/run week"), "its agent has a model of its own")
-	require.Contains(t, r.owner("/run lost"), "needs a model")
+	require.Equal(t, "[👀]", r.asOwner("/run week"), "its agent has a model of its own")
+	require.Contains(t, r.asOwner("/run lost"), "needs a model")
 	require.Len(t, begun, 2)
 }
 
@@ -57,15 +57,15 @@ func TestWordsOfTheOwnersMeanACommand(t *testing.T) {
 	require.NoError(t, err)
 	r.rules.Shortcuts = []policy.Shortcut{stop}
 	r.restart()
-	require.Contains(t, r.owner("Do not stop everything"), "You asked **Do not stop everything**")
-	require.Empty(t, r.eva("stop everything"), "operators talk in the room")
+	require.Contains(t, r.asOwner("Do not stop everything"), "You asked **Do not stop everything**")
+	require.Empty(t, r.asOperator("stop everything"), "operators talk in the room")
 	paused := func() bool {
 		is, err := store.PausedAll(r.ctx, r.st.DB())
 		require.NoError(t, err)
 		return is
 	}
-	r.do(store.Message{Body: "stop everything", Code: policy.CodeHeard})
+	r.handle(store.Message{Body: "stop everything", Code: policy.CodeHeard})
 	require.False(t, paused(), "what is said aloud is a question")
-	r.owner("Stop everything")
+	r.asOwner("Stop everything")
 	require.True(t, paused())
 }

@@ -23,13 +23,13 @@ func TestThatNothingComesInIsToldAndShownUntilItIsOver(t *testing.T) {
 			return store.PutSetting(r.ctx, tx, door, store.Stall{Since: time.Date(2026, 11, 20, 13, 2, 0, 0, time.UTC)})
 		})
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[0]}))
-		stalled := said(r.flush())
+		stalled := bodies(r.flush())
 		require.Contains(t, stalled, "⚠️")
 		require.Contains(t, stalled, "The log says why")
-		require.Contains(t, r.owner("/status"), stalled)
+		require.Contains(t, r.asOwner("/status"), stalled)
 		r.tx(func(tx store.Tx) error { return store.DropSetting(r.ctx, tx, door) })
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[1]}))
-		require.Contains(t, said(r.flush()), "✅")
-		require.NotContains(t, r.owner("/status"), stalled)
+		require.Contains(t, bodies(r.flush()), "✅")
+		require.NotContains(t, r.asOwner("/status"), stalled)
 	}
 }

@@ -20,13 +20,13 @@ func TestStatus(t *testing.T) {
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model",
 		"Nobody waits for you.",
-	), r.owner("/status"))
-	r.town()
-	r.lock("Dr. Weber")
-	r.learn("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
-	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	), r.asOwner("/status"))
+	r.addChats()
+	r.addUnreadable("Dr. Weber")
+	r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
+	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
 	for _, amount := range []int64{90_000, 30_001} {
-		r.spend(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
+		r.addSpending(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
 	}
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",
@@ -37,8 +37,8 @@ func TestStatus(t *testing.T) {
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model · today 0.12 EUR of 2.00 EUR in 2 calls",
 		"Nobody waits for you.",
-	), r.owner("/status"))
-	require.Contains(t, r.eva("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
+	), r.asOwner("/status"))
+	require.Contains(t, r.asOperator("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
 }
 
 func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
@@ -46,7 +46,7 @@ func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
 	r := newRig(t)
 	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 1))
 	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 2))
-	require.Contains(t, r.owner("/status"), "3 citations that the model made up so far, left out.")
+	require.Contains(t, r.asOwner("/status"), "3 citations that the model made up so far, left out.")
 }
 
 func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
@@ -56,52 +56,52 @@ func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	require.NoError(t, err)
 	r.rules.Embeddings = "ollama/some-model"
 	r.restart()
-	require.Contains(t, r.owner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
+	require.Contains(t, r.asOwner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
 }
 
 func TestName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I am called **Nora**. `/name` and another word changes that.", r.owner("/name"))
-	require.Equal(t, "I am **Zoë-Lou 2** from now on: I answer to it, and my answers are marked [Zoë-Lou 2].", r.owner("/name  Zoë-Lou   2 "))
+	require.Equal(t, "I am called **Nora**. `/name` and another word changes that.", r.asOwner("/name"))
+	require.Equal(t, "I am **Zoë-Lou 2** from now on: I answer to it, and my answers are marked [Zoë-Lou 2].", r.asOwner("/name  Zoë-Lou   2 "))
 	name, err := store.AssistantName(r.ctx, r.st.DB(), "Nora")
 	require.NoError(t, err)
 	require.Equal(t, "Zoë-Lou 2", name)
-	require.Equal(t, "I am called **Zoë-Lou 2** already.", r.owner("/name Zoë-Lou 2"))
+	require.Equal(t, "I am called **Zoë-Lou 2** already.", r.asOwner("/name Zoë-Lou 2"))
 	for _, bad := range []string{"N", "[Nora]", "2Nora", "@nora", "**", strings.Repeat("N", 101), "No:ra"} {
-		require.Equal(t, "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.owner("/name "+bad), bad)
+		require.Equal(t, "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.asOwner("/name "+bad), bad)
 	}
 }
 
 func TestAskPassesTheQuestionOn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.owner("/ask what did Ana say?"))
-	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.owner("  what did Ana say? "))
-	require.Contains(t, r.last().HTML, "<strong>what did Ana say?</strong>")
-	require.Equal(t, "Ask me something: `/ask when do we deliver?`, or just type it.", r.owner("/ask"))
+	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.asOwner("/ask what did Ana say?"))
+	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.asOwner("  what did Ana say? "))
+	require.Contains(t, r.lastSent().HTML, "<strong>what did Ana say?</strong>")
+	require.Equal(t, "Ask me something: `/ask when do we deliver?`, or just type it.", r.asOwner("/ask"))
 }
 
 func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "//help", "Guten Morgen!", "help me", "What can you do?"} {
-		require.Equal(t, "Ask me anything about your documents, or type `/help` to see what I can do.", r.owner(line), line)
+		require.Equal(t, "Ask me anything about your documents, or type `/help` to see what I can do.", r.asOwner(line), line)
 	}
 	for _, line := range []string{"no", "Yes!", "cancel", "0"} {
-		require.Equal(t, "Which question do you mean? Reply to it, or see `/help`.", r.owner(line), line)
+		require.Equal(t, "Which question do you mean? Reply to it, or see `/help`.", r.asOwner(line), line)
 	}
 	for _, line := range []string{"Thank you :)", "Danke schön!", "thanks", "Bye", "ok"} {
-		heard := r.do(store.Message{Body: line})
+		heard := r.handle(store.Message{Body: line})
 		require.Len(t, heard, 1, line)
 		require.Equal(t, "👍", heard[0].React, line)
 	}
-	require.Contains(t, r.owner("hello Ana?"), "You asked **hello Ana?**")
+	require.Contains(t, r.asOwner("hello Ana?"), "You asked **hello Ana?**")
 	r.rules.Model = "none"
 	r.restart()
-	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.owner("when do we deliver?"))
-	r.learn("prices.md", prices, policy.Public)
-	require.Contains(t, r.owner("when do we deliver?"), "You asked **when do we deliver?**")
+	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("when do we deliver?"))
+	r.addDocument("prices.md", prices, policy.Public)
+	require.Contains(t, r.asOwner("when do we deliver?"), "You asked **when do we deliver?**")
 }
 
 const prices = `# Prices
@@ -118,32 +118,32 @@ A **fence** costs 480 EUR.
 func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.owner("/search"))
-	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search fence"))
-	r.learn("prices.md", prices, policy.Public)
-	r.learn("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.asOwner("/search"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search fence"))
+	r.addDocument("prices.md", prices, policy.Public)
+	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
 	require.Equal(t, text(
 		"**1 passage** for “deliveries”",
 		"1 [prices.md › Delivery, line 5]: “Deliveries run Monday to Saturday, 9:00 to 18:00.”",
-	), r.owner("/search deliveries"))
-	got := r.owner("/search fence costs")
+	), r.asOwner("/search deliveries"))
+	got := r.asOwner("/search fence costs")
 	require.Contains(t, got, "**2 passages** for “fence costs”")
 	require.Contains(t, got, "[prices.md › Fences, line 9]: “A **fence** costs 480 EUR.”")
 	require.Contains(t, got, "[secret.md › Secret, line 3] (only you): “The fence costs us 200 EUR.”")
 	require.Equal(t, text(
 		"**1 passage** for “fence costs”",
 		"1 [prices.md › Fences, line 9]: “A **fence** costs 480 EUR.”",
-	), r.eva("/search fence costs"))
-	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search zebra"))
-	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.owner("/search the and of"))
+	), r.asOperator("/search fence costs"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search zebra"))
+	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search the and of"))
 }
 
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.owner("/docs"))
-	r.learn("prices.md", prices, policy.Public)
-	r.learn("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
+	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("/docs"))
+	r.addDocument("prices.md", prices, policy.Public)
+	r.addDocument("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages · only you: 1 document (1 text), 1 passage",
@@ -151,9 +151,9 @@ func TestDocs(t *testing.T) {
 		"**secret.txt** — only you, 1 passage, 1 KB · 17:59",
 		"",
 		"Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it.",
-	), r.owner("/docs"))
+	), r.asOwner("/docs"))
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages",
 		"**prices.md** — public, 2 passages, 1 KB · 18:00",
-	), r.eva("/docs"))
+	), r.asOperator("/docs"))
 }

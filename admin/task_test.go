@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// taskOf stores a task of the owner's that runs.
-func (r *rig) taskOf(question string) store.Task {
+// addTask stores a task of the owner's that runs.
+func (r *rig) addTask(question string) store.Task {
 	r.t.Helper()
 	task, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
 	require.NoError(r.t, err)
@@ -24,13 +24,13 @@ func (r *rig) taskOf(question string) store.Task {
 func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "Nothing runs that could be stopped.", r.owner("/cancel-task"))
-	require.Equal(t, "There is no task 99. `/cancel-task` lists what runs.", r.owner("/cancel-task 99"))
-	first, second := r.taskOf("what is going on?"), r.taskOf("and what else?")
-	require.Contains(t, r.owner("/cancel-task"), "what is going on?")
-	require.Contains(t, r.owner(fmt.Sprintf("/cancel-task %d", first.ID)), fmt.Sprintf("Stopping task %d", first.ID))
+	require.Equal(t, "Nothing runs that could be stopped.", r.asOwner("/cancel-task"))
+	require.Equal(t, "There is no task 99. `/cancel-task` lists what runs.", r.asOwner("/cancel-task 99"))
+	first, second := r.addTask("what is going on?"), r.addTask("and what else?")
+	require.Contains(t, r.asOwner("/cancel-task"), "what is going on?")
+	require.Contains(t, r.asOwner(fmt.Sprintf("/cancel-task %d", first.ID)), fmt.Sprintf("Stopping task %d", first.ID))
 	require.NoError(t, store.SetTaskLive(r.ctx, r.st.DB(), second, "$live"))
-	r.reacts("$live", "❌")
+	r.react("$live", "❌")
 	for _, task := range []store.Task{first, second} {
 		why, err := store.TaskStop(r.ctx, r.st.DB(), task.ID)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ask := func(call string) store.Approval {
-		task := r.taskOf(call)
+		task := r.addTask(call)
 		approval, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{
 			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
 		})
@@ -57,28 +57,28 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 		return now.Allowed
 	}
 	yes := ask("c1")
-	require.Contains(t, r.last().Body, "wants to use `send_file`")
-	require.Contains(t, r.last().HTML, "**offer**.pdf", "what a model wrote stands there as it is")
-	require.Contains(t, r.reacts(r.last().Event, "👍"), "Allowed")
+	require.Contains(t, r.lastSent().Body, "wants to use `send_file`")
+	require.Contains(t, r.lastSent().HTML, "**offer**.pdf", "what a model wrote stands there as it is")
+	require.Contains(t, r.react(r.lastSent().Event, "👍"), "Allowed")
 	require.True(t, *decided(yes))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'task'"))
 
 	no := ask("c2")
-	require.Contains(t, r.owner("no"), "Not done")
+	require.Contains(t, r.asOwner("no"), "Not done")
 	require.False(t, *decided(no))
 
 	late := ask("c3")
 	r.now = r.now.Add(16 * time.Minute)
-	r.owner("yes")
+	r.asOwner("yes")
 	require.Nil(t, decided(late))
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, late.ID), "and what is over is not asked for again")
 	require.Empty(t, r.flush())
 }
 
-// asksAbout has the owner asked about a call with these arguments.
-func (r *rig) asksAbout(arguments string) store.Approval {
+// requestApproval has the owner asked about a call with these arguments.
+func (r *rig) requestApproval(arguments string) store.Approval {
 	r.t.Helper()
-	task := r.taskOf(arguments)
+	task := r.addTask(arguments)
 	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(r.t, err)
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
@@ -92,7 +92,7 @@ func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		args = append(args, fmt.Sprintf("%q: %q", name, strings.Repeat(name, 1990)))
 	}
-	a := r.asksAbout("{" + strings.Join(args, ", ") + `, "to": "mallory@example.org"}`)
+	a := r.requestApproval("{" + strings.Join(args, ", ") + `, "to": "mallory@example.org"}`)
 	var file []byte
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files").Scan(&file))
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -100,20 +100,20 @@ func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
 	}
 	require.Contains(t, string(file), "to: “mallory@example.org”")
 	r.flush()
-	shown := r.last()
+	shown := r.lastSent()
 	require.Equal(t, "m.file", shown.Type)
 	require.Contains(t, shown.Body, "wants to use `mail__send`")
 	require.Contains(t, shown.Body, "This is only its beginning.")
 	require.Contains(t, shown.Body, "👍 do it · 👎 don't. Open until 18:15.")
-	require.Contains(t, r.reacts(shown.Event, "👍"), "Allowed")
+	require.Contains(t, r.react(shown.Event, "👍"), "Allowed")
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 	require.NoError(t, err)
 	require.True(t, *now.Allowed)
 
-	r.asksAbout(`{"text": "` + strings.Repeat("x", 2500) + `"}`)
+	r.requestApproval(`{"text": "` + strings.Repeat("x", 2500) + `"}`)
 	r.flush()
-	require.Equal(t, "m.text", r.last().Type)
-	require.Contains(t, r.last().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
+	require.Equal(t, "m.text", r.lastSent().Type)
+	require.Contains(t, r.lastSent().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
 }
 
 func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
@@ -130,17 +130,17 @@ func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
 		`{"quote": "say \"yes\""}`:                               `quote: “say "yes"”`,
 		`{}`:                                                     `{}`,
 	} {
-		r.asksAbout(arguments)
+		r.requestApproval(arguments)
 		r.flush()
-		require.Contains(t, r.last().Body, want, arguments)
+		require.Contains(t, r.lastSent().Body, want, arguments)
 	}
 }
 
 func TestAReplayWithAnotherModelIsATaskOfItsOwn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	task := r.taskOf("what is going on?")
-	require.Equal(t, "it said zanzibar", r.owner(fmt.Sprintf("/replay %d", task.ID)))
-	require.Equal(t, "[👀]", r.owner(fmt.Sprintf("/replay %d openai/other", task.ID)))
-	require.Equal(t, []string{fmt.Sprintf("replay %d with openai/other", task.ID)}, r.asker.goals)
+	task := r.addTask("what is going on?")
+	require.Equal(t, "it said zanzibar", r.asOwner(fmt.Sprintf("/replay %d", task.ID)))
+	require.Equal(t, "[👀]", r.asOwner(fmt.Sprintf("/replay %d openai/other", task.ID)))
+	require.Equal(t, []string{fmt.Sprintf("replay %d with openai/other", task.ID)}, r.agent.goals)
 }

@@ -17,7 +17,7 @@ func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
 		{Name: "desk", Tools: 1, Skipped: []string{"big: its schema has more than 16000 bytes"}},
 		{Name: "far", Problem: "it wants a login: run multis mcp login far where multis runs"},
 	}
-	said := r.owner("/tools")
+	said := r.asOwner("/tools")
 	require.Contains(t, said, "**2 tools** that I can use for you\n`search_docs` — Looks into documents\n`desk__wipe` — Wipes # the desk (I ask you first)\n")
 	require.Contains(t, said, "⚠️ of `desk` not taken: big: its schema has more than 16000 bytes")
 	require.Contains(t, said, "⚠️ `far` is not there: it wants a login: run multis mcp login far where multis runs. I try again.")
@@ -26,5 +26,5 @@ func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
 	for i := range 126 {
 		r.tools = append(r.tools, admin.Tool{Name: fmt.Sprint("desk__", i)})
 	}
-	require.Contains(t, r.owner("/tools"), "A model takes 128 tools, and what is above that is left out.")
+	require.Contains(t, r.asOwner("/tools"), "A model takes 128 tools, and what is above that is left out.")
 }

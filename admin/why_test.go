@@ -14,8 +14,8 @@ import (
 	"multis/store/storetest"
 )
 
-// heardFrom stores a contact's message, received two seconds after it was written.
-func (r *rig) heardFrom(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code, reason string) store.Message {
+// addMessage stores a contact's message, received two seconds after it was written.
+func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code, reason string) store.Message {
 	r.t.Helper()
 	m := store.Message{
 		ChatID: c.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body, At: r.now.Add(-ago),
@@ -29,16 +29,16 @@ func (r *rig) heardFrom(c store.Chat, body string, ago time.Duration, action pol
 	return m
 }
 
-// cites is a quote from a public document, which is called faq.md and names prices.md.
-func (r *rig) cites(source, quote string) []store.Span {
+// spans is a quote from a public document, which is called faq.md and names prices.md.
+func (r *rig) spans(source, quote string) []store.Span {
 	r.t.Helper()
 	span := storetest.Cite(r.t, r.st, policy.Public, store.KindKnowledge, "See prices.md.")
 	span.Source, span.Quote = source, quote
 	return []store.Span{span}
 }
 
-// answers queues a reply to a message and settles it, as a turn does.
-func (r *rig) answers(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, spans ...store.Span) uuid.UUID {
+// addAnswer queues a reply to a message and settles it, as a turn does.
+func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, spans ...store.Span) uuid.UUID {
 	r.t.Helper()
 	var out uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
@@ -54,32 +54,32 @@ func (r *rig) answers(c store.Chat, m store.Message, purpose policy.Purpose, bod
 func TestWhySaysWhoAnswersThere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
-	r.heardFrom(ana, "hello", time.Hour, policy.ActionArchive, policy.CodeSilent, "silent")
-	r.asker.answers = func(c store.Chat) (string, string) {
+	ana, _, _ := r.addChats()
+	r.addMessage(ana, "hello", time.Hour, policy.ActionArchive, policy.CodeSilent, "silent")
+	r.agent.answers = func(c store.Chat) (string, string) {
 		if c.ID != ana.ID {
 			return "", ""
 		}
 		return "sales", "the space that the room is in"
 	}
-	require.Contains(t, r.owner("/why"), " `@sales` answers there, by the space that the room is in.")
+	require.Contains(t, r.asOwner("/why"), " `@sales` answers there, by the space that the room is in.")
 }
 
 func TestWhyExplainsAnAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
+	ana, _, _ := r.addChats()
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-74*time.Hour), ana.ID)
-	m := r.heardFrom(ana, "do you deliver\non Sundays?", time.Hour, policy.ActionAnswer, policy.CodeAnswer, "fresh")
+	m := r.addMessage(ana, "do you deliver\non Sundays?", time.Hour, policy.ActionAnswer, policy.CodeAnswer, "fresh")
 	require.Equal(t, text(
 		"**I am still at it** in Ana · WhatsApp at 17:00",
 		"“do you deliver on Sundays?”",
 		"fresh",
 		"The chat is **business** now, set by you, Tue 17 Nov, 16:00.",
-	), r.owner("/why"))
+	), r.asOwner("/why"))
 
-	out := r.answers(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
-		r.cites("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
+	out := r.addAnswer(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
+		r.spans("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
 	explained := text(
 		"**Why I answered** in Ana · WhatsApp at 17:00",
 		"“do you deliver on Sundays?”",
@@ -89,9 +89,9 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 		"The chat is business, you were away, a quoted source stands behind it. · ",
 	)
 	now := "\nThe chat is **business** now, set by you, Tue 17 Nov, 16:00."
-	require.Contains(t, r.owner("/why ana · whatsapp"), explained+"waits to be sent"+now)
+	require.Contains(t, r.asOwner("/why ana · whatsapp"), explained+"waits to be sent"+now)
 	r.exec("update outbox set sent_at = $2 where id = $1", out, noon.Add(-59*time.Minute))
-	require.Equal(t, explained+"sent 17:01:00"+now, r.owner("/why"))
+	require.Equal(t, explained+"sent 17:01:00"+now, r.asOwner("/why"))
 	r.tx(func(tx store.Tx) error {
 		return store.DeliverOut(r.ctx, tx, out, noon.Add(-59*time.Minute+time.Second))
 	})
@@ -102,31 +102,31 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 		"/why $out-" + out.String(),
 		"/why https://matrix.to/#/!room:example.com/$out-" + out.String(),
 	} {
-		require.Equal(t, delivered, r.owner(line), line)
+		require.Equal(t, delivered, r.asOwner(line), line)
 	}
-	require.Equal(t, delivered, r.eva("/why"), "operators may look as well")
+	require.Equal(t, delivered, r.asOperator("/why"), "operators may look as well")
 }
 
 func TestWhyExplainsASilence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "Nobody wrote to you since I started.", r.owner("/why"))
-	ana, signal, _ := r.town()
-	r.heardFrom(signal, "hi", time.Hour, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
+	require.Equal(t, "Nobody wrote to you since I started.", r.asOwner("/why"))
+	ana, signal, _ := r.addChats()
+	r.addMessage(signal, "hi", time.Hour, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · Signal at 17:00",
 		"“hi”",
 		"The chat is silent.",
 		"Nothing was sent.",
 		"The chat is **silent** now, by default (New chats are silent in the personal profile).",
-	), r.owner("/why"))
+	), r.asOwner("/why"))
 
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
-	m := r.heardFrom(ana, "Can I get a refund?", time.Minute, policy.ActionHandoff, policy.CodeKeyword, `The word "refund" hands over to a person.`)
+	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionHandoff, policy.CodeKeyword, `The word "refund" hands over to a person.`)
 	r.tx(func(tx store.Tx) error {
 		return store.PutSetting(r.ctx, tx, store.SettingPause, store.Pause{Since: noon})
 	})
-	r.answers(ana, m, policy.PurposeHandover, "Let me check with the team.", `The word "refund" hands over to a person.`)
+	r.addAnswer(ana, m, policy.PurposeHandover, "Let me check with the team.", `The word "refund" hands over to a person.`)
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · WhatsApp at 17:59",
 		"“Can I get a refund?”",
@@ -134,8 +134,8 @@ func TestWhyExplainsASilence(t *testing.T) {
 		"My words: “[Nora] Let me check with the team.”",
 		"Not sent: Everything is paused; /resume ends it.",
 		"The chat is **business** now, set by you, 17:00.",
-	), r.owner("/why"))
-	late := r.heardFrom(signal, "so late", 0, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
+	), r.asOwner("/why"))
+	late := r.addMessage(signal, "so late", 0, policy.ActionArchive, policy.CodeSilent, policy.CodeSilent.Sentence())
 	r.exec("update messages set received_at = ts + interval '5 minutes' where id = $1", late.ID)
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, signal.ID, policy.ModeOff) })
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon, signal.ID)
@@ -145,30 +145,30 @@ func TestWhyExplainsASilence(t *testing.T) {
 		"The chat is silent.",
 		"Nothing was sent.",
 		"The chat is **off** now, set by you, 18:00.",
-	), r.owner("/why"), "what decided then is not what holds now")
-	require.Equal(t, "I know no message of a contact under that link. Nothing is stored of chats that are off.", r.owner("/why $nothing"))
-	require.Equal(t, "Bank alerts · Telegram is **off**: I store nothing there, so there is nothing to explain.", r.owner("/why bank"))
-	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I started.", r.owner("/why dr. weber"))
+	), r.asOwner("/why"), "what decided then is not what holds now")
+	require.Equal(t, "I know no message of a contact under that link. Nothing is stored of chats that are off.", r.asOwner("/why $nothing"))
+	require.Equal(t, "Bank alerts · Telegram is **off**: I store nothing there, so there is nothing to explain.", r.asOwner("/why bank"))
+	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I started.", r.asOwner("/why dr. weber"))
 }
 
 func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ana, _, _ := r.town()
-	m := r.heardFrom(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.answers(ana, m, policy.PurposeHandover, "Let me check.", "It asks for a person. I handed over to you.")
+	ana, _, _ := r.addChats()
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.addAnswer(ana, m, policy.PurposeHandover, "Let me check.", "It asks for a person. I handed over to you.")
 	r.flush()
-	require.Contains(t, r.owner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
+	require.Contains(t, r.asOwner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
 	r.exec("update outbox set created_at = $2 where id = $1", out, noon)
 	r.tx(func(tx store.Tx) error {
 		_, err := store.FailOut(r.ctx, tx, out, "logged out")
 		return err
 	})
-	got := r.owner("/why")
+	got := r.asOwner("/why")
 	require.Contains(t, got, "**My answer did not arrive** in Ana · WhatsApp at 17:59")
 	ref := out.String()[32:]
 	require.Contains(t, got, "did not arrive: logged out (#"+ref+")")
-	require.Contains(t, r.owner("/status"), "⚠️ 1 message did not arrive in the last 24 h: `/why` and the chat's name says why.")
+	require.Contains(t, r.asOwner("/status"), "⚠️ 1 message did not arrive in the last 24 h: `/why` and the chat's name says why.")
 }
 
 func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
@@ -176,20 +176,20 @@ func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for i := range 7 {
-		r.heardFrom(ana, "message "+itoa(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+		r.addMessage(ana, "message "+itoa(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
 	}
-	got := r.owner("/why Ana")
+	got := r.asOwner("/why Ana")
 	require.Contains(t, got, "“message 6”")
 	require.Contains(t, got, "“message 2”")
 	require.NotContains(t, got, "“message 1”")
 	require.Less(t, strings.Index(got, "“message 6”"), strings.Index(got, "“message 2”"))
 
-	deleted := r.heardFrom(ana, "a secret", 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+	deleted := r.addMessage(ana, "a secret", 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, ana.ID, deleted.EventID, r.now)
 		return err
 	})
-	got = r.owner("/why")
+	got = r.asOwner("/why")
 	require.Contains(t, got, "a message that was deleted")
 	require.NotContains(t, got, "secret")
 }
@@ -205,19 +205,19 @@ func TestHostileNamesAndMessagesStayText(t *testing.T) {
 	r := newRig(t)
 	for _, name := range hostile {
 		c := r.chat(name, "whatsapp")
-		r.seen(c, 0)
-		r.heardFrom(c, name, 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+		r.setLastMessage(c, 0)
+		r.addMessage(c, name, 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
 		for _, line := range []string{"/why", "/chats", "/mode off " + c.ChannelID + name, "/x" + name} {
-			r.owner(line)
+			r.asOwner(line)
 		}
-		require.Len(t, r.hs.heard, 4, "nothing was dropped: %q", name)
-		for _, e := range r.hs.heard {
+		require.Len(t, r.homeserver.sent, 4, "nothing was dropped: %q", name)
+		for _, e := range r.homeserver.sent {
 			require.NotRegexp(t, `<(a|img|script|b|h1|hr|del|table|span|li|pre|em)[ >]`, e.HTML, name)
 			require.NotContains(t, e.HTML, "<strong>bold", name)
 			require.NotContains(t, e.Body, "\u202e")
 			require.Contains(t, string(e.Direct), `"m.mentions": {}`)
 		}
-		r.hs.heard = nil
+		r.homeserver.sent = nil
 		r.exec("update chats set closed_why = 'x', kind = 'space' where id = $1", c.ID)
 		r.exec("delete from messages where chat_id = $1", c.ID)
 	}
@@ -227,6 +227,6 @@ func TestAHostileNameReadsAsItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("**x** <b>y</b> [z](https://e.example)", "whatsapp")
-	require.Contains(t, r.owner("/mode"), "1 **x** <b>y</b> [z](https://e.example) · WhatsApp — silent")
-	require.Contains(t, r.last().HTML, "1 **x** &lt;b&gt;y&lt;/b&gt; [z](https://e.example) · WhatsApp — silent")
+	require.Contains(t, r.asOwner("/mode"), "1 **x** <b>y</b> [z](https://e.example) · WhatsApp — silent")
+	require.Contains(t, r.lastSent().HTML, "1 **x** &lt;b&gt;y&lt;/b&gt; [z](https://e.example) · WhatsApp — silent")
 }
