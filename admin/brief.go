@@ -53,7 +53,7 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	if refused != "" {
 		return answer{text: refused}, nil
 	}
-	q := memory.Missed{Period: span, Room: r.room.ID}
+	q := memory.BriefQuery{Period: span, Room: r.room.ID}
 	title, refused, err := bs.setScope(ctx, &q, where)
 	if err != nil || refused != "" {
 		return answer{text: refused}, err
@@ -70,13 +70,13 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	about := b.About
+	about := b.MessageIDs
 	var promised []string
 	for _, c := range due {
 		promised = append(promised, bs.commitments.line(c, said))
 		about = append(about, c.MessageID)
 	}
-	return answer{text: bs.text(title, q, b, promised), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.About) }}, nil
+	return answer{text: bs.text(title, q, b, promised), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
 }
 
 // checkNotDeleted has the brief made again if one of its messages was deleted while a model read them.
@@ -111,7 +111,7 @@ func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, re
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 // setScope limits a brief to the chat or network with a name. refused says why there is none.
-func (bs *briefCommands) setScope(ctx context.Context, q *memory.Missed, where string) (title, refused string, err error) {
+func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
 	}
@@ -134,7 +134,7 @@ func (bs *briefCommands) setScope(ctx context.Context, q *memory.Missed, where s
 }
 
 // due returns the commitments that are due soon and that the brief does not mention.
-func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brief) ([]store.Commitment, error) {
+func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.Brief) ([]store.Commitment, error) {
 	var chats []int64
 	if q.Chat != 0 {
 		chats = []int64{q.Chat}
@@ -149,7 +149,7 @@ func (bs *briefCommands) due(ctx context.Context, q memory.Missed, b memory.Brie
 	}
 	named := map[int64]bool{}
 	for _, l := range b.Bullets {
-		for _, m := range l.From {
+		for _, m := range l.Sources {
 			named[m.ID] = named[m.ID] || l.Kind == memory.BriefPromise
 		}
 	}
@@ -168,7 +168,7 @@ func chatsOf(promises []store.Commitment) []int64 {
 }
 
 // text formats a brief.
-func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, promised []string) string {
+func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief, promised []string) string {
 	head := "**Since " + bs.room.fullTime(q.From) + "**"
 	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
 		head = "**" + bs.room.fullTime(q.From) + " to " + bs.room.fullTime(q.Until) + "**"
@@ -185,8 +185,8 @@ func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, pro
 		}
 	}
 	parts := []string{head}
-	if b.Why != "" && b.Messages > 0 {
-		parts[0] += "\n" + b.Why
+	if b.NoModelReason != "" && b.Messages > 0 {
+		parts[0] += "\n" + b.NoModelReason
 	}
 	lines := map[memory.BriefKind][]string{memory.BriefPromise: promised}
 	for i := range slices.Backward(b.Bullets) {
@@ -194,7 +194,7 @@ func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, pro
 		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)
 	}
 	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefPromise: "Promised"}
-	if b.Why != "" {
+	if b.NoModelReason != "" {
 		titles[memory.BriefHappened] = "Wrote last"
 	}
 	for _, kind := range []memory.BriefKind{memory.BriefHappened, memory.BriefQuestion, memory.BriefPromise} {
@@ -205,8 +205,8 @@ func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, pro
 	if b.Messages > 0 && len(parts) == 1 {
 		parts = append(parts, "Nothing of it matters, as far as I can tell.")
 	}
-	if b.More > 0 {
-		parts = append(parts, fmt.Sprintf("I did not read %s more; `/brief` with a network or a name does.", text.Count(b.More, "chat")))
+	if b.SkippedChats > 0 {
+		parts = append(parts, fmt.Sprintf("I did not read %s more; `/brief` with a network or a name does.", text.Count(b.SkippedChats, "chat")))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -214,19 +214,19 @@ func (bs *briefCommands) text(title string, q memory.Missed, b memory.Brief, pro
 // bulletLine formats one entry, with links to its messages.
 func (bs *briefCommands) bulletLine(l memory.Bullet, b memory.Brief) string {
 	text := esc(l.Text)
-	if b.Why != "" { // the words themselves
+	if b.NoModelReason != "" { // the words themselves
 		text = quote(l.Text, len(l.Text))
 	}
-	first := l.From[0]
-	text += " · " + esc(memory.SourceOf(b.In[first.ChatID], first, bs.rules.Zone, bs.room.now()))
+	first := l.Sources[0]
+	text += " · " + esc(memory.MessageSource(b.ChatsByID[first.ChatID], first, bs.rules.Zone, bs.room.now()))
 	var links []string
-	for _, m := range l.From[:min(len(l.From), 3)] {
-		if link := memory.Link(b.In[m.ChatID], m.EventID); link != "" {
+	for _, m := range l.Sources[:min(len(l.Sources), 3)] {
+		if link := memory.MessageLink(b.ChatsByID[m.ChatID], m.EventID); link != "" {
 			links = append(links, fmt.Sprintf("[%d](%s)", len(links)+1, link))
 		}
 	}
 	if len(links) == 1 {
-		return text + " ([message](" + memory.Link(b.In[first.ChatID], first.EventID) + "))"
+		return text + " ([message](" + memory.MessageLink(b.ChatsByID[first.ChatID], first.EventID) + "))"
 	}
 	if len(links) > 1 {
 		text += " (messages " + strings.Join(links, " ") + ")"

@@ -295,7 +295,7 @@ type messagePlace struct {
 
 // link returns the name of the place and a link to it, as Markdown.
 func (p messagePlace) link() string {
-	if to := memory.Link(p.chat, p.event.EventID); to != "" {
+	if to := memory.MessageLink(p.chat, p.event.EventID); to != "" {
 		return esc(p.source) + " ([message](" + to + "))"
 	}
 	return esc(p.source)
@@ -318,7 +318,7 @@ func (cs *CommitmentCommands) places(ctx context.Context, promises []store.Commi
 	all := make(map[int64]messagePlace, len(said))
 	for n, m := range said {
 		chat := in[m.ChatID]
-		all[n] = messagePlace{chat: chat, source: memory.SourceOf(chat, m, cs.rules.Zone, cs.room.now()), event: m}
+		all[n] = messagePlace{chat: chat, source: memory.MessageSource(chat, m, cs.rules.Zone, cs.room.now()), event: m}
 	}
 	return all, nil
 }

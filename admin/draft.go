@@ -317,7 +317,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		if err == nil {
 			content += ", open until " + df.room.shortTime(asked.ExpiresAt)
 			if shown, err := store.OutByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
-				content += " · [there](" + memory.Link(r.room, *shown.EventID) + ")"
+				content += " · [there](" + memory.MessageLink(r.room, *shown.EventID) + ")"
 			}
 		}
 		lines = append(lines, content)

@@ -153,7 +153,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 	lines := []string{title + " " + endSentence(deletionText(d))}
 	for _, id := range shown {
 		if m, there := said[id]; there && m.Body != "" {
-			lines = append(lines, "- "+esc(memory.SourceOf(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
+			lines = append(lines, "- "+esc(memory.MessageSource(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
 		}
 	}
 	if more := len(d.Messages) - len(shown); more > 0 {

@@ -77,7 +77,7 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	}
 	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), maxShownNotes), "note") + ", newest first)"}
 	for _, n := range notes[:min(len(notes), maxShownNotes)] {
-		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.Line(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, said)))
+		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.NoteText(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, said)))
 	}
 	if len(notes) > maxShownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
@@ -98,7 +98,7 @@ func sourceLinks(chat store.Chat, n store.Note, said map[int64]store.Message) st
 	var links []string
 	for _, source := range n.Sources {
 		if m, there := said[source]; there && m.ChatID == chat.ID && len(links) < 3 {
-			if link := memory.Link(chat, m.EventID); link != "" {
+			if link := memory.MessageLink(chat, m.EventID); link != "" {
 				links = append(links, fmt.Sprintf("[%d](%s)", len(links)+1, link))
 			}
 		}

@@ -147,7 +147,7 @@ func (rm *room) writtenAt(r request) time.Time {
 }
 
 // fullTime formats a time with its day: "Sat 21 Nov, 09:00".
-func (rm *room) fullTime(t time.Time) string { return schedule.Text(t, rm.now(), rm.rules.Zone) }
+func (rm *room) fullTime(t time.Time) string { return schedule.FormatTime(t, rm.now(), rm.rules.Zone) }
 
 // shortTime formats a time as the time of day if it is today, with the day otherwise.
 func (rm *room) shortTime(t time.Time) string {

@@ -77,7 +77,7 @@ func (sc *scheduleCommands) state(s store.Schedule) string {
 // executionLine describes an execution in one line.
 func (sc *scheduleCommands) executionLine(run store.Run) string {
 	reply := sc.room.fullTime(run.DueAt) + ": " + string(run.State)
-	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.LateNote && run.State != store.RunSkipped {
+	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.MinLate && run.State != store.RunSkipped {
 		reply += ", " + text.Duration(late) + " late"
 	}
 	if run.Note != "" {

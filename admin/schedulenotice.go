@@ -91,7 +91,7 @@ func (m ScheduleMessenger) day(t time.Time) string {
 // Missed tells the owner that an execution was left out.
 func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
-		endSentence(esc(text.Clip(s.Body, 300))), schedule.Text(at, m.now(), m.Zone), reason, s.ID, s.ID))
+		endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
 // Failed tells the owner that a schedule failed.

@@ -171,7 +171,7 @@ func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out.Spans, 1)
 	require.Contains(t, out.Spans[0].Source, "prices.md › Delivery")
-	require.True(t, knowledge.CheckSpan(priceList, out.Spans[0].Quote))
+	require.True(t, knowledge.ContainsQuote(priceList, out.Spans[0].Quote))
 	require.Contains(t, string(out.Content), out.ID.String(), "the content carries its outbox row's key")
 }
 

@@ -17,10 +17,10 @@ import (
 // places are where a question of the owner's is answered from.
 type places struct {
 	scope   policy.Scope
-	named   []policy.ChatName // chats that the question names
-	unclear []policy.ChatName // chats whose name several have
-	heard   memory.Heard      // messages of the time that the question is about, in all chats
-	time    string            // that time, as people read it; empty if the question is about none
+	named   []policy.ChatName    // chats that the question names
+	unclear []policy.ChatName    // chats whose name several have
+	heard   memory.Conversations // messages of the time that the question is about, in all chats
+	time    string               // that time, as people read it; empty if the question is about none
 }
 
 // contactScope is what may be read to answer in a chat: public documents, the chat's own data, and that of the person's other chats.
@@ -51,10 +51,10 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 		when = memory.AskedNewest(question, a.now())
 	}
 	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
-		if p.heard, err = a.Memory.Hear(ctx, memory.Missed{Period: when}); err != nil {
+		if p.heard, err = a.Memory.ReadConversations(ctx, memory.BriefQuery{Period: when}); err != nil {
 			return places{}, err
 		}
-		p.time, ids = a.timeText(when), p.heard.Chats()
+		p.time, ids = a.timeText(when), p.heard.ChatIDs()
 	}
 	p.scope = policy.OwnerScope(ids...)
 	return p, nil
@@ -62,11 +62,11 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 
 // timeText writes a span of time as people read it.
 func (a *Agent) timeText(s schedule.Period) string {
-	from := schedule.Text(s.From, a.now(), a.Zone)
+	from := schedule.FormatTime(s.From, a.now(), a.Zone)
 	if s.Until.IsZero() || s.Until.After(a.now()) {
 		return "since " + from
 	}
-	return from + " to " + schedule.Text(s.Until, a.now(), a.Zone)
+	return from + " to " + schedule.FormatTime(s.Until, a.now(), a.Zone)
 }
 
 // chatNames returns the names by which the owner may call the chats.

@@ -49,7 +49,7 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 		found.Hits = nil // they only have the name of the person who is asked about
 	}
 	var heard []search.Hit
-	if len(where.heard.Said) > 0 {
+	if len(where.heard.Messages) > 0 {
 		heard = a.Memory.Hits(where.heard)
 		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // messages are among the heard
 	}

@@ -132,7 +132,7 @@ func (a *Agent) withHeading(ctx context.Context, db store.DB, task *store.Task, 
 			return "", err
 		}
 	}
-	if late := schedule.Late(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
+	if late := schedule.LateNotice(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
 		head += "\n" + text.Escape(late)
 	}
 	return head + "\n\n" + markdown, nil

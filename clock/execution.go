@@ -43,7 +43,7 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 		return c.skip(ctx, tx, s, run, at, reason)
 	}
 	if s.Does == store.DoesSay {
-		return c.send(ctx, tx, s, run, schedule.Late(at, at.Add(delay), missed, c.Zone))
+		return c.send(ctx, tx, s, run, schedule.LateNotice(at, at.Add(delay), missed, c.Zone))
 	}
 	return jobs.Enqueue(ctx, tx, jobs.ExecutionArgs{ExecutionID: run})
 }

@@ -70,7 +70,7 @@ type check struct {
 	at      time.Time
 	matters []matter
 	items   []string
-	heard   memory.Heard // messages since the items were last checked
+	heard   memory.Conversations // messages since the items were last checked
 }
 
 // newCheck returns an execution of a configured heartbeat.

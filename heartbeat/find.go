@@ -40,7 +40,7 @@ func (m matter) restsOn() []store.MessageID {
 
 // facts tells what a matter is, without a model.
 func (c *check) facts(m matter) string {
-	when, chat := schedule.Text(m.At, c.at, c.checker.Zone), bridgebridge.DisplayName(m.chat.Name)+" · "+bridgebridge.NetworkName(m.chat.Protocol)
+	when, chat := schedule.FormatTime(m.At, c.at, c.checker.Zone), bridgebridge.DisplayName(m.chat.Name)+" · "+bridgebridge.NetworkName(m.chat.Protocol)
 	if m.chat.Namesake {
 		chat = fmt.Sprintf("%s #%d", chat, m.chat.ID)
 	}
@@ -95,7 +95,7 @@ func (c *check) isRelevant(ctx context.Context, m *store.Matter, chat store.Chat
 		if err != nil {
 			return false, err
 		}
-		last, ok := memory.LastMeant(said, true)
+		last, ok := memory.LastMeaningful(said, true)
 		m.Message, m.EventID, m.At, m.Text = last.ID, last.EventID, last.At, last.Body
 		return ok, nil
 	default:
@@ -126,9 +126,9 @@ func (c *check) findItems(ctx context.Context) error {
 	if oldest := c.at.Add(-maxAge); from.Before(oldest) {
 		from = oldest
 	}
-	c.heard, err = mem.Hear(ctx, memory.Missed{Period: schedule.Period{From: from}})
-	if !slices.ContainsFunc(c.heard.Said, func(m store.Message) bool { return m.ReceivedAt.After(last) }) {
-		c.items, c.heard = nil, memory.Heard{} // what arrived is older: history from a bridge
+	c.heard, err = mem.ReadConversations(ctx, memory.BriefQuery{Period: schedule.Period{From: from}})
+	if !slices.ContainsFunc(c.heard.Messages, func(m store.Message) bool { return m.ReceivedAt.After(last) }) {
+		c.items, c.heard = nil, memory.Conversations{} // what arrived is older: history from a bridge
 	}
 	return err
 }

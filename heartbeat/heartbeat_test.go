@@ -71,15 +71,15 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 
 func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
 	t.Parallel()
-	var heard memory.Heard
+	var heard memory.Conversations
 	for i := range 300 {
-		heard.Said = append(heard.Said, store.Message{ID: int64(i), ChatID: int64(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
+		heard.Messages = append(heard.Messages, store.Message{ID: int64(i), ChatID: int64(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
 	}
 	fits := (&check{heard: heard, limits: run.Limits{Context: 8_000}.WithDefaults()}).trimmedHeard()
-	require.NotEmpty(t, fits.Said)
-	require.Less(t, len(fits.Said), 30)
-	require.Equal(t, int64(299), fits.Said[len(fits.Said)-1].ID, "the newest")
-	require.Len(t, (&check{heard: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedHeard().Said, 300)
+	require.NotEmpty(t, fits.Messages)
+	require.Less(t, len(fits.Messages), 30)
+	require.Equal(t, int64(299), fits.Messages[len(fits.Messages)-1].ID, "the newest")
+	require.Len(t, (&check{heard: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedHeard().Messages, 300)
 }
 
 func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {

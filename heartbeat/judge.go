@@ -32,7 +32,7 @@ func (c *check) judge(ctx context.Context, scheduled store.RunID) (note string, 
 	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.New(c.model, c.limits)
 	a.MaxRounds, a.Payer = maxRounds, payer(c.config.Agent)
 	a.Caller = tools.Caller{
-		Owner: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.heard.Chats()...), Agent: c.persona.ID, Asked: strings.Join(c.items, "\n"),
+		Owner: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.heard.ChatIDs()...), Agent: c.persona.ID, Asked: strings.Join(c.items, "\n"),
 		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
 	}
 	end := a.Run(ctx, task, func(ctx context.Context) (run.Opening, error) { return c.opening(ctx, a) })

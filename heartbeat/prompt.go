@@ -80,7 +80,7 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 		return "", nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.Text(c.at, c.at, h.Zone))
+	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.FormatTime(c.at, c.at, h.Zone))
 	about := []store.MessageID{}
 	for _, m := range c.matters {
 		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.facts(m)), text.Clip(m.Text, 1000))
@@ -89,16 +89,16 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 	for i, item := range c.items {
 		fmt.Fprintf(&b, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
 	}
-	if heard := c.trimmedHeard(); len(heard.Said) > 0 {
+	if heard := c.trimmedHeard(); len(heard.Messages) > 0 {
 		b.WriteString(h.Memory.Transcript(heard, fence))
-		for _, s := range heard.Said {
+		for _, s := range heard.Messages {
 			about = append(about, s.ID)
 		}
 	}
 	if len(coming) > 0 {
 		fmt.Fprintf(&b, "%s reminders that come by themselves within half an hour\n", fence)
 		for _, s := range coming {
-			fmt.Fprintf(&b, "%s: %s\n", schedule.Text(*s.NextAt, c.at, h.Zone), text.CollapseSpaces(s.Body))
+			fmt.Fprintf(&b, "%s: %s\n", schedule.FormatTime(*s.NextAt, c.at, h.Zone), text.CollapseSpaces(s.Body))
 		}
 	}
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
@@ -106,9 +106,9 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 }
 
 // trimmedHeard returns the newest of the messages since the last check, as many as half of the model's room takes.
-func (c *check) trimmedHeard() memory.Heard {
+func (c *check) trimmedHeard() memory.Conversations {
 	heard := c.heard
-	newest := slices.Clone(heard.Said)
+	newest := slices.Clone(heard.Messages)
 	slices.SortStableFunc(newest, func(x, y store.Message) int { return y.At.Compare(x.At) })
 	room, fits := (c.limits.Context-c.limits.Reserve)/2, map[store.MessageID]bool{}
 	for _, s := range newest {
@@ -117,6 +117,6 @@ func (c *check) trimmedHeard() memory.Heard {
 		}
 		fits[s.ID] = true
 	}
-	heard.Said = slices.DeleteFunc(slices.Clone(heard.Said), func(s store.Message) bool { return !fits[s.ID] })
+	heard.Messages = slices.DeleteFunc(slices.Clone(heard.Messages), func(s store.Message) bool { return !fits[s.ID] })
 	return heard
 }

@@ -96,7 +96,7 @@ func (c *check) line(m matter, words string) string {
 	if words != "" {
 		line += " " + text.Escape(words)
 	}
-	if link := memory.Link(m.chat, m.EventID); link != "" && m.chat.Kind != policy.KindAdmin {
+	if link := memory.MessageLink(m.chat, m.EventID); link != "" && m.chat.Kind != policy.KindAdmin {
 		line += " · [message](" + link + ")"
 	}
 	return line

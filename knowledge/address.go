@@ -88,8 +88,8 @@ func versioned(v fetch.Validator) string {
 	return ReaderVersion + " " + string(v)
 }
 
-// goneForGood tells whether a page cannot be had now nor later.
-func goneForGood(err error) bool {
+// isPermanent tells whether a page cannot be had now nor later.
+func isPermanent(err error) bool {
 	if status, ok := errors.AsType[fetch.StatusError](err); ok {
 		return !status.Temporary()
 	}

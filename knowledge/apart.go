@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// startTime is for the reading process to be ready. It may have to compile the PDF engine, which takes a busy machine a minute
+	// startTimeout is for the reading process to be ready. It may have to compile the PDF engine, which takes a busy machine a minute
 	// and would begin anew for each PDF if it were stopped.
-	startTime = 3 * time.Minute
-	readTime  = 30 * time.Second // for one file
-	// readMemory is what the reading process may use, in bytes of address space. The garbage collector, which knows real
+	startTimeout = 3 * time.Minute
+	readTimeout  = 30 * time.Second // for one file
+	// memoryLimit is what the reading process may use, in bytes of address space. The garbage collector, which knows real
 	// memory, is told a quarter of it.
-	readMemory = 4 << 30
-	// readCPU is how long it may run, in seconds, should this process die before it can end it.
-	readCPU = 120
-	// maxReplies bounds what it may answer, in bytes.
-	maxReplies = 4 * maxText
+	memoryLimit = 4 << 30
+	// cpuLimit is how long it may run, in seconds, should this process die before it can end it.
+	cpuLimit = 120
+	// maxReplyBytes bounds what it may answer, in bytes.
+	maxReplyBytes = 4 * maxText
 )
 
 // read reads a file where the options say.
@@ -34,7 +34,7 @@ func (l *Library) read(ctx context.Context, f File) (document, error) {
 	if len(l.options.Reader) == 0 {
 		return read(ctx, src, reporter{progress: f.Progress})
 	}
-	return readApart(ctx, l.options.Reader, src, f.Progress)
+	return readInSubprocess(ctx, l.options.Reader, src, f.Progress)
 }
 
 // reporter passes on how many pages are read.
@@ -62,23 +62,23 @@ type failure struct {
 	Text     string
 }
 
-func fail(err error) *failure {
+func newFailure(err error) *failure {
 	known := slices.IndexFunc(sentinels(), func(s error) bool { return errors.Is(err, s) })
 	return &failure{Sentinel: known + 1, Text: err.Error()}
 }
 
-// known is an error that came from another process.
-type known struct {
+// remoteError is an error that came from another process.
+type remoteError struct {
 	text     string
 	sentinel error
 }
 
-func (k known) Error() string { return k.text }
-func (k known) Unwrap() error { return k.sentinel }
+func (k remoteError) Error() string { return k.text }
+func (k remoteError) Unwrap() error { return k.sentinel }
 
 func (f *failure) err() error {
 	if all := sentinels(); f.Sentinel > 0 && f.Sentinel <= len(all) {
-		return known{text: f.Text, sentinel: all[f.Sentinel-1]}
+		return remoteError{text: f.Text, sentinel: all[f.Sentinel-1]}
 	}
 	return errors.New(f.Text)
 }
@@ -93,10 +93,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := gob.NewDecoder(in).Decode(&src); err != nil {
 		return fmt.Errorf("read what to do: %w", err)
 	}
-	answer := &answering{out: gob.NewEncoder(out)}
+	answer := &replyWriter{out: gob.NewEncoder(out)}
 	doc, err := read(ctx, src, answer)
 	if err != nil {
-		answer.say(reply{Failure: fail(err)})
+		answer.say(reply{Failure: newFailure(err)})
 	} else {
 		answer.say(reply{Document: &doc})
 	}
@@ -105,8 +105,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // confine takes from this process what reading a file does not need, so that the file cannot use it.
 func confine() error {
-	debug.SetMemoryLimit(readMemory / 4)
-	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: readMemory, syscall.RLIMIT_CPU: readCPU, syscall.RLIMIT_FSIZE: 256 << 20} {
+	debug.SetMemoryLimit(memoryLimit / 4)
+	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit, syscall.RLIMIT_FSIZE: 256 << 20} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
@@ -116,34 +116,34 @@ func confine() error {
 	return nil
 }
 
-// answering writes replies. The first error stays.
-type answering struct {
+// replyWriter writes replies. The first error stays.
+type replyWriter struct {
 	out  *gob.Encoder
 	err  error
 	last time.Time
 }
 
-func (a *answering) say(r reply) {
+func (a *replyWriter) say(r reply) {
 	if a.err == nil {
 		a.err = a.out.Encode(r)
 	}
 }
 
-func (a *answering) ready() { a.say(reply{Ready: true}) }
+func (a *replyWriter) ready() { a.say(reply{Ready: true}) }
 
 // page is told a few times a second: nobody reads faster.
-func (a *answering) page(done, all int) {
+func (a *replyWriter) page(done, all int) {
 	if now := time.Now(); done == all || now.Sub(a.last) > 200*time.Millisecond {
 		a.last = now
 		a.say(reply{Page: done, Pages: all})
 	}
 }
 
-// readApart reads a file in a process of its own and ends it when it takes too long.
-func readApart(ctx context.Context, command []string, src source, progress func(done, all int)) (document, error) {
+// readInSubprocess reads a file in a process of its own and ends it when it takes too long.
+func readInSubprocess(ctx context.Context, command []string, src source, progress func(done, all int)) (document, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	deadline := time.AfterFunc(startTime, func() { cancel(ErrTooSlow) })
+	deadline := time.AfterFunc(startTimeout, func() { cancel(ErrTooSlow) })
 	defer deadline.Stop()
 
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -163,14 +163,14 @@ func readApart(ctx context.Context, command []string, src source, progress func(
 	_ = gob.NewEncoder(in).Encode(src)
 	in.Close()
 	last := reply{}
-	replies := gob.NewDecoder(io.LimitReader(out, maxReplies))
+	replies := gob.NewDecoder(io.LimitReader(out, maxReplyBytes))
 	for last.Document == nil && last.Failure == nil {
 		last = reply{}
 		if replies.Decode(&last) != nil {
 			break
 		}
 		if last.Ready {
-			deadline.Reset(readTime)
+			deadline.Reset(readTimeout)
 		}
 		if last.Pages > 0 && progress != nil {
 			progress(last.Page, last.Pages)

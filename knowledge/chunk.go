@@ -22,7 +22,7 @@ func chunksOf(row store.Document, sections []section) []store.Chunk {
 	for _, s := range sections {
 		heading := strings.Join(s.Path, search.SectionSeparator)
 		line, counted := s.Line, 0
-		for _, p := range cut(s.Text) {
+		for _, p := range cutText(s.Text) {
 			content := s.Text[p.from:p.to]
 			chunk := store.Chunk{
 				Key: digest(string(row.Role), row.Origin, strconv.Itoa(len(chunks)), content)[:32],
@@ -40,28 +40,28 @@ func chunksOf(row store.Document, sections []section) []store.Chunk {
 	return chunks
 }
 
-// piece is a part of a text, as byte offsets.
-type piece struct{ from, to int }
+// byteRange is a part of a text, as byte offsets.
+type byteRange struct{ from, to int }
 
-// cut divides text into pieces of chunkSize characters at most, at the ends of sentences where that is possible, else
+// cutText divides text into pieces of chunkSize characters at most, at the ends of sentences where that is possible, else
 // between words, else anywhere. Every piece begins with a little of the one before and has something new.
-func cut(text string) []piece {
+func cutText(text string) []byteRange {
 	breaks := search.Breaks(text)
-	var pieces []piece
+	var pieces []byteRange
 	start, fresh := 0, 0 // where the piece begins, and where its new text begins
 	for fresh < len(text) {
-		end := lastBreak(breaks, fresh, ahead(text, start, chunkSize))
+		end := lastBreak(breaks, fresh, advance(text, start, chunkSize))
 		if end == 0 && start < fresh {
 			start = fresh // too long to repeat anything before it
-			end = lastBreak(breaks, fresh, ahead(text, start, chunkSize))
+			end = lastBreak(breaks, fresh, advance(text, start, chunkSize))
 		}
 		if end == 0 {
-			end = lastSpace(text, fresh, ahead(text, start, chunkSize))
+			end = lastSpace(text, fresh, advance(text, start, chunkSize))
 		}
 		if strings.TrimSpace(text[fresh:end]) != "" {
-			pieces = append(pieces, trim(text, start, end))
+			pieces = append(pieces, trimSpace(text, start, end))
 		}
-		start = overlap(text, breaks, max(behind(text, end, chunkOverlap), fresh), end)
+		start = overlap(text, breaks, max(retreat(text, end, chunkOverlap), fresh), end)
 		fresh = end
 	}
 	return pieces
@@ -101,8 +101,8 @@ func overlap(text string, breaks []int, from, end int) int {
 	return end
 }
 
-// ahead is the offset so many characters after from.
-func ahead(text string, from, characters int) int {
+// advance is the offset so many characters after from.
+func advance(text string, from, characters int) int {
 	for ; characters > 0 && from < len(text); characters-- {
 		_, size := utf8.DecodeRuneInString(text[from:])
 		from += size
@@ -110,8 +110,8 @@ func ahead(text string, from, characters int) int {
 	return from
 }
 
-// behind is the offset so many characters before to.
-func behind(text string, to, characters int) int {
+// retreat is the offset so many characters before to.
+func retreat(text string, to, characters int) int {
 	for ; characters > 0 && to > 0; characters-- {
 		_, size := utf8.DecodeLastRuneInString(text[:to])
 		to -= size
@@ -119,8 +119,8 @@ func behind(text string, to, characters int) int {
 	return to
 }
 
-func trim(text string, from, to int) piece {
+func trimSpace(text string, from, to int) byteRange {
 	inner := strings.TrimLeftFunc(text[from:to], unicode.IsSpace)
 	from = to - len(inner)
-	return piece{from, from + len(strings.TrimRightFunc(inner, unicode.IsSpace))}
+	return byteRange{from, from + len(strings.TrimRightFunc(inner, unicode.IsSpace))}
 }

@@ -13,8 +13,8 @@ import (
 // checkPieces is what must hold for every text.
 func checkPieces(t *testing.T, text string) {
 	t.Helper()
-	pieces := cut(text)
-	require.Equal(t, pieces, cut(text), "the same text is cut the same way")
+	pieces := cutText(text)
+	require.Equal(t, pieces, cutText(text), "the same text is cut the same way")
 	covered := 0
 	for i, p := range pieces {
 		content := text[p.from:p.to]
@@ -65,7 +65,7 @@ func TestPiecesEndAtSentences(t *testing.T) {
 		fmt.Fprintf(&b, "Sentence number %d says a few words about nothing. ", i)
 	}
 	text := b.String()
-	pieces := cut(text)
+	pieces := cutText(text)
 	require.Greater(t, len(pieces), 5)
 	for i, p := range pieces {
 		require.True(t, strings.HasPrefix(text[p.from:p.to], "Sentence"))

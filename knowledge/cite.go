@@ -10,17 +10,17 @@ import (
 	"multis/text"
 )
 
-// minSpan is the length, in characters, from which a quote that is less than a whole line says enough to be checked.
-const minSpan = 12
+// minQuote is the length, in characters, from which a quote that is less than a whole line says enough to be checked.
+const minQuote = 12
 
-// CheckSpan tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
+// ContainsQuote tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
 // whole words and have at least 12 characters or be a whole line, list item or table row.
-func CheckSpan(passage, quote string) bool {
+func ContainsQuote(passage, quote string) bool {
 	quote = text.CollapseSpaces(quote)
 	if quote == "" {
 		return false
 	}
-	if utf8.RuneCountInString(quote) < minSpan {
+	if utf8.RuneCountInString(quote) < minQuote {
 		for line := range strings.Lines(passage) {
 			if text.CollapseSpaces(strings.Trim(strings.TrimSpace(line), "|-*+•")) == quote {
 				return true
@@ -34,7 +34,7 @@ func CheckSpan(passage, quote string) bool {
 		if i < 0 {
 			return false
 		}
-		if from += i; wholeWords(passage, from, from+len(quote)) {
+		if from += i; areWholeWords(passage, from, from+len(quote)) {
 			return true
 		}
 		_, size := utf8.DecodeRuneInString(passage[from:])
@@ -42,15 +42,15 @@ func CheckSpan(passage, quote string) bool {
 	}
 }
 
-func wholeWords(text string, from, to int) bool {
+func areWholeWords(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	first, _ := utf8.DecodeRuneInString(text[from:])
 	last, _ := utf8.DecodeLastRuneInString(text[:to])
 	after, _ := utf8.DecodeRuneInString(text[to:])
-	return !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after))
+	return !(isWordRune(before) && isWordRune(first)) && !(isWordRune(last) && isWordRune(after))
 }
 
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Cite names the source of a passage for people: [prices.md › Delivery, lines 12-14].
 func Cite(h search.Hit) string { return citation(h, h.LineFrom, h.LineTo) }
@@ -68,14 +68,14 @@ func citation(h search.Hit, lineFrom, lineTo int) string {
 	}
 	switch {
 	case h.PageFrom > 0:
-		source += ", " + span("page", h.PageFrom, h.PageTo)
+		source += ", " + rangeText("page", h.PageFrom, h.PageTo)
 	case lineFrom > 0:
-		source += ", " + span("line", lineFrom, lineTo)
+		source += ", " + rangeText("line", lineFrom, lineTo)
 	}
 	return "[" + source + "]"
 }
 
-func span(what string, from, to int) string {
+func rangeText(what string, from, to int) string {
 	if to <= from {
 		return fmt.Sprintf("%s %d", what, from)
 	}
@@ -84,12 +84,12 @@ func span(what string, from, to int) string {
 
 // printable keeps a file's name or heading from looking like anything but that: no line ends, no brackets that would end
 // the citation or begin a link.
-func printable(s string) string { return OneLine(brackets.Replace(s)) }
+func printable(s string) string { return PrintableLine(brackets.Replace(s)) }
 
 var brackets = strings.NewReplacer("[", "", "]", "", "<", "", ">", "")
 
-// OneLine is a text as it can stand on a line, whatever a file is called: line ends are spaces, and what cannot be printed is left out.
-func OneLine(text string) string {
+// PrintableLine is a text as it can stand on a line, whatever a file is called: line ends are spaces, and what cannot be printed is left out.
+func PrintableLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

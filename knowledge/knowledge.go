@@ -44,7 +44,7 @@ func IsFinal(err error) bool {
 		return false // the server that checks it may be back later
 	}
 	final := append(sentinels(), ErrRole, ErrLongName, ErrNoFiles, ErrTooManyFiles, ErrNoFile, ErrFileName)
-	return goneForGood(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
+	return isPermanent(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
 // MaxSize is the size of the biggest file that is indexed, in bytes. MaxSizeText is the same for people.

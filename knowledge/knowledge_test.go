@@ -195,7 +195,7 @@ func TestAQuoteMustStandInItsPassage(t *testing.T) {
 		{"cut inside the last word", "deliver within the tow", false},
 		{"nothing", " \n", false},
 	} {
-		require.Equal(t, c.want, knowledge.CheckSpan(text, c.quote), c.name)
+		require.Equal(t, c.want, knowledge.ContainsQuote(text, c.quote), c.name)
 	}
 }
 

@@ -10,34 +10,34 @@ import (
 	"multis/store"
 )
 
-// Pieces is a document of which only the pieces are left that another program had cut.
-type Pieces struct {
+// ImportedDocument is a document of which only the pieces are left that another program had cut.
+type ImportedDocument struct {
 	Name    string // as cited
 	Origin  string // where the document was; indexed from there, it takes the place of its pieces
 	Element string // pdf, docx, md or txt
 	Role    policy.Role
-	List    []Piece
+	List    []ImportedPassage
 }
 
-// Piece is one of them.
-type Piece struct {
+// ImportedPassage is one of them.
+type ImportedPassage struct {
 	Headings         []string // the outermost first
 	PageFrom, PageTo int      // from 1; 0 if there are no pages
 	Text             string
 	Used             store.Uses
 }
 
-// Adopt puts pieces into the library. It leaves alone what is there from the same origin, and reports that as unchanged: a document
+// ImportDocument puts pieces into the library. It leaves alone what is there from the same origin, and reports that as unchanged: a document
 // that was read here is better than its pieces.
-func (l *Library) Adopt(ctx context.Context, p Pieces) (Report, error) {
-	report, err := l.adopt(ctx, p)
+func (l *Library) ImportDocument(ctx context.Context, p ImportedDocument) (Report, error) {
+	report, err := l.importDocument(ctx, p)
 	if err != nil {
 		return Report{}, fmt.Errorf("adopt %s: %w", p.Name, err)
 	}
 	return report, nil
 }
 
-func (l *Library) adopt(ctx context.Context, p Pieces) (Report, error) {
+func (l *Library) importDocument(ctx context.Context, p ImportedDocument) (Report, error) {
 	scope, err := scopeOf(p.Role)
 	if err != nil {
 		return Report{}, err

@@ -17,8 +17,8 @@ import (
 const (
 	// vectorBatch is how many passages get their vectors at once.
 	vectorBatch = 64
-	// moneyWait, serviceWait: how long the work rests when there is no money left for it, or no service.
-	moneyWait   = time.Hour
+	// budgetWait, serviceWait: how long the work rests when there is no money left for it, or no service.
+	budgetWait  = time.Hour
 	serviceWait = 5 * time.Minute
 )
 
@@ -50,7 +50,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 		}
 		vectors, err := v.vectorsOf(ctx, bare)
 		if err != nil {
-			return v.later(ctx, err)
+			return v.retryLater(ctx, err)
 		}
 		changed := false
 		err = v.st.InTx(ctx, func(tx store.Tx) (err error) {
@@ -74,7 +74,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32, error) {
 	texts := make([]string, len(bare))
 	for i, b := range bare {
-		texts[i] = meant(b)
+		texts[i] = embeddingText(b)
 	}
 	vectors, err := v.embedder.Embed(ctx, texts)
 	var refused *llm.Error
@@ -94,13 +94,13 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32
 	return append(first, rest...), err
 }
 
-// meant is what of a passage tells what it is about.
-func meant(b store.Bare) string {
+// embeddingText is what of a passage tells what it is about.
+func embeddingText(b store.Bare) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
 
-// later says when to try again what went wrong.
-func (v *Vectors) later(ctx context.Context, err error) error {
+// retryLater says when to try again what went wrong.
+func (v *Vectors) retryLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (v *Vectors) later(ctx context.Context, err error) error {
 	var wait time.Duration
 	switch {
 	case errors.Is(err, llm.ErrOverBudget):
-		wait = moneyWait
+		wait = budgetWait
 	case errors.As(err, &failed):
 		wait = max(failed.RetryAfter, time.Minute)
 	default:

@@ -18,15 +18,15 @@ import (
 	"multis/store"
 )
 
-func (r *rig) brief(q memory.Missed) memory.Brief {
+func (r *rig) brief(q memory.BriefQuery) memory.Brief {
 	r.t.Helper()
 	b, err := r.mem.Brief(r.ctx, q)
 	require.NoError(r.t, err)
 	return b
 }
 
-func (r *rig) lastDay() memory.Missed {
-	return memory.Missed{Period: schedule.Period{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
+func (r *rig) lastDay() memory.BriefQuery {
+	return memory.BriefQuery{Period: schedule.Period{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
 }
 
 func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
@@ -50,11 +50,11 @@ func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
 	require.Equal(t, 2, b.Chats)
 	require.Equal(t, 2, b.Messages)
 	require.Len(t, b.Bullets, 2)
-	require.Equal(t, asks.ID, b.Bullets[0].From[0].ID)
-	require.Len(t, b.Bullets[0].From, 1)
+	require.Equal(t, asks.ID, b.Bullets[0].Sources[0].ID)
+	require.Len(t, b.Bullets[0].Sources, 1)
 	require.NotContains(t, b.Bullets[0].Text, "https", "Ben wrote no address")
-	require.Equal(t, fence.ID, b.Bullets[1].From[0].ID)
-	require.ElementsMatch(t, []int64{fence.ID, asks.ID}, b.About)
+	require.Equal(t, fence.ID, b.Bullets[1].Sources[0].ID)
+	require.ElementsMatch(t, []int64{fence.ID, asks.ID}, b.MessageIDs)
 
 	r.script = llmtest.Say(`{"bullets": [{"kind": "happened", "text": "Done: https://fence.example/a and https://evil.example", "from": [2]}]}`)
 	require.Equal(t, "Done: https://fence.example/a and evil[.]example", r.brief(r.lastDay()).Bullets[0].Text)
@@ -77,14 +77,14 @@ func TestABriefAsksAModelOnceForFiftyChats(t *testing.T) {
 	require.Len(t, r.server.Requests(), 3)
 	require.Equal(t, 101, b.Chats)
 	require.Len(t, b.Bullets, 3)
-	require.Zero(t, b.More)
+	require.Zero(t, b.SkippedChats)
 	for i := range 60 {
 		chat := r.chat(fmt.Sprintf("D%03d", i), policy.KindDM)
 		r.says(chat, policy.AuthorContact, "something", r.now)
 	}
 	b = r.brief(r.lastDay())
 	require.Len(t, r.server.Requests(), 6, "three calls are the most")
-	require.Equal(t, 11, b.More)
+	require.Equal(t, 11, b.SkippedChats)
 }
 
 func TestABriefIsOfOneNetworkOrOneChatAndNeverOfAChatThatIsOff(t *testing.T) {
@@ -107,7 +107,7 @@ func TestABriefIsOfOneNetworkOrOneChatAndNeverOfAChatThatIsOff(t *testing.T) {
 	b, err = none.Brief(r.ctx, r.lastDay())
 	require.NoError(t, err)
 	require.Equal(t, 1, b.Chats)
-	require.Equal(t, r.ana.ID, b.Bullets[0].From[0].ChatID)
+	require.Equal(t, r.ana.ID, b.Bullets[0].Sources[0].ChatID)
 }
 
 func TestWithoutAModelOrWithABrokenOneABriefListsWhoWroteLastAndWhoWaits(t *testing.T) {
@@ -129,11 +129,11 @@ func TestWithoutAModelOrWithABrokenOneABriefListsWhoWroteLastAndWhoWaits(t *test
 			waits := r.says(r.ben, policy.AuthorContact, "when do you come?", r.now)
 			b, err := mem.Brief(r.ctx, r.lastDay())
 			require.NoError(t, err)
-			require.NotEmpty(t, b.Why)
+			require.NotEmpty(t, b.NoModelReason)
 			require.Len(t, b.Bullets, 2)
 			for _, l := range b.Bullets {
 				if l.Kind == memory.BriefQuestion {
-					require.Equal(t, waits.ID, l.From[0].ID)
+					require.Equal(t, waits.ID, l.Sources[0].ID)
 				} else {
 					require.Equal(t, "answered", l.Text)
 				}
@@ -163,6 +163,6 @@ func TestNeitherThanksNorAGreetingHidesInABriefWhoWaits(t *testing.T) {
 	require.Len(t, b.Bullets, 2)
 	for _, l := range b.Bullets {
 		require.Equal(t, memory.BriefQuestion, l.Kind, l.Text)
-		require.Contains(t, []int64{asks.ID, broken.ID}, l.From[0].ID, l.Text)
+		require.Contains(t, []int64{asks.ID, broken.ID}, l.Sources[0].ID, l.Text)
 	}
 }

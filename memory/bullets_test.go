@@ -15,14 +15,14 @@ func FuzzABriefNeverNamesAMessageThatIsNotThere(f *testing.F) {
 	f.Add(strings.Repeat("{", 1000))
 	said := []store.Message{{ID: 5, Body: "a"}, {ID: 6, Body: "b"}}
 	f.Fuzz(func(t *testing.T, text string) {
-		bullets, err := readBullets(text, said)
+		bullets, err := parseBullets(text, said)
 		if err != nil {
 			return
 		}
 		for _, b := range bullets {
-			require.NotEmpty(t, b.From)
+			require.NotEmpty(t, b.Sources)
 			require.NotEmpty(t, b.Text)
-			for _, m := range b.From {
+			for _, m := range b.Sources {
 				require.Contains(t, []int64{5, 6}, m.ID)
 			}
 		}

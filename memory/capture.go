@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	maxCaptured = 60 // messages of one capture; what came before them is in the archive
-	shownNotes  = 60 // current notes that the model sees
-	knownNotes  = 500
-	maxDue      = 100 // captures begun in one look
+	maxCapturedMessages = 60 // messages of one capture; what came before them is in the archive
+	maxShownNotes       = 60 // current notes that the model sees
+	maxKnownNotes       = 500
+	maxDueCaptures      = 100 // captures begun in one look
 )
 
-// errTaken rolls back a capture that another one has written already.
-var errTaken = errors.New("the messages were captured before")
+// errAlreadyCaptured rolls back a capture that another one has written already.
+var errAlreadyCaptured = errors.New("the messages were captured before")
 
 // DueCaptures lists the chats of which enough was said since the last capture. Without any model there are none; where only agents have
 // one, a chat that no model reads is looked at less and less often.
@@ -31,7 +31,7 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
 	if m.ModelOf == nil && m.Model.Name() == (llm.None{}).Name() {
 		return nil, nil
 	}
-	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDue)
+	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDueCaptures)
 }
 
 // Capture takes notes of what was said in a chat since the last time. last says that no other attempt follows: then the chat is
@@ -40,7 +40,7 @@ func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
 	switch {
-	case errors.Is(err, errTaken):
+	case errors.Is(err, errAlreadyCaptured):
 		return nil
 	case errors.Is(err, llm.ErrNoModel), errors.As(err, &over):
 	case err == nil || jobs.IsLater(err) || !last || ctx.Err() != nil:
@@ -66,43 +66,43 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 	if chat.IsOff(m.Defaults) {
 		return nil
 	}
-	messages, err := store.Uncaptured(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCaptured)
+	messages, err := store.Uncaptured(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCapturedMessages)
 	if err != nil {
 		return err
 	}
 	var notes []store.Note
 	err = m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) (err error) {
-		notes, err = store.NotesOfRole(ctx, tx, RoleOf(chat), knownNotes)
+		notes, err = store.NotesOfRole(ctx, tx, NotesRole(chat), maxKnownNotes)
 		return err
 	})
 	if err != nil || len(messages) == 0 {
 		return err
 	}
-	current := slices.Clone(notes[:min(len(notes), shownNotes)])
+	current := slices.Clone(notes[:min(len(notes), maxShownNotes)])
 	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Rules.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
 	if err != nil {
 		return err
 	}
-	taken, err := readNotes(resp.Text, len(messages))
+	taken, err := parseNotes(resp.Text, len(messages))
 	if err != nil {
 		return err
 	}
-	unlink(taken, messages, current)
+	breakNoteLinks(taken, messages, current)
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
-		return m.write(ctx, tx, chat, known, batch{messages: messages, taken: taken, offered: current})
+		return m.write(ctx, tx, chat, known, captureInput{messages: messages, taken: taken, offered: current})
 	})
 }
 
-// batch is what one capture looked at and found.
-type batch struct {
+// captureInput is what one capture looked at and found.
+type captureInput struct {
 	messages []store.Message
-	taken    []found
+	taken    []extractedNote
 	offered  []store.Note
 }
 
 // write puts a capture down, all of it or nothing. The transaction reads and writes what belongs to the chat alone: whatever
 // a contact wrote, and whatever a model made of it, ends in that chat's memory.
-func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b batch) error {
+func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureInput) error {
 	// The chat before its memory and its messages, in the order of the inbox.
 	if _, err := store.ShareChat(ctx, tx, chat.ID); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 		return err
 	}
 	if now.CapturedTo != before.CapturedTo {
-		return errTaken
+		return errAlreadyCaptured
 	}
 	if _, err := store.LockUnchanged(ctx, tx, idsOf(b.messages), b.messages); errors.Is(err, store.ErrChanged) {
 		return jobs.Later(0) // what was deleted or edited meanwhile must not be remembered as it was
@@ -129,13 +129,13 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 }
 
 // writeSection writes the notes of a capture, what they take the place of, and the passage that makes them found.
-func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b batch) error {
-	role := RoleOf(chat)
+func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b captureInput) error {
+	role := NotesRole(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
 	if err != nil {
 		return err
 	}
-	known, err := store.NotesOfRole(ctx, tx, role, knownNotes)
+	known, err := store.NotesOfRole(ctx, tx, role, maxKnownNotes)
 	if err != nil {
 		return err
 	}
@@ -145,13 +145,13 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	}
 	for _, f := range b.taken {
 		n := store.Note{
-			Role: role, ChatID: chat.ID, Section: &section, Kind: f.Kind, Subject: f.Subject, Body: f.Text, ValidFrom: newest(b.messages, f.From),
+			Role: role, ChatID: chat.ID, Section: &section, Kind: f.Kind, Subject: f.Subject, Body: f.Text, ValidFrom: newestTime(b.messages, f.From),
 		}
 		for _, i := range f.From {
 			n.Sources = append(n.Sources, b.messages[i-1].ID)
 		}
-		s := place(n, f.Replaces, known, offered)
-		written, err := put(ctx, tx, s)
+		s := placeNote(n, f.Replaces, known, offered)
+		written, err := writeNote(ctx, tx, s)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 			known = slices.DeleteFunc(known, func(k store.Note) bool { return s.old != nil && k.ID == s.old.ID })
 			known = append(known, written)
 		}
-		if err := m.promise(ctx, tx, chat, written, f, b.messages); err != nil {
+		if err := m.addCommitment(ctx, tx, chat, written, f, b.messages); err != nil {
 			return err
 		}
 	}
@@ -175,8 +175,8 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)
 }
 
-// put writes one step and returns the note as it stands.
-func put(ctx context.Context, tx store.Tx, s step) (store.Note, error) {
+// writeNote writes one step and returns the note as it stands.
+func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error) {
 	if s.same != nil {
 		return *s.same, store.MergeNote(ctx, tx, s.same.ID, s.note.Sources)
 	}
@@ -194,8 +194,8 @@ func put(ctx context.Context, tx store.Tx, s step) (store.Note, error) {
 	return s.note, store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
 }
 
-// promise enters an action that somebody has to do into the owner's ledger.
-func (m *Memory) promise(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f found, messages []store.Message) error {
+// addCommitment enters an action that somebody has to do into the owner's ledger.
+func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote, messages []store.Message) error {
 	if f.Kind != store.NoteAction || f.Who == "" {
 		return nil
 	}

@@ -85,7 +85,7 @@ func TestWhereOnlyAnAgentHasAModelItsChatsAreCapturedAndBriefed(t *testing.T) {
 	r.script = llmtest.Say(`{"bullets": [{"kind": "happened", "text": "They talked.", "from": [1]}]}`)
 	b, err := mem.Brief(r.ctx, r.lastDay())
 	require.NoError(t, err)
-	require.Empty(t, b.Why)
+	require.Empty(t, b.NoModelReason)
 }
 
 func TestACaptureWritesNotesWithTheirSourcesOnePassageAndTheShortWindow(t *testing.T) {

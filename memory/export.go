@@ -66,7 +66,7 @@ func (e *exporter) create(name string) (io.Writer, error) {
 func (e *exporter) memory(ctx context.Context) error {
 	var sections []store.Section
 	err := e.Store.AsOwner(ctx, scopeOf(e.chat), func(tx store.Tx) (err error) {
-		sections, err = store.Sections(ctx, tx, RoleOf(e.chat))
+		sections, err = store.Sections(ctx, tx, NotesRole(e.chat))
 		return err
 	})
 	if err != nil || len(sections) == 0 {
@@ -76,7 +76,7 @@ func (e *exporter) memory(ctx context.Context) error {
 	for _, s := range sections {
 		fmt.Fprintf(&b, "## %s\n", s.At.UTC().Format("2006-01-02T15:04:05.000Z"))
 		for _, n := range s.Notes {
-			fmt.Fprintf(&b, "- %s\n", strings.Join(strings.Fields(Line(n)), " "))
+			fmt.Fprintf(&b, "- %s\n", strings.Join(strings.Fields(NoteText(n)), " "))
 			e.notes++
 		}
 		b.WriteString("\n")
@@ -116,7 +116,7 @@ func (e *exporter) profile(context.Context) error {
 
 // log writes what was said, a file for each day.
 func (e *exporter) log(ctx context.Context) error {
-	since := e.daysAgo(e.Rules.LogDays)
+	since := e.midnightDaysAgo(e.Rules.LogDays)
 	var w io.Writer
 	var day string
 	for after := (store.Message{}); ; {

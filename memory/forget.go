@@ -14,10 +14,10 @@ import (
 const (
 	// MaxTopic is how many messages, notes and so on a topic may have: what has more is no topic.
 	MaxTopic = 5000
-	// forgetAtOnce is how many messages are forgotten in one transaction.
-	forgetAtOnce = 500
-	// dropAtOnce is the same where all that was said in a chat goes.
-	dropAtOnce = 2000
+	// forgetBatch is how many messages are forgotten in one transaction.
+	forgetBatch = 500
+	// forgetChatBatch is the same where all that was said in a chat goes.
+	forgetChatBatch = 2000
 )
 
 // About finds all that is kept of a topic: what holds each of its words, in whatever form where they are searched. An empty topic
@@ -78,7 +78,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 		return gone, err
 	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) > 0:
 		step := *d
-		step.Messages = d.Messages[:min(len(d.Messages), forgetAtOnce)]
+		step.Messages = d.Messages[:min(len(d.Messages), forgetBatch)]
 		gone, err = store.Forget(ctx, tx, step, m.Now())
 		*d = store.Doomed{Messages: d.Messages[len(step.Messages):], Chats: d.Chats}
 	case len(chats) > 0:
@@ -102,7 +102,7 @@ func (m *Memory) forgetChat(ctx context.Context, tx store.Tx, f *store.Forgettin
 	if err != nil {
 		return store.Forgotten{}, err
 	}
-	gone, more, err := store.ForgetSaid(ctx, tx, *f, chat, dropAtOnce)
+	gone, more, err := store.ForgetSaid(ctx, tx, *f, chat, forgetChatBatch)
 	if !more {
 		d.Chats = d.Chats[1:]
 	}

@@ -31,8 +31,8 @@ var ErrUnknownSender = errors.New("it cannot be told which of the senders is you
 
 const importedProtocol = "import"
 
-// importedAtOnce is how many messages are imported in one transaction.
-const importedAtOnce = 500
+// importBatch is how many messages are imported in one transaction.
+const importBatch = 500
 
 // Import takes a conversation of a file into a chat. me is what the owner is called in the file; it may be empty where there are two
 // senders and the chat is called as one of them. What is there already stays as it is, so that an import can be done again.
@@ -42,9 +42,9 @@ func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Ch
 	if err != nil {
 		return Imported{}, err
 	}
-	oldest := m.keptSince(chat)
+	oldest := m.retentionStart(chat)
 	at := map[string]int{} // of the same words at the same time, which of them
-	for part := range slices.Chunk(from.Lines, importedAtOnce) {
+	for part := range slices.Chunk(from.Lines, importBatch) {
 		err := m.Store.InTx(ctx, func(tx store.Tx) error {
 			for _, l := range part {
 				if l.At.Before(oldest) {
@@ -83,7 +83,7 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
 		for _, s := range sections {
 			for _, body := range s.Notes {
-				n := store.Note{Role: RoleOf(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: text.Clip(text.OneLine(body), MaxNote), ValidFrom: s.At}
+				n := store.Note{Role: NotesRole(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: text.Clip(text.OneLine(body), MaxNote), ValidFrom: s.At}
 				if s.At.Before(oldest) {
 					done.Old++
 					continue
@@ -99,7 +99,7 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 				if n.ID, err = store.InsertNote(ctx, tx, n); err != nil {
 					return err
 				}
-				if err := m.index(ctx, tx, chat, store.NoteOrigin(n.ID), []store.Note{n}); err != nil {
+				if err := m.indexNotes(ctx, tx, chat, store.NoteOrigin(n.ID), []store.Note{n}); err != nil {
 					return err
 				}
 				done.Notes++
@@ -109,12 +109,12 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	})
 }
 
-// keptSince is when what is older would be deleted the next night.
-func (m *Memory) keptSince(chat store.Chat) time.Time {
+// retentionStart is when what is older would be deleted the next night.
+func (m *Memory) retentionStart(chat store.Chat) time.Time {
 	if chat.Kind == policy.KindAdmin {
-		return m.daysAgo(m.Rules.OwnerDays)
+		return m.midnightDaysAgo(m.Rules.OwnerDays)
 	}
-	return m.daysAgo(m.Rules.Days)
+	return m.midnightDaysAgo(m.Rules.Days)
 }
 
 // authors tells who a sender of a file is.
@@ -129,8 +129,8 @@ func authors(chat store.Chat, lines []transcript.Line, me string) (func(who stri
 				me = who
 			}
 		}
-		if !slices.ContainsFunc(mapKeys(senders), func(who string) bool { return strings.EqualFold(who, chat.Name) }) && len(senders) > 1 || len(senders) > 2 {
-			return nil, fmt.Errorf("%w: %s", ErrUnknownSender, strings.Join(mapKeys(senders), ", "))
+		if !slices.ContainsFunc(senderNames(senders), func(who string) bool { return strings.EqualFold(who, chat.Name) }) && len(senders) > 1 || len(senders) > 2 {
+			return nil, fmt.Errorf("%w: %s", ErrUnknownSender, strings.Join(senderNames(senders), ", "))
 		}
 	}
 	return func(who string) policy.Author {
@@ -145,7 +145,7 @@ func authors(chat store.Chat, lines []transcript.Line, me string) (func(who stri
 	}, nil
 }
 
-func mapKeys(senders map[string]bool) []string {
+func senderNames(senders map[string]bool) []string {
 	names := make([]string, 0, len(senders))
 	for who := range senders {
 		names = append(names, who)

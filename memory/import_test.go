@@ -75,7 +75,7 @@ func TestAConversationThatNoBridgeHasIsAChatNothingCanBeSentTo(t *testing.T) {
 	require.False(t, again.Usable())
 	_, err = r.mem.Import(r.ctx, chat, transcript.Chat{Lines: []transcript.Line{{At: r.now, Who: "Otto", Text: "hello"}}}, "")
 	require.NoError(t, err)
-	b, err := r.mem.Brief(r.ctx, memory.Missed{Period: schedule.Period{From: r.now.Add(-time.Hour)}, Chat: chat.ID})
+	b, err := r.mem.Brief(r.ctx, memory.BriefQuery{Period: schedule.Period{From: r.now.Add(-time.Hour)}, Chat: chat.ID})
 	require.NoError(t, err)
 	require.Equal(t, 1, b.Messages)
 	require.Zero(t, func() int {

@@ -107,8 +107,8 @@ func (m *Memory) IndexMessages(ctx context.Context) error {
 	return nil
 }
 
-// RoleOf is whose memory what is said in a chat belongs to: the owner's for the rooms he talks to multis in, else the chat's own.
-func RoleOf(chat store.Chat) policy.Role {
+// NotesRole is whose memory what is said in a chat belongs to: the owner's for the rooms he talks to multis in, else the chat's own.
+func NotesRole(chat store.Chat) policy.Role {
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admin
 	}

@@ -9,8 +9,8 @@ import (
 	"multis/text"
 )
 
-// step is what becomes of one note that was found.
-type step struct {
+// placement is what becomes of one note that was found.
+type placement struct {
 	note store.Note
 	// same is the note that says so already; nil for none.
 	same *store.Note
@@ -18,13 +18,13 @@ type step struct {
 	old *store.Note
 }
 
-// sameShare is which share of their words two notes must have in common to say the same.
-const sameShare = 0.85
+// minSharedWords is which share of their words two notes must have in common to say the same.
+const minSharedWords = 0.85
 
-// place decides what becomes of a note that was found, given what is known. offered are the notes that the model was shown and
+// placeNote decides what becomes of a note that was found, given what is known. offered are the notes that the model was shown and
 // may name as replaced; others it may only meet by their subject.
-func place(n store.Note, replaces int64, known []store.Note, offered map[int64]bool) step {
-	s := step{note: n}
+func placeNote(n store.Note, replaces int64, known []store.Note, offered map[int64]bool) placement {
+	s := placement{note: n}
 	for i, k := range known {
 		if sameWords(k.Body, n.Body) {
 			s.same = &known[i]
@@ -64,20 +64,20 @@ func sameWords(a, b string) bool {
 	for _, w := range x {
 		if slices.Contains(y, w) {
 			common++
-		} else if tells(w) {
+		} else if changesMeaning(w) {
 			return false
 		}
 	}
 	for _, w := range y {
-		if !slices.Contains(x, w) && tells(w) {
+		if !slices.Contains(x, w) && changesMeaning(w) {
 			return false
 		}
 	}
-	return float64(2*common) >= sameShare*float64(len(x)+len(y))
+	return float64(2*common) >= minSharedWords*float64(len(x)+len(y))
 }
 
-// tells says whether a word alone changes what a sentence says.
-func tells(word string) bool {
+// changesMeaning says whether a word alone changes what a sentence says.
+func changesMeaning(word string) bool {
 	switch word {
 	case "not", "no", "never", "nicht", "kein", "keine", "nie", "pas", "jamais", "non", "nunca", "niet", "geen":
 		return true
@@ -86,8 +86,8 @@ func tells(word string) bool {
 	}
 }
 
-// newest is when the newest of the messages that a note comes from was said.
-func newest(messages []store.Message, from []int) time.Time {
+// newestTime is when the newest of the messages that a note comes from was said.
+func newestTime(messages []store.Message, from []int) time.Time {
 	var at time.Time
 	for _, n := range from {
 		if t := messages[n-1].At; t.After(at) {

@@ -16,7 +16,7 @@ import (
 func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store.Note, error) {
 	var notes []store.Note
 	err := m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) (err error) {
-		notes, err = store.NotesOfRole(ctx, tx, RoleOf(chat), limit)
+		notes, err = store.NotesOfRole(ctx, tx, NotesRole(chat), limit)
 		return err
 	})
 	return notes, err
@@ -34,28 +34,28 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	if message != 0 {
 		n.Sources = []int64{message}
 	}
-	known, err := store.NotesOfRole(ctx, tx, policy.Admin, knownNotes)
+	known, err := store.NotesOfRole(ctx, tx, policy.Admin, maxKnownNotes)
 	if err != nil {
 		return 0, err
 	}
-	s := place(n, 0, known, nil)
-	written, err := put(ctx, tx, s)
+	s := placeNote(n, 0, known, nil)
+	written, err := writeNote(ctx, tx, s)
 	if err != nil || s.same != nil {
 		return written.ID, err
 	}
-	return written.ID, m.index(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})
+	return written.ID, m.indexNotes(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})
 }
 
-// Link is the address of a message for Matrix clients; empty when its room is gone.
-func Link(chat store.Chat, event id.EventID) string {
+// MessageLink is the address of a message for Matrix clients; empty when its room is gone.
+func MessageLink(chat store.Chat, event id.EventID) string {
 	if chat.RoomID == nil || event == "" {
 		return ""
 	}
 	return chat.RoomID.EventURI(event).MatrixToURL()
 }
 
-// SourceOf names a message as a source: "Ana · WhatsApp, Tue 3 Nov 18:22".
-func SourceOf(chat store.Chat, m store.Message, zone *time.Location, now time.Time) string {
+// MessageSource names a message as a source: "Ana · WhatsApp, Tue 3 Nov 18:22".
+func MessageSource(chat store.Chat, m store.Message, zone *time.Location, now time.Time) string {
 	form := "Mon 2 Jan 15:04"
 	if m.At.In(zone).Year() != now.In(zone).Year() {
 		form = "Mon 2 Jan 2006 15:04"

@@ -18,11 +18,11 @@ func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err != nil {
 		return err
 	}
-	return m.index(ctx, tx, chat, store.SectionOrigin(section), notes)
+	return m.indexNotes(ctx, tx, chat, store.SectionOrigin(section), notes)
 }
 
-// index writes the passage of notes, or removes it when there are none.
-func (m *Memory) index(ctx context.Context, tx store.Tx, chat store.Chat, origin string, notes []store.Note) error {
+// indexNotes writes the passage of notes, or removes it when there are none.
+func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, origin string, notes []store.Note) error {
 	if len(notes) == 0 {
 		err := store.RemoveDocument(ctx, tx, origin)
 		if errors.Is(err, store.ErrNotFound) {
@@ -32,7 +32,7 @@ func (m *Memory) index(ctx context.Context, tx store.Tx, chat store.Chat, origin
 	}
 	lines := make([]string, len(notes))
 	for i, n := range notes {
-		lines[i] = "- " + Line(n)
+		lines[i] = "- " + NoteText(n)
 	}
 	text := strings.Join(lines, "\n")
 	name := "Notes · " + labelOf(chat)
@@ -40,7 +40,7 @@ func (m *Memory) index(ctx context.Context, tx store.Tx, chat store.Chat, origin
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
 	doc := store.Document{
-		Origin: origin, Name: name, Role: RoleOf(chat), Kind: store.KindConversation, Element: "chat", Size: int64(len(text)), Hash: hash,
+		Origin: origin, Name: name, Role: NotesRole(chat), Kind: store.KindConversation, Element: "chat", Size: int64(len(text)), Hash: hash,
 	}
 	_, err := store.ReplaceDocument(ctx, tx, doc, []store.Chunk{{
 		Key: origin + ":" + hash, Section: heading, Content: text, Words: search.IndexText(name, heading, text),
@@ -48,8 +48,8 @@ func (m *Memory) index(ctx context.Context, tx store.Tx, chat store.Chat, origin
 	return err
 }
 
-// Line is a note as it is read.
-func Line(n store.Note) string {
+// NoteText is a note as it is read.
+func NoteText(n store.Note) string {
 	if n.Was != "" {
 		return n.Body + " (was: " + n.Was + ")"
 	}

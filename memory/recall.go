@@ -22,8 +22,8 @@ type Question struct {
 	Limit int
 }
 
-// Recalled is what was found: notes first, then what was said, each the best first.
-type Recalled struct {
+// RecallResult is what was found: notes first, then what was said, each the best first.
+type RecallResult struct {
 	// Hits have a Source to cite them by, and messages a Link.
 	Hits []search.Hit
 	// Terms are the words that were looked for; none for a question of nothing but stop words, which finds the newest.
@@ -35,16 +35,16 @@ type Recalled struct {
 }
 
 const (
-	recallLimit = 6
-	widely      = 50 // hits that are fetched where some are left out again
+	defaultHits = 6
+	maxFetched  = 50 // hits that are fetched where some are left out again
 )
 
 // Recall finds what is known about a question: notes, then messages. What a contact asks is read with a contact's rights.
-func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
+func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if q.Limit <= 0 {
-		q.Limit = recallLimit
+		q.Limit = defaultHits
 	}
-	var r Recalled
+	var r RecallResult
 	scope := q.Scope
 	text := q.Text
 	if t, found := schedule.FindPast(q.Text, m.Now().In(m.Zone)); found {
@@ -58,29 +58,29 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	limit := q.Limit
 	if !r.When.IsZero() {
-		limit = widely
+		limit = maxFetched
 	}
 	notes, err := find(ctx, scope, search.Query{Text: text, Limit: limit, Kinds: []store.Kind{store.KindConversation}})
 	if err != nil {
-		return Recalled{}, err
+		return RecallResult{}, err
 	}
 	r.Terms = notes.Terms
 	if r.Newest, err = m.asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
-		return Recalled{}, err
+		return RecallResult{}, err
 	}
 	if r.Newest {
 		text = ""
 		if notes, err = find(ctx, scope, search.Query{Limit: limit, Kinds: []store.Kind{store.KindConversation}}); err != nil {
-			return Recalled{}, err
+			return RecallResult{}, err
 		}
 		r.Terms = nil
 	}
 	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 && !m.NotesOnly {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
-	said, err := m.said(ctx, rights{find, as}, scope, text, about, limit)
+	said, err := m.recallMessages(ctx, access{find, as}, scope, text, about, limit)
 	if err != nil {
-		return Recalled{}, err
+		return RecallResult{}, err
 	}
 	if len(r.Terms) == 0 {
 		r.Terms = said.Terms
@@ -88,8 +88,8 @@ func (m *Memory) Recall(ctx context.Context, q Question) (Recalled, error) {
 	r.Hits = about.apply(notes.Hits)
 	// Half of the places are for what was said, word for word, where there is some.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
-	if err := m.Source(ctx, scope, r.Hits); err != nil {
-		return Recalled{}, err
+	if err := m.AddNoteSources(ctx, scope, r.Hits); err != nil {
+		return RecallResult{}, err
 	}
 	r.Hits = append(r.Hits, said.Hits[:min(len(said.Hits), q.Limit-len(r.Hits))]...)
 	return r, nil
@@ -112,8 +112,8 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.IsTopical(besides) }), nil
 }
 
-// Source tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
-func (m *Memory) Source(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
+// AddNoteSources tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
+func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	var docs []store.DocumentID
 	for _, h := range hits {
 		if h.Kind == store.KindConversation && h.DocumentID != 0 {
@@ -134,14 +134,14 @@ func (m *Memory) Source(ctx context.Context, scope policy.Scope, hits []search.H
 	return err
 }
 
-// rights are whose a recall is made with, an owner's or a contact's: how it searches, and how it reads.
-type rights struct {
+// access are whose a recall is made with, an owner's or a contact's: how it searches, and how it reads.
+type access struct {
 	find func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
 	as   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
 }
 
-// said finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
-func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
+// recallMessages finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
+func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
@@ -156,7 +156,7 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
 		var newest []store.Message
 		err := by.as(ctx, scope, func(tx store.Tx) (err error) {
-			newest, err = store.MessagesBetween(ctx, tx, scope, when.From, when.Until, recallLimit)
+			newest, err = store.MessagesBetween(ctx, tx, scope, when.From, when.Until, defaultHits)
 			return err
 		})
 		if err != nil {
@@ -169,11 +169,11 @@ func (m *Memory) said(ctx context.Context, by rights, scope policy.Scope, text s
 			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
 		}
 	}
-	return found, m.cite(ctx, by, scope, found.Hits)
+	return found, m.setSources(ctx, by, scope, found.Hits)
 }
 
-// cite tells of each message where it stands: who, when, and a link.
-func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits []search.Hit) error {
+// setSources tells of each message where it stands: who, when, and a link.
+func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, hits []search.Hit) error {
 	var ids []store.MessageID
 	for _, h := range hits {
 		if message, ok := h.Ref.Message(); ok {
@@ -201,7 +201,7 @@ func (m *Memory) cite(ctx context.Context, by rights, scope policy.Scope, hits [
 		if !there {
 			continue
 		}
-		m.citeAs(&hits[i], chats[msg.ChatID], msg)
+		m.setSource(&hits[i], chats[msg.ChatID], msg)
 	}
 	return nil
 }

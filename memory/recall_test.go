@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-func (r *rig) recall(q memory.Question) memory.Recalled {
+func (r *rig) recall(q memory.Question) memory.RecallResult {
 	r.t.Helper()
 	require.NoError(r.t, r.mem.IndexMessages(r.ctx))
 	found, err := r.mem.Recall(r.ctx, q)
@@ -24,12 +24,12 @@ func (r *rig) recall(q memory.Question) memory.Recalled {
 }
 
 // asks is a question of the owner's that names Ana.
-func (r *rig) asks(question string) memory.Recalled {
+func (r *rig) asks(question string) memory.RecallResult {
 	r.t.Helper()
 	return r.recall(memory.Question{Text: question, Owner: true, Scope: policy.OwnerScope(r.ana.ID)})
 }
 
-func texts(found memory.Recalled) []string {
+func texts(found memory.RecallResult) []string {
 	var list []string
 	for _, h := range found.Hits {
 		list = append(list, h.Text)

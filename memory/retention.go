@@ -7,18 +7,18 @@ import (
 	"multis/store"
 )
 
-// expireAtOnce is how many messages, and how many captures, are deleted in one transaction.
-const expireAtOnce = 5000
+// expireBatch is how many messages, and how many captures, are deleted in one transaction.
+const expireBatch = 5000
 
 // Retain deletes what is older than the rules allow, and returns what that was. A day is over at midnight in the owner's zone.
 func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
 	var all store.Forgotten
-	cut := store.Cutoffs{Chats: m.daysAgo(m.Rules.Days), Owner: m.daysAgo(m.Rules.OwnerDays)}
+	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Rules.Days), Owner: m.midnightDaysAgo(m.Rules.OwnerDays)}
 	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.Forgotten, error){store.ExpireMessages, store.ExpireRest} {
 		for more := true; more; {
 			var gone store.Forgotten
 			err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {
-				gone, err = expire(ctx, tx, cut, expireAtOnce)
+				gone, err = expire(ctx, tx, cut, expireBatch)
 				return err
 			})
 			if err != nil {
@@ -31,8 +31,8 @@ func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
 	return all, nil
 }
 
-// daysAgo is the midnight that began the day so many days ago.
-func (m *Memory) daysAgo(days int) time.Time {
+// midnightDaysAgo is the midnight that began the day so many days ago.
+func (m *Memory) midnightDaysAgo(days int) time.Time {
 	now := m.Now().In(m.Zone)
 	return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, m.Zone)
 }

@@ -10,7 +10,7 @@ import (
 type clockTime struct {
 	hour, minute int
 	// bare says that only an hour was written: 9. half, that am or pm stood behind it.
-	bare, half bool
+	hourOnly, isTwelveHour bool
 }
 
 // of is that time on the day of wall.
@@ -20,14 +20,14 @@ func (c clockTime) of(wall time.Time) time.Time {
 
 // timeOn reads the time that follows a day, and falls back on the part of the day, the time that it is now, or the morning.
 func (p *reader) timeOn(d day) (reading, error) {
-	at := p.take(roleAt)
+	at := p.accept(roleAt)
 	start := p.pos
-	c, ok, err := p.clock()
+	c, ok, err := p.timeOfDay()
 	switch {
 	case err != nil:
 		return reading{}, err
 	case ok:
-		if c, err = p.inPart(d.part, c); err != nil {
+		if c, err = p.inPartOfDay(d.part, c); err != nil {
 			return reading{}, err
 		}
 		return p.reading(d, c)
@@ -40,12 +40,12 @@ func (p *reader) timeOn(d day) (reading, error) {
 		c.hour = d.part
 	}
 	r, err := p.reading(d, c)
-	r.openClock = true
+	r.noTime = true
 	if d.needsTime && d.part == 0 {
-		r.needs = p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
+		r.incomplete = p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
 	}
-	if r.needs != nil && d.week { // "sun cream"
-		return reading{}, r.needs
+	if r.incomplete != nil && d.byWeekday { // "sun cream"
+		return reading{}, r.incomplete
 	}
 	return r, err
 }
@@ -53,11 +53,11 @@ func (p *reader) timeOn(d day) (reading, error) {
 // reading is a time on a day, read up to here.
 func (p *reader) reading(d day, c clockTime) (reading, error) {
 	at, err := p.on(d, c)
-	return reading{at: at, day: d, clock: c, openWeek: d.openWeek, rest: p.pos, end: len(p.words)}, err
+	return reading{at: at, day: d, clock: c, weekOnly: d.weekOnly, rest: p.pos, end: len(p.words)}, err
 }
 
-// inPart brings a time and a part of the day together: "tomorrow evening at 8".
-func (p *reader) inPart(part int, c clockTime) (clockTime, error) {
+// inPartOfDay brings a time and a part of the day together: "tomorrow evening at 8".
+func (p *reader) inPartOfDay(part int, c clockTime) (clockTime, error) {
 	low, high := 0, 24
 	switch {
 	case part >= 18:
@@ -68,10 +68,10 @@ func (p *reader) inPart(part int, c clockTime) (clockTime, error) {
 		low, high = 11, 15
 	case part > 0:
 		high = 12
-	case c.bare && c.hour < 7:
+	case c.hourOnly && c.hour < 7:
 		return c, p.refuse(fmt.Sprintf("Is %d at night or in the afternoon? Write `%02d:00` or `%dpm`.", c.hour, c.hour, max(c.hour, 1)))
 	}
-	if c.bare && c.hour < low && c.hour > 0 && c.hour < 12 {
+	if c.hourOnly && c.hour < low && c.hour > 0 && c.hour < 12 {
 		c.hour += 12
 	}
 	if c.hour < low || c.hour >= high {
@@ -82,9 +82,9 @@ func (p *reader) inPart(part int, c clockTime) (clockTime, error) {
 
 // on is a time on a day. A day of the week whose time is over means the next one; so does a date without its year.
 func (p *reader) on(d day, c clockTime) (time.Time, error) {
-	if c.bare && c.hour < 7 && d.part == 0 {
+	if c.hourOnly && c.hour < 7 && d.part == 0 {
 		var err error
-		if c, err = p.inPart(0, c); err != nil {
+		if c, err = p.inPartOfDay(0, c); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -93,9 +93,9 @@ func (p *reader) on(d day, c clockTime) (time.Time, error) {
 		return at, nil
 	}
 	switch {
-	case d.week:
+	case d.byWeekday:
 		return Instant(c.of(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
-	case d.year:
+	case d.noYear:
 		next := d.date.AddDate(1, 0, 0)
 		if next.Day() == d.date.Day() {
 			return Instant(c.of(next), p.now.Location()), nil
@@ -104,8 +104,8 @@ func (p *reader) on(d day, c clockTime) (time.Time, error) {
 	return at, nil // which is over, and refused as such
 }
 
-// clock reads a time of day: 9, 9am, 9 pm, 9:30, noon.
-func (p *reader) clock() (clockTime, bool, error) {
+// timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon.
+func (p *reader) timeOfDay() (clockTime, bool, error) {
 	w := p.peek(0)
 	if w.word.role == roleMidnight {
 		return clockTime{}, false, p.refuse("Is midnight where the day begins or where it ends? Write `00:00` with its date, or `23:59`.")
@@ -118,7 +118,7 @@ func (p *reader) clock() (clockTime, bool, error) {
 	if !ok || hour > 99 {
 		return clockTime{}, false, nil
 	}
-	c := clockTime{hour: hour, bare: true}
+	c := clockTime{hour: hour, hourOnly: true}
 	if strings.HasPrefix(behind, ":") {
 		minute, after, ok := number(behind[1:])
 		if !ok || len(behind)-len(after) != 3 || minute > 59 {
@@ -130,13 +130,13 @@ func (p *reader) clock() (clockTime, bool, error) {
 	switch half := p.lang.words[behind].role; {
 	case half == roleAM, half == rolePM:
 		p.pos++
-		return p.halfDay(c, half)
+		return p.twelveHour(c, half)
 	case behind != "":
 		return clockTime{}, false, p.unknown()
 	case next == roleAM, next == rolePM:
 		p.pos += 2
-		return p.halfDay(c, next)
-	case next == roleClock && c.bare:
+		return p.twelveHour(c, next)
+	case next == roleClock && c.hourOnly:
 		p.pos += 2
 	default:
 		p.pos++
@@ -145,30 +145,30 @@ func (p *reader) clock() (clockTime, bool, error) {
 		p.pos--
 		return clockTime{}, false, p.unknown()
 	}
-	if c.bare {
-		return p.partBehind(c)
+	if c.hourOnly {
+		return p.partAfterHour(c)
 	}
 	return c, true, nil
 }
 
-// partBehind reads "in the evening" behind an hour.
-func (p *reader) partBehind(c clockTime) (clockTime, bool, error) {
-	if !p.is(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
+// partAfterHour reads "in the evening" behind an hour.
+func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
+	if !p.nextIs(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
 		return c, true, nil
 	}
 	part := p.peek(2).word.n
 	p.pos += 3
-	c, err := p.inPart(part, c)
-	c.bare = false
+	c, err := p.inPartOfDay(part, c)
+	c.hourOnly = false
 	return c, err == nil, err
 }
 
-// halfDay turns 9 pm into 21.
-func (p *reader) halfDay(c clockTime, half role) (clockTime, bool, error) {
+// twelveHour turns 9 pm into 21.
+func (p *reader) twelveHour(c clockTime, half role) (clockTime, bool, error) {
 	if c.hour < 1 || c.hour > 12 {
 		return clockTime{}, false, p.refuse(fmt.Sprintf("There is no %d am or pm.", c.hour))
 	}
-	c.bare, c.half = false, true
+	c.hourOnly, c.isTwelveHour = false, true
 	c.hour %= 12
 	if half == rolePM {
 		c.hour += 12

@@ -8,8 +8,8 @@ import (
 	"github.com/netresearch/go-cron"
 )
 
-// clock is a cron expression in a zone.
-type clock struct {
+// cronPlan is a cron expression in a zone.
+type cronPlan struct {
 	spec *cron.SpecSchedule
 	zone *time.Location
 	// flows says that the expression goes by the hours that pass, not by what the clock shows: its hour field begins with a star.
@@ -23,34 +23,34 @@ const cronSearch = 9
 var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(cronSearch)
 
 // parseCron reads a cron expression, and refuses one that never happens with ErrNever.
-func parseCron(expr string, zone *time.Location) (clock, error) {
+func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	fields := strings.Fields(expr)
 	if len(fields) == 0 || strings.Contains(expr, "=") || strings.HasPrefix(fields[0], "@every") {
-		return clock{}, fmt.Errorf("%q is no cron expression", expr)
+		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
 	}
 	parsed, err := parser.Parse(strings.Join(fields, " "))
 	if err != nil {
-		return clock{}, fmt.Errorf("%q is no cron expression: %w", expr, err)
+		return cronPlan{}, fmt.Errorf("%q is no cron expression: %w", expr, err)
 	}
 	spec, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return clock{}, fmt.Errorf("%q is no cron expression", expr)
+		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
 	}
 	spec.Location = time.UTC
-	c := clock{spec: spec, zone: zone, flows: fields[0] == "@hourly" || (len(fields) == 5 && strings.HasPrefix(fields[1], "*"))}
+	c := cronPlan{spec: spec, zone: zone, flows: fields[0] == "@hourly" || (len(fields) == 5 && strings.HasPrefix(fields[1], "*"))}
 	if c.next(time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return clock{}, fmt.Errorf("%q: %w", expr, ErrNever)
+		return cronPlan{}, fmt.Errorf("%q: %w", expr, ErrNever)
 	}
 	return c, nil
 }
 
 // next is the first time after another. Clocks that are put forward make a time that they skip happen when they are; a time
 // that they show twice happens the first time. What happens every hour goes on happening every hour.
-func (c clock) next(after time.Time) time.Time {
+func (c cronPlan) next(after time.Time) time.Time {
 	if c.flows {
 		return c.nextFlowing(after)
 	}
-	for wall := asUTC(after.In(c.zone)); ; {
+	for wall := wallClock(after.In(c.zone)); ; {
 		wall = c.spec.Next(wall)
 		if wall.IsZero() {
 			return time.Time{}
@@ -62,12 +62,12 @@ func (c clock) next(after time.Time) time.Time {
 }
 
 // nextFlowing goes through the stretches of even time one by one.
-func (c clock) nextFlowing(after time.Time) time.Time {
+func (c cronPlan) nextFlowing(after time.Time) time.Time {
 	t := after.In(c.zone)
 	for range 4 * cronSearch {
 		_, offset := t.Zone()
 		_, end := t.ZoneBounds()
-		wall := c.spec.Next(asUTC(t))
+		wall := c.spec.Next(wallClock(t))
 		if wall.IsZero() {
 			return time.Time{}
 		}
@@ -76,7 +76,7 @@ func (c clock) nextFlowing(after time.Time) time.Time {
 			return found
 		}
 		// From the second before the change on the new clock, so that a time right at the change counts.
-		if c.spec.Next(asUTC(end).Add(-time.Second)).Equal(asUTC(end)) {
+		if c.spec.Next(wallClock(end).Add(-time.Second)).Equal(wallClock(end)) {
 			return end.UTC()
 		}
 		t = end

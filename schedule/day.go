@@ -11,9 +11,9 @@ type day struct {
 	date time.Time // midnight, as UTC
 	// week says that the day was named by its name alone, so that a week later is meant when its time is over; year, that it was
 	// named without a year.
-	week, year bool
-	// openWeek says that only the week was named, so that the text may name the day.
-	openWeek bool
+	byWeekday, noYear bool
+	// weekOnly says that only the week was named, so that the text may name the day.
+	weekOnly bool
 	// part is the hour of the part of the day that was named; zero: none.
 	part int
 	// needsTime says that no time follows by itself: "today" is no time, and "sun" may be about the sun.
@@ -22,9 +22,9 @@ type day struct {
 
 // day reads a day. False: the next words are none.
 func (p *reader) day() (day, bool, error) {
-	today := midnight(asUTC(p.now))
+	today := midnight(wallClock(p.now))
 	start := p.pos
-	on := p.take(roleOn)
+	on := p.accept(roleOn)
 	switch w := p.peek(0); {
 	case w.word.role == roleDay && !on:
 		p.pos++
@@ -41,7 +41,7 @@ func (p *reader) day() (day, bool, error) {
 		return day{date: today.AddDate(0, 0, 2), part: p.part()}, true, nil
 	case w.word.role == roleNext && !on:
 		return p.next(today)
-	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && p.weekday(p.peek(1)):
+	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && p.isWeekday(p.peek(1)):
 		return p.named(today, on)
 	}
 	d, ok, err := p.date(today)
@@ -51,13 +51,13 @@ func (p *reader) day() (day, bool, error) {
 	return d, ok, err
 }
 
-func (p *reader) weekday(t token) bool {
+func (p *reader) isWeekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
 
 // part reads a part of the day behind the day: "tomorrow evening", "tomorrow in the evening".
 func (p *reader) part() int {
-	if p.is(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
+	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		p.pos += 2
 	}
 	if w := p.peek(0).word; w.role == rolePart {
@@ -88,16 +88,16 @@ func (p *reader) next(today time.Time) (day, bool, error) {
 	case w.word.role == roleUnit && w.word.n == unitWeek:
 		p.pos += 2
 		on := 0
-		if p.is(roleOn) {
+		if p.nextIs(roleOn) {
 			on = 1
 		}
-		if w := p.peek(on); p.weekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
+		if w := p.peek(on); p.isWeekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
 			p.pos += on + 1
 			return day{date: comingDay(monday, time.Weekday(w.word.n)), part: p.part()}, true, nil
 		}
 		part := p.part()
-		return day{date: monday, part: part, openWeek: true}, true, nil
-	case p.weekday(w):
+		return day{date: monday, part: part, weekOnly: true}, true, nil
+	case p.isWeekday(w):
 		coming := comingDay(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
 		if coming.Before(monday) { // this week's or the one after?
 			later := coming.AddDate(0, 0, 7)
@@ -116,7 +116,7 @@ func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(t
 
 // named reads the name of a day, with its date behind it perhaps: "fri", "this friday", "Sat 21 Nov".
 func (p *reader) named(today time.Time, on bool) (day, bool, error) {
-	sure := p.take(roleThis) || on
+	sure := p.accept(roleThis) || on
 	w := p.peek(0)
 	p.pos++
 	if p.words[p.pos-1].word.role == roleWeekday {
@@ -124,7 +124,7 @@ func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 	}
 	wanted := time.Weekday(w.word.n)
 	if d, ok, err := p.date(today); err != nil || ok {
-		if err == nil && d.year {
+		if err == nil && d.noYear {
 			for range 7 { // the year in which that date is such a day, if it is soon
 				if d.date.Weekday() == wanted {
 					break
@@ -140,11 +140,11 @@ func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 		}
 		return d, err == nil, err
 	}
-	if unit := p.peek(1).word; p.is(roleNext) && unit.role == roleUnit && unit.n == unitWeek {
+	if unit := p.peek(1).word; p.nextIs(roleNext) && unit.role == roleUnit && unit.n == unitWeek {
 		p.pos += 2
 		return day{date: comingDay(nextMonday(today), wanted), part: p.part()}, true, nil
 	}
-	return day{date: comingDay(today, wanted), week: true, part: p.part(), needsTime: !sure}, true, nil
+	return day{date: comingDay(today, wanted), byWeekday: true, part: p.part(), needsTime: !sure}, true, nil
 }
 
 // date reads 2026-12-24, 24.12., 24.12.2026, Dec 24, 24 December 2026 and 24th of December.
@@ -211,7 +211,7 @@ func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
 // inYear makes the date. Without a year it is the next time that there is such a day.
 func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) {
 	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
-	d := day{year: year == 0}
+	d := day{noYear: year == 0}
 	if year == 0 {
 		year = today.Year()
 		for range 9 {

@@ -7,17 +7,17 @@ import (
 	"multis/text"
 )
 
-// LateNote is the delay from which on something is called late.
-const LateNote = time.Minute
+// MinLate is the delay from which on something is called late.
+const MinLate = time.Minute
 
-// Late is the line below what came late: "(40 min late: it was due Fri 20 Nov, 19:00)", with how many further times were missed. Empty
+// LateNotice is the line below what came late: "(40 min late: it was due Fri 20 Nov, 19:00)", with how many further times were missed. Empty
 // when it came in time.
-func Late(due, began time.Time, missed int, zone *time.Location) string {
+func LateNotice(due, began time.Time, missed int, zone *time.Location) string {
 	late := began.Sub(due)
-	if late < LateNote {
+	if late < MinLate {
 		return ""
 	}
-	text := fmt.Sprintf("%s late: it was due %s", text.Duration(late), Text(due, began, zone))
+	text := fmt.Sprintf("%s late: it was due %s", text.Duration(late), FormatTime(due, began, zone))
 	switch {
 	case missed == 1:
 		text += ", and 1 time after that"

@@ -4,13 +4,13 @@ import (
 	"time"
 )
 
-// span is a length of time. Days and months are the calendar's, whatever the clocks do meanwhile.
-type span struct {
+// calendarDuration is a length of time. Days and months are the calendar's, whatever the clocks do meanwhile.
+type calendarDuration struct {
 	months, days int
 	clock        time.Duration
 }
 
-func (s *span) add(n, unit int) {
+func (s *calendarDuration) add(n, unit int) {
 	switch unit {
 	case unitMonth:
 		s.months += n
@@ -29,8 +29,8 @@ func (s *span) add(n, unit int) {
 
 // length reads how long from now: "2h", "in 45 min", "half an hour", "in an hour". False: it is none.
 func (p *reader) length() (reading, bool, error) {
-	in := p.take(roleIn)
-	s, ok, err := p.span(in)
+	in := p.accept(roleIn)
+	s, ok, err := p.duration(in)
 	switch {
 	case err != nil:
 		return reading{}, false, err
@@ -38,14 +38,14 @@ func (p *reader) length() (reading, bool, error) {
 		return reading{}, false, p.unknown()
 	case !ok:
 		return reading{}, false, nil
-	case s == span{}:
+	case s == calendarDuration{}:
 		return reading{}, false, p.refuse("That is now.")
 	}
-	if !p.take(roleLater) && p.is(roleFrom) && p.peek(1).word.role == roleNow {
+	if !p.accept(roleLater) && p.nextIs(roleFrom) && p.peek(1).word.role == roleNow {
 		p.pos += 2
 	}
 	p.counted = true
-	wall := asUTC(p.now)
+	wall := wallClock(p.now)
 	if s.months != 0 {
 		wall = addMonths(wall, s.months)
 	}
@@ -53,20 +53,20 @@ func (p *reader) length() (reading, bool, error) {
 		return reading{at: p.now.Add(s.clock), rest: p.pos, end: len(p.words)}, true, nil
 	}
 	wall = wall.AddDate(0, 0, s.days)
-	r := reading{at: Instant(wall, p.now.Location()).Add(s.clock), rest: p.pos, end: len(p.words), openClock: s.clock == 0}
+	r := reading{at: Instant(wall, p.now.Location()).Add(s.clock), rest: p.pos, end: len(p.words), noTime: s.clock == 0}
 	r.day = day{date: midnight(wall)}
-	if s.clock == 0 && p.is(roleAt) {
+	if s.clock == 0 && p.nextIs(roleAt) {
 		r, err = p.timeOn(r.day)
 	}
 	return r, err == nil, err
 }
 
-// span reads one length or several in a row. in says that the word before announced it.
-func (p *reader) span(in bool) (s span, ok bool, err error) {
+// duration reads one length or several in a row. in says that the word before announced it.
+func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 	if half, ok := p.half(in); ok {
 		return half, true, nil
 	}
-	if in && p.is(roleAn) && p.peek(1).word.role == roleUnit {
+	if in && p.nextIs(roleAn) && p.peek(1).word.role == roleUnit {
 		s.add(1, p.peek(1).word.n)
 		p.pos += 2
 		return s, true, nil
@@ -74,18 +74,18 @@ func (p *reader) span(in bool) (s span, ok bool, err error) {
 	last := unitMonth + 1
 	for {
 		start := p.pos
-		if ok && p.take(roleAnd) && !startsWithDigit(p.peek(0).text) {
+		if ok && p.accept(roleAnd) && !startsWithDigit(p.peek(0).text) {
 			p.pos = start
 			return s, ok, nil
 		}
-		parts, found := p.counted1()
+		parts, found := p.quantities()
 		if !found {
 			p.pos = start
 			return s, ok, nil
 		}
 		for _, part := range parts {
 			if part.unit >= last { // from large to small, each once
-				return span{}, false, p.unknown()
+				return calendarDuration{}, false, p.unknown()
 			}
 			last = part.unit
 			s.add(part.n, part.unit)
@@ -95,33 +95,33 @@ func (p *reader) span(in bool) (s span, ok bool, err error) {
 }
 
 // half reads "half an hour" and "half hour".
-func (p *reader) half(in bool) (span, bool) {
+func (p *reader) half(in bool) (calendarDuration, bool) {
 	n := 1
 	switch {
-	case !p.is(roleHalf):
-		return span{}, false
+	case !p.nextIs(roleHalf):
+		return calendarDuration{}, false
 	case p.peek(1).word.role == roleAn:
 		n = 2
 	case !in && p.peek(1).word.role != roleUnit:
-		return span{}, false
+		return calendarDuration{}, false
 	}
 	if w := p.peek(n).word; w.role != roleUnit || w.n != unitHour {
-		return span{}, false
+		return calendarDuration{}, false
 	}
 	p.pos += n + 1
-	return span{clock: 30 * time.Minute}, true
+	return calendarDuration{clock: 30 * time.Minute}, true
 }
 
-// counted is a number with its unit.
-type counted struct{ n, unit int }
+// quantity is a number with its unit.
+type quantity struct{ n, unit int }
 
-// counted1 reads "2h", "1h30m", or a number and its unit as two words.
-func (p *reader) counted1() ([]counted, bool) {
+// quantities reads "2h", "1h30m", or a number and its unit as two words.
+func (p *reader) quantities() ([]quantity, bool) {
 	text := p.peek(0).text
 	if !startsWithDigit(text) {
 		return nil, false
 	}
-	var parts []counted
+	var parts []quantity
 	for text != "" {
 		n, behind, ok := number(text)
 		if !ok {
@@ -138,14 +138,14 @@ func (p *reader) counted1() ([]counted, bool) {
 		if behind == "" && len(parts) == 0 {
 			if w = p.peek(1).word; w.role == roleUnit {
 				p.pos += 2
-				return []counted{{n, w.n}}, true
+				return []quantity{{n, w.n}}, true
 			}
 			return nil, false
 		}
 		if w.role != roleUnit {
 			return nil, false
 		}
-		parts = append(parts, counted{n, w.n})
+		parts = append(parts, quantity{n, w.n})
 		text = behind[end:]
 	}
 	p.pos++

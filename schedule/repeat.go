@@ -14,7 +14,7 @@ import (
 // Repeat reads what comes again from the beginning of a text: five fields of cron, @daily and its like, or "every ...". It
 // returns the plan as it is stored, and what follows it. What it does not understand in full it refuses with a *RefusedError.
 func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &reader{text: s, words: split(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
+	p := &reader{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -22,13 +22,13 @@ func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest
 	case strings.HasPrefix(first.text, "@"):
 		p.pos++
 		kind, spec = Cron, first.text
-		err = p.noClock(first)
+		err = p.refuseTimeOfDay(first)
 	case first.text == "daily":
 		kind, spec, err = p.everyDay("*")
 	case first.text == "hourly":
 		p.pos++
 		kind, spec = Every, time.Hour.String()
-	case first.text == "weekly" && p.weekday(p.peek(1)):
+	case first.text == "weekly" && p.isWeekday(p.peek(1)):
 		p.pos++
 		kind, spec, err = p.every()
 	case first.text == "every" || first.text == "each":
@@ -51,8 +51,8 @@ func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest
 	return kind, spec, rest, err
 }
 
-// noClock refuses a time of day behind @daily and its like, which have theirs.
-func (p *reader) noClock(first token) error {
+// refuseTimeOfDay refuses a time of day behind @daily and its like, which have theirs.
+func (p *reader) refuseTimeOfDay(first token) error {
 	for at := p.pos; at < len(p.words); at++ {
 		q := *p
 		q.pos = at
@@ -94,13 +94,13 @@ func isName(s string) bool {
 
 // every reads what follows that word: a length of time, or days with a time of day.
 func (p *reader) every() (Kind, string, error) {
-	if s, ok, err := p.span(false); err != nil || ok {
+	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
 		case err != nil:
 			return "", "", err
 		case s.days != 0 || s.months != 0:
 			return "", "", p.refuse("Days are the calendar's.")
-		case s.clock < MinEvery:
+		case s.clock < MinInterval:
 			return "", "", p.refuse("Once a minute is the most.")
 		default:
 			return Every, s.clock.String(), nil
@@ -117,9 +117,9 @@ func (p *reader) every() (Kind, string, error) {
 		return p.everyDay("*")
 	case w.text == "weekday" || w.text == "workday":
 		return p.everyDay("1-5")
-	case p.weekday(w):
+	case p.isWeekday(w):
 		days := []string{strconv.Itoa(w.word.n)}
-		for p.peek(1).word.role == roleAnd && p.weekday(p.peek(2)) {
+		for p.peek(1).word.role == roleAnd && p.isWeekday(p.peek(2)) {
 			p.pos += 2
 			days = append(days, strconv.Itoa(p.peek(0).word.n))
 		}
@@ -134,10 +134,10 @@ func (p *reader) every() (Kind, string, error) {
 // everyDay reads the time of day behind the days, which has to be there.
 func (p *reader) everyDay(days string) (Kind, string, error) {
 	p.pos++
-	p.take(roleAt)
-	c, ok, err := p.clock()
+	p.accept(roleAt)
+	c, ok, err := p.timeOfDay()
 	if err == nil && ok {
-		c, err = p.inPart(0, c)
+		c, err = p.inPartOfDay(0, c)
 	}
 	switch {
 	case err != nil:

@@ -9,10 +9,10 @@ type mention struct {
 	day        *day
 }
 
-// completed reads the text for what of the time was left open: the time of day, or the day. What stands at its end is taken, and
+// complete reads the text for what of the time was left open: the time of day, or the day. What stands at its end is taken, and
 // the text ends before it; anything else is refused, because the reminder would come at another time than the text says.
-func (p *reader) completed(r reading) (reading, error) {
-	if !r.openClock && !r.openDay && !r.openWeek {
+func (p *reader) complete(r reading) (reading, error) {
+	if !r.noTime && !r.noDay && !r.weekOnly {
 		return r, nil
 	}
 	var found []mention
@@ -21,7 +21,7 @@ func (p *reader) completed(r reading) (reading, error) {
 		if err != nil {
 			return reading{}, err
 		}
-		if (m.clock != nil && (r.openClock || m.day != nil)) || (m.day != nil && (r.openDay || r.openWeek)) {
+		if (m.clock != nil && (r.noTime || m.day != nil)) || (m.day != nil && (r.noDay || r.weekOnly)) {
 			found = append(found, m)
 		}
 		p.pos = max(m.end, p.pos+1)
@@ -30,12 +30,12 @@ func (p *reader) completed(r reading) (reading, error) {
 		return r, nil
 	}
 	m := found[0]
-	clash := (m.clock != nil && !r.openClock) || (m.day != nil && !r.openDay && !(r.openWeek && m.day.week))
-	if len(found) > 1 || clash || m.end != len(p.words) || (m.clock != nil && m.clock.early()) {
+	clash := (m.clock != nil && !r.noTime) || (m.day != nil && !r.noDay && !(r.weekOnly && m.day.byWeekday))
+	if len(found) > 1 || clash || m.end != len(p.words) || (m.clock != nil && m.clock.isEarly()) {
 		return reading{}, p.refuse("I see *" + p.phrase(m.start, m.end) + "* in the text as well. Write the day and the time that you mean first, next to each other.")
 	}
 	switch {
-	case m.day != nil && r.openWeek:
+	case m.day != nil && r.weekOnly:
 		r.day = day{date: comingDay(r.day.date, m.day.date.Weekday()), part: m.day.part}
 	case m.day != nil:
 		r.day = *m.day
@@ -44,7 +44,7 @@ func (p *reader) completed(r reading) (reading, error) {
 		r.clock = *m.clock
 	}
 	var err error
-	if r.clock, err = p.inPart(r.day.part, r.clock); err != nil {
+	if r.clock, err = p.inPartOfDay(r.day.part, r.clock); err != nil {
 		return reading{}, err
 	}
 	r.end = m.start
@@ -66,7 +66,7 @@ func (p *reader) mention(r reading) (mention, error) {
 		m.end = p.pos
 	}
 	d, err := p.dayMention()
-	if err != nil && (r.openDay || r.openWeek) {
+	if err != nil && (r.noDay || r.weekOnly) {
 		return mention{}, err
 	}
 	if d != nil {
@@ -83,17 +83,17 @@ func (p *reader) mention(r reading) (mention, error) {
 // clockMention steps over a time of day that is written as one: 14:30, 5pm, at noon, in the evening; at 9 at the end.
 func (p *reader) clockMention() *clockTime {
 	start := p.pos
-	if p.is(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
+	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		hour := p.peek(2).word.n
 		p.pos += 3
 		return &clockTime{hour: hour}
 	}
-	at := p.take(roleAt)
+	at := p.accept(roleAt)
 	if !at && !startsWithDigit(p.peek(0).text) {
 		return nil
 	}
-	c, ok, err := p.clock()
-	if err != nil || !ok || (c.bare && (!at || p.pos < len(p.words))) {
+	c, ok, err := p.timeOfDay()
+	if err != nil || !ok || (c.hourOnly && (!at || p.pos < len(p.words))) {
 		p.pos = start
 		return nil
 	}
@@ -103,8 +103,8 @@ func (p *reader) clockMention() *clockTime {
 // dayMention steps over a day that is written as one. "sat", "sun" and "may" alone are words as well.
 func (p *reader) dayMention() (*day, error) {
 	start := p.pos
-	next := p.is(roleNext) && p.weekday(p.peek(1))
-	if p.is(roleShortDay) || (p.is(roleNext) && !next) {
+	next := p.nextIs(roleNext) && p.isWeekday(p.peek(1))
+	if p.nextIs(roleShortDay) || (p.nextIs(roleNext) && !next) {
 		return nil, nil //nolint:nilnil // no day is no error
 	}
 	d, ok, err := p.day()
@@ -118,8 +118,8 @@ func (p *reader) dayMention() (*day, error) {
 	return &d, nil
 }
 
-// fromEnd reads a text whose time stands at its end and nowhere else: "call Bob tomorrow at 5pm". False: there is none.
-func (p *reader) fromEnd() (reading, bool) {
+// trailingTime reads a text whose time stands at its end and nowhere else: "call Bob tomorrow at 5pm". False: there is none.
+func (p *reader) trailingTime() (reading, bool) {
 	start, first := p.pos, p.peek(0)
 	if first.word.role != roleNone && first.word.role != roleTo || first.raw == "" || startsWithDigit(first.text) {
 		return reading{}, false
@@ -147,5 +147,5 @@ func (p *reader) fromEnd() (reading, bool) {
 	return reading{}, false
 }
 
-// early tells whether a time in a text is none that people mean without saying so: 3:16 is a verse.
-func (c clockTime) early() bool { return !c.bare && !c.half && c.hour < 6 }
+// isEarly tells whether a time in a text is none that people mean without saying so: 3:16 is a verse.
+func (c clockTime) isEarly() bool { return !c.hourOnly && !c.isTwelveHour && c.hour < 6 }

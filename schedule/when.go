@@ -24,7 +24,7 @@ const defaultHour = 9
 // When reads the time that a text begins with, and returns what follows it. What it does not understand in full it refuses with
 // a *RefusedError, because a reminder at a wrong time is worse than none. now is given in the zone of the one who wrote.
 func When(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
-	p := &reader{text: text, words: split(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
+	p := &reader{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
@@ -34,7 +34,7 @@ func When(text string, now time.Time, lang Language) (at time.Time, rest string,
 	}
 	switch {
 	case !r.at.After(p.now):
-		return time.Time{}, "", p.refuse(Text(r.at, p.now, p.now.Location()) + " is over.")
+		return time.Time{}, "", p.refuse(FormatTime(r.at, p.now, p.now.Location()) + " is over.")
 	case r.at.Sub(p.now) > MaxAhead:
 		return time.Time{}, "", p.refuse("That is more than ten years ahead.")
 	}
@@ -51,22 +51,22 @@ type reading struct {
 	at    time.Time
 	day   day
 	clock clockTime
-	// openClock says that no time of day was written, openDay that no day was, openWeek that only a week was.
-	openClock, openDay, openWeek bool
-	// needs is why it is no time unless the text says more; nil: it is one.
-	needs error
+	// noTime says that no time of day was written, noDay that no day was, weekOnly that only a week was.
+	noTime, noDay, weekOnly bool
+	// incomplete is why it is no time unless the text says more; nil: it is one.
+	incomplete error
 	// The text is about the words from rest to end.
 	rest, end int
 }
 
 // read reads the time, and what of it stands in the text.
 func (p *reader) read() (reading, error) {
-	p.take(roleMe)
+	p.accept(roleMe)
 	start := p.pos
 	r, err := p.when()
 	if err != nil {
 		p.pos = start
-		if r, ok := p.fromEnd(); ok {
+		if r, ok := p.trailingTime(); ok {
 			return r, nil
 		}
 		return reading{}, err
@@ -77,8 +77,8 @@ func (p *reader) read() (reading, error) {
 		}
 	}
 	end := r.end
-	if r, err = p.completed(r); err == nil && r.needs != nil && r.end == end {
-		err = r.needs
+	if r, err = p.complete(r); err == nil && r.incomplete != nil && r.end == end {
+		err = r.incomplete
 	}
 	return r, err
 }
@@ -95,7 +95,7 @@ type token struct {
 // shown is the word as it is quoted to the one who wrote it.
 func (t *token) shown() string { return text.Escape(text.Clip(t.whole, 40)) }
 
-func split(text string, lang Language) []token {
+func tokenize(text string, lang Language) []token {
 	var words []token
 	for start := 0; start < len(text); {
 		n := strings.IndexFunc(text[start:], func(r rune) bool { return !unicode.IsSpace(r) })
@@ -168,11 +168,11 @@ func (p *reader) peek(n int) token {
 	return token{}
 }
 
-func (p *reader) is(r role) bool { return p.peek(0).word.role == r }
+func (p *reader) nextIs(r role) bool { return p.peek(0).word.role == r }
 
-// take steps over the next word if it has the role.
-func (p *reader) take(r role) bool {
-	if p.is(r) {
+// accept steps over the next word if it has the role.
+func (p *reader) accept(r role) bool {
+	if p.nextIs(r) {
 		p.pos++
 		return true
 	}
@@ -198,7 +198,7 @@ func (p *reader) when() (reading, error) {
 	case first.word.role == roleEvery:
 		return reading{}, p.refuse("For what comes again there is `/cron`.")
 	case strings.ContainsRune(first.text, 'T'-'A'+'a') && isDate(first.text):
-		return p.stamp(first)
+		return p.timestamp(first)
 	}
 	if r, ok, err := p.length(); ok || err != nil {
 		return r, err
@@ -213,8 +213,8 @@ func (p *reader) when() (reading, error) {
 	return p.timeFirst()
 }
 
-// stamp reads 2026-12-24T18:00, and the same with a zone.
-func (p *reader) stamp(t token) (reading, error) {
+// timestamp reads 2026-12-24T18:00, and the same with a zone.
+func (p *reader) timestamp(t token) (reading, error) {
 	p.pos++
 	p.dayKnown = true
 	if at, err := time.Parse(time.RFC3339, t.raw); err == nil {
@@ -231,13 +231,13 @@ func (p *reader) stamp(t token) (reading, error) {
 
 // timeFirst reads a time of day that may have its day behind it: "9am", "14:30 on friday".
 func (p *reader) timeFirst() (reading, error) {
-	at := p.take(roleAt)
+	at := p.accept(roleAt)
 	start := p.pos
-	c, ok, err := p.clock()
+	c, ok, err := p.timeOfDay()
 	if err != nil {
 		return reading{}, err
 	}
-	if !ok || (c.bare && !at && !p.dayFollows()) {
+	if !ok || (c.hourOnly && !at && !p.dayFollows()) {
 		p.pos = start
 		return reading{}, p.unknown()
 	}
@@ -249,15 +249,15 @@ func (p *reader) timeFirst() (reading, error) {
 		p.dayKnown = true
 		return p.reading(d, c)
 	}
-	if c.bare && c.hour < 13 {
+	if c.hourOnly && c.hour < 13 {
 		return reading{}, p.refuse(fmt.Sprintf("At %d in the morning or in the evening?", c.hour))
 	}
-	d := day{date: midnight(asUTC(p.now))}
+	d := day{date: midnight(wallClock(p.now))}
 	if !Instant(c.of(d.date), p.now.Location()).After(p.now) {
 		d.date = d.date.AddDate(0, 0, 1)
 	}
 	r, err := p.reading(d, c)
-	r.openDay = true
+	r.noDay = true
 	return r, err
 }
 
@@ -265,8 +265,8 @@ func (p *reader) timeFirst() (reading, error) {
 func (p *reader) dayFollows() bool {
 	saved := *p
 	defer func() { *p = saved }()
-	named := p.take(roleOn)
-	if p.is(roleShortDay) && !named && len(p.words) > p.pos+1 {
+	named := p.accept(roleOn)
+	if p.nextIs(roleShortDay) && !named && len(p.words) > p.pos+1 {
 		return false // "9am sun cream" is not about Sunday
 	}
 	_, ok, err := p.day()
@@ -292,7 +292,7 @@ func (p *reader) rest(end int) (string, error) {
 	if zones[next.raw] || strings.HasPrefix(next.raw, "UTC+") || strings.HasPrefix(next.raw, "GMT+") {
 		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.shown()))
 	}
-	if p.doubtful(next, p.peek(1)) {
+	if p.isAmbiguous(next, p.peek(1)) {
 		return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* after the time means.", next.shown()))
 	}
 	start := next.start
@@ -305,12 +305,12 @@ func (p *reader) rest(end int) (string, error) {
 	return strings.TrimSpace(p.text[start:]), nil
 }
 
-// doubtful tells whether what stands behind a time may still belong to it.
-func (p *reader) doubtful(next, then token) bool {
+// isAmbiguous tells whether what stands behind a time may still belong to it.
+func (p *reader) isAmbiguous(next, then token) bool {
 	digit := startsWithDigit(then.text)
 	switch next.word.role {
 	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
-		return then.end == 0 || digit || p.timeWord(then)
+		return then.end == 0 || digit || p.isTimeWord(then)
 	case roleNext, roleThis: // "monday next month"
 		return then.word.role == roleUnit
 	case roleVague, roleAfter, roleFrom, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
@@ -327,30 +327,30 @@ func (p *reader) doubtful(next, then token) bool {
 	case roleAt:
 		return digit || then.word.role == rolePart
 	case roleAnd:
-		return digit || p.timeWord(then)
+		return digit || p.isTimeWord(then)
 	case roleOn:
-		return p.timeWord(then)
+		return p.isTimeWord(then)
 	case roleThe:
 		return p.ordinal(then.text) > 0
 	case roleTo:
 		return digit
 	default:
-		return next.raw == "" || (isDash(next.text) && digit) || p.numberDoubtful(next.text)
+		return next.raw == "" || (isDash(next.text) && digit) || p.isAmbiguousNumber(next.text)
 	}
 }
 
-// numberDoubtful tells whether a number behind a time may belong to it.
-func (p *reader) numberDoubtful(s string) bool {
+// isAmbiguousNumber tells whether a number behind a time may belong to it.
+func (p *reader) isAmbiguousNumber(s string) bool {
 	if after := strings.TrimLeft(s, "-–"); after != s {
 		return startsWithDigit(after)
 	}
-	return startsWithDigit(s) && (p.counted || strings.ContainsAny(s, ":.-/") || p.unitBehind(s))
+	return startsWithDigit(s) && (p.counted || strings.ContainsAny(s, ":.-/") || p.isNumberWithUnit(s))
 }
 
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 
-// timeWord tells whether a word is about time.
-func (p *reader) timeWord(t token) bool {
+// isTimeWord tells whether a word is about time.
+func (p *reader) isTimeWord(t token) bool {
 	switch t.word.role {
 	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt, roleIn, roleNext, roleEvery:
 		return true
@@ -359,8 +359,8 @@ func (p *reader) timeWord(t token) bool {
 	}
 }
 
-// unitBehind tells whether a text is a number right before a unit: 2h, 9am.
-func (p *reader) unitBehind(s string) bool {
+// isNumberWithUnit tells whether a text is a number right before a unit: 2h, 9am.
+func (p *reader) isNumberWithUnit(s string) bool {
 	_, unit, ok := number(s)
 	switch w := p.lang.words[unit]; {
 	case !ok || unit == "":

@@ -383,9 +383,9 @@ func TestEveryEchoReadsBackAsTheSameTime(t *testing.T) {
 			if at = schedule.Instant(at, loc); !at.After(now) {
 				continue
 			}
-			got, _, err := schedule.When(schedule.Text(at, now, loc), now, schedule.English())
-			require.NoError(t, err, "%s in %s", schedule.Text(at, now, loc), name)
-			require.Equal(t, at.UTC(), got.UTC(), "%s in %s", schedule.Text(at, now, loc), name)
+			got, _, err := schedule.When(schedule.FormatTime(at, now, loc), now, schedule.English())
+			require.NoError(t, err, "%s in %s", schedule.FormatTime(at, now, loc), name)
+			require.Equal(t, at.UTC(), got.UTC(), "%s in %s", schedule.FormatTime(at, now, loc), name)
 		}
 	}
 }

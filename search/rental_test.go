@@ -74,7 +74,7 @@ func TestWhatACustomerTypesIsAnsweredByTheRowOrTheSentence(t *testing.T) {
 		require.Equal(t, want != "", ok, "%s: %s", question, q.Text)
 		require.Equal(t, want, q.Text, question)
 		if ok {
-			require.True(t, knowledge.CheckSpan(q.Hit.Text, q.Text), question)
+			require.True(t, knowledge.ContainsQuote(q.Hit.Text, q.Text), question)
 		}
 	}
 }

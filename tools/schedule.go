@@ -152,7 +152,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	when := schedule.Text(*s.NextAt, now, t.Zone)
+	when := schedule.FormatTime(*s.NextAt, now, t.Zone)
 	return Result{ForLLM: fmt.Sprintf("Set as job %d; next on %s.", s.ID, when), ForUser: fmt.Sprintf("set job %d for %s", s.ID, when), Ref: fmt.Sprintf("job %d", s.ID)}, nil
 }
 

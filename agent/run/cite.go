@@ -31,7 +31,7 @@ func (a *Attempt) Check(s Sentence) (store.Span, bool) {
 		return store.Span{}, false
 	}
 	hit := a.Passages[s.Source-1]
-	if !a.isCitable(hit) || !knowledge.CheckSpan(hit.Text, s.Quote) || !a.isSupported(said, hit) {
+	if !a.isCitable(hit) || !knowledge.ContainsQuote(hit.Text, s.Quote) || !a.isSupported(said, hit) {
 		return store.Span{}, false
 	}
 	return store.Span{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true

@@ -172,14 +172,14 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 		if err != nil {
 			return err
 		}
-		pieces := knowledge.Pieces{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
+		pieces := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
 		if doc.Public {
 			pieces.Role = policy.Public
 		}
 		for _, p := range doc.Passages {
-			pieces.List = append(pieces.List, knowledge.Piece{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: store.Uses(p.Used)})
+			pieces.List = append(pieces.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: store.Uses(p.Used)})
 		}
-		report, err := to.library.Adopt(ctx, pieces)
+		report, err := to.library.ImportDocument(ctx, pieces)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -264,7 +264,7 @@ func newProgress() *progress {
 func (p *progress) begin(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.name = done, total, knowledge.OneLine(name)
+	p.done, p.total, p.name = done, total, knowledge.PrintableLine(name)
 	p.draw(0, "")
 }
 
@@ -303,6 +303,6 @@ func (p *progress) end(line string) {
 		fmt.Fprint(p.bar, clearLine)
 	}
 	if line != "" {
-		fmt.Fprintln(p.lines, knowledge.OneLine(line))
+		fmt.Fprintln(p.lines, knowledge.PrintableLine(line))
 	}
 }
