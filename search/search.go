@@ -71,23 +71,6 @@ func (q Query) withDefaults() Query {
 	return q
 }
 
-// Term is a lexeme of the query with its statistics in the index.
-type Term struct {
-	Lexeme     string
-	Count      int     // occurrences in the query
-	Chunks     int64   // document frequency: the number of passages that contain it
-	Often      []int64 // the number of passages that contain it at least as often as each of store.Marks; empty if not indexed
-	IDF        float64 // inverse document frequency
-	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
-	words      []string
-	weight     weight
-}
-
-// IsTopical reports whether the term says what the question is about and is none of the given words.
-func (t Term) IsTopical(except []string) bool {
-	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
-}
-
 // Hit is a passage that matches a query.
 type Hit struct {
 	Ref        store.Ref        // a chunk, or a message of the archive
@@ -222,7 +205,7 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
 		texts, err := readNewest(ctx, db, scope, q)
 		for _, t := range texts {
-			r.Hits = append(r.Hits, hit(q.Source, t, &scored{}))
+			r.Hits = append(r.Hits, newHit(q.Source, t, &scored{}))
 		}
 		return r, complete, err
 	}
@@ -263,37 +246,6 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 		}
 	}
 	return Result{}, false, nil
-}
-
-// textReader reads the texts of passages in the caller's scope.
-type textReader func(ids []int64) ([]store.ChunkText, error)
-
-// rankMatches ranks the candidates and re-ranks the best of them by their texts.
-func rankMatches(m matches, asked question, q Query, read textReader) (Result, error) {
-	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
-	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
-	c := newCues(r.Terms, asked.words)
-	ranked = pruneRanked(ranked[:min(len(ranked), q.Limit+spareHits)], q.Limit, c)
-	if len(ranked) == 0 {
-		return r, nil
-	}
-	setCoverage(ranked, r.Terms, m.corpus)
-	var why map[int64]*Explanation
-	if q.Explain {
-		why = explain(ranked, r.Terms, asked.words, m.corpus)
-	}
-	hits, err := rerank(q.Source, read, ranked, c, why)
-	r.Hits = hits[:min(len(hits), q.Limit)]
-	return r, err
-}
-
-// pruneRanked drops the passages that no re-ranking could lift among the first limit.
-func pruneRanked(ranked []*scored, limit int, c cues) []*scored {
-	n := len(ranked)
-	for n > limit && c.maxScore(ranked[n-1])*maxActivation < ranked[limit-1].score {
-		n--
-	}
-	return ranked[:n]
 }
 
 // match retrieves the candidates from Postgres.
@@ -359,82 +311,6 @@ func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) (
 	return store.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
 }
 
-// correctionShare is the weight of a correction relative to the word itself.
-const correctionShare = 0.7
-
-// mergeTerms merges the words that share a lexeme. The terms that occur in a passage come first, in order of rarity and at
-// most maxTerms of them; those that occur in none follow. A correction that equals another word of the query is not counted
-// as a correction. A correction supports no answer, unless it is certain (see sureCorrection).
-func mergeTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
-	slices.SortStableFunc(found, func(a, b store.Term) int {
-		switch {
-		case a.Guess == b.Guess:
-			return 0
-		case b.Guess:
-			return -1
-		default:
-			return 1
-		}
-	})
-	all := found
-	found = slices.DeleteFunc(slices.Clone(found), func(t store.Term) bool {
-		return t.Guess && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
-	})
-	sure := sureCorrection(found)
-	var terms []Term
-	for _, f := range found {
-		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
-			continue // it occurs in another language
-		}
-		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
-		if i < 0 {
-			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Guess, weight: weightIn(words, f.Word)}
-			switch {
-			case f.Guess:
-				t.IDF *= correctionShare
-				if sure == nil {
-					t.weight = filler
-				}
-			case sure != nil && f.Word == sure.Word:
-				t.weight = filler // the correction replaces it
-			}
-			terms = append(terms, t)
-		}
-		if !slices.Contains(terms[i].words, f.Word) {
-			terms[i].words = append(terms[i].words, f.Word)
-			terms[i].Count += occurrences(words, f.Word)
-		}
-	}
-	slices.SortStableFunc(terms, func(a, b Term) int {
-		if (a.Chunks == 0) != (b.Chunks == 0) {
-			return cmp.Compare(b.Chunks, a.Chunks)
-		}
-		return cmp.Compare(a.Chunks, b.Chunks)
-	})
-	searched := len(indexedTerms(terms))
-	return slices.Delete(terms, min(searched, maxTerms), searched)
-}
-
-func occurrences(words []string, word string) int {
-	n := 0
-	for _, w := range words {
-		if w == word {
-			n++
-		}
-	}
-	return n
-}
-
-// indexedTerms returns the leading terms, in the order of mergeTerms, that occur in a passage.
-func indexedTerms(terms []Term) []Term {
-	n := slices.IndexFunc(terms, func(t Term) bool { return t.Chunks == 0 })
-	if n < 0 {
-		n = len(terms)
-	}
-	return terms[:n]
-}
-
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
 func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alone bool) []store.PassageQuery {
 	whole := store.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: maxCandidates}
@@ -461,48 +337,4 @@ func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alo
 	}
 	requests[len(requests)-1].Any = anyOf(terms) // the last one has the least work
 	return requests
-}
-
-// rerank reads the texts of ranked passages and sorts them again, with boosts for word order and recent use.
-func rerank(in store.Source, read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
-	byID := make(map[int64]*scored, len(ranked))
-	ids := make([]int64, len(ranked))
-	for i, r := range ranked {
-		byID[r.id], ids[i] = r, r.id
-	}
-	texts, err := read(ids)
-	if err != nil {
-		return nil, err
-	}
-	hits := make([]Hit, 0, len(texts))
-	for _, t := range texts {
-		s := byID[t.ID]
-		boosted := c.boost(s, t.Content)
-		final := withActivation(boosted, t.Activation)
-		if e := why[t.ID]; e != nil {
-			e.Cues, e.Activation = boosted-s.score, final-boosted
-		}
-		h := hit(in, t, s)
-		h.Score = final
-		h.Why = why[t.ID]
-		hits = append(hits, h)
-	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ref.ID, b.Ref.ID))
-	})
-	return hits, nil
-}
-
-func hit(in store.Source, t store.ChunkText, s *scored) Hit {
-	h := Hit{
-		Ref: in.Ref(t.ID), Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
-		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
-		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
-	}
-	if in == store.Archive {
-		h.ChatID = t.DocID
-	} else {
-		h.DocumentID = t.DocID
-	}
-	return h
 }

@@ -129,7 +129,7 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 		return nil, err
 	}
 	for _, t := range texts {
-		h := hit(store.Documents, t, &scored{})
+		h := newHit(store.Documents, t, &scored{})
 		h.Similarity = near[slices.IndexFunc(near, func(n store.Near) bool { return n.ID == t.ID })].Similarity
 		hits = append(hits, h)
 	}

@@ -1,0 +1,84 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"multis/store"
+)
+
+// textReader reads the texts of passages in the caller's scope.
+type textReader func(ids []int64) ([]store.ChunkText, error)
+
+// rankMatches ranks the candidates and re-ranks the best of them by their texts.
+func rankMatches(m matches, asked question, q Query, read textReader) (Result, error) {
+	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
+	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
+	c := newCues(r.Terms, asked.words)
+	ranked = pruneRanked(ranked[:min(len(ranked), q.Limit+spareHits)], q.Limit, c)
+	if len(ranked) == 0 {
+		return r, nil
+	}
+	setCoverage(ranked, r.Terms, m.corpus)
+	var why map[int64]*Explanation
+	if q.Explain {
+		why = explain(ranked, r.Terms, asked.words, m.corpus)
+	}
+	hits, err := rerank(q.Source, read, ranked, c, why)
+	r.Hits = hits[:min(len(hits), q.Limit)]
+	return r, err
+}
+
+// pruneRanked drops the passages that no re-ranking could lift among the first limit.
+func pruneRanked(ranked []*scored, limit int, c cues) []*scored {
+	n := len(ranked)
+	for n > limit && c.maxScore(ranked[n-1])*maxActivation < ranked[limit-1].score {
+		n--
+	}
+	return ranked[:n]
+}
+
+// rerank reads the texts of ranked passages and sorts them again, with boosts for word order and recent use.
+func rerank(in store.Source, read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+	byID := make(map[int64]*scored, len(ranked))
+	ids := make([]int64, len(ranked))
+	for i, r := range ranked {
+		byID[r.id], ids[i] = r, r.id
+	}
+	texts, err := read(ids)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(texts))
+	for _, t := range texts {
+		s := byID[t.ID]
+		boosted := c.boost(s, t.Content)
+		final := withActivation(boosted, t.Activation)
+		if e := why[t.ID]; e != nil {
+			e.Cues, e.Activation = boosted-s.score, final-boosted
+		}
+		h := newHit(in, t, s)
+		h.Score = final
+		h.Why = why[t.ID]
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ref.ID, b.Ref.ID))
+	})
+	return hits, nil
+}
+
+// newHit returns the hit of a ranked passage with its text.
+func newHit(in store.Source, t store.ChunkText, s *scored) Hit {
+	h := Hit{
+		Ref: in.Ref(t.ID), Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
+		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
+		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
+	}
+	if in == store.Archive {
+		h.ChatID = t.DocID
+	} else {
+		h.DocumentID = t.DocID
+	}
+	return h
+}

@@ -1,0 +1,101 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"multis/store"
+)
+
+// Term is a lexeme of the query with its statistics in the index.
+type Term struct {
+	Lexeme     string
+	Count      int     // occurrences in the query
+	Chunks     int64   // document frequency: the number of passages that contain it
+	Often      []int64 // the number of passages that contain it at least as often as each of store.Marks; empty if not indexed
+	IDF        float64 // inverse document frequency
+	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
+	words      []string
+	weight     weight
+}
+
+// IsTopical reports whether the term says what the question is about and is none of the given words.
+func (t Term) IsTopical(except []string) bool {
+	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
+}
+
+// correctionShare is the weight of a correction relative to the word itself.
+const correctionShare = 0.7
+
+// mergeTerms merges the words that share a lexeme. The terms that occur in a passage come first, in order of rarity and at
+// most maxTerms of them; those that occur in none follow. A correction that equals another word of the query is not counted
+// as a correction. A correction supports no answer, unless it is certain (see sureCorrection).
+func mergeTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
+	slices.SortStableFunc(found, func(a, b store.Term) int {
+		switch {
+		case a.Guess == b.Guess:
+			return 0
+		case b.Guess:
+			return -1
+		default:
+			return 1
+		}
+	})
+	all := found
+	found = slices.DeleteFunc(slices.Clone(found), func(t store.Term) bool {
+		return t.Guess && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
+	})
+	sure := sureCorrection(found)
+	var terms []Term
+	for _, f := range found {
+		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
+			continue // it occurs in another language
+		}
+		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
+		if i < 0 {
+			i = len(terms)
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Guess, weight: weightIn(words, f.Word)}
+			switch {
+			case f.Guess:
+				t.IDF *= correctionShare
+				if sure == nil {
+					t.weight = filler
+				}
+			case sure != nil && f.Word == sure.Word:
+				t.weight = filler // the correction replaces it
+			}
+			terms = append(terms, t)
+		}
+		if !slices.Contains(terms[i].words, f.Word) {
+			terms[i].words = append(terms[i].words, f.Word)
+			terms[i].Count += occurrences(words, f.Word)
+		}
+	}
+	slices.SortStableFunc(terms, func(a, b Term) int {
+		if (a.Chunks == 0) != (b.Chunks == 0) {
+			return cmp.Compare(b.Chunks, a.Chunks)
+		}
+		return cmp.Compare(a.Chunks, b.Chunks)
+	})
+	searched := len(indexedTerms(terms))
+	return slices.Delete(terms, min(searched, maxTerms), searched)
+}
+
+func occurrences(words []string, word string) int {
+	n := 0
+	for _, w := range words {
+		if w == word {
+			n++
+		}
+	}
+	return n
+}
+
+// indexedTerms returns the leading terms, in the order of mergeTerms, that occur in a passage.
+func indexedTerms(terms []Term) []Term {
+	n := slices.IndexFunc(terms, func(t Term) bool { return t.Chunks == 0 })
+	if n < 0 {
+		n = len(terms)
+	}
+	return terms[:n]
+}
