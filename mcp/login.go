@@ -21,39 +21,39 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// redirectURL is where the owner's browser is sent when he has logged in. Nobody listens there: he pastes the address.
+// redirectURL is where the owner's browser ends after the login. Nothing listens there: he pastes the address from the browser.
 const redirectURL = "http://127.0.0.1:8931/login"
 
-// LoginStore keeps texts by the names of servers.
+// LoginStore stores a sealed login for each server.
 type LoginStore interface {
-	// Load returns a server's text; empty if there is none.
+	// Load returns a server's sealed login; empty if there is none.
 	Load(ctx context.Context, server string) (string, error)
-	// Save puts a server's text in place of what was there.
+	// Save stores a server's sealed login, whatever was there.
 	Save(ctx context.Context, server, text string) error
-	// Replace does so only if the one that was there is still there; false: it is not.
+	// Replace stores text if what is stored is still was. It is false if it is not.
 	Replace(ctx context.Context, server, was, text string) (bool, error)
 }
 
-// Logins are what servers gave when the owner logged in to them (OAuth), sealed with a secret that the shelf does not know.
+// Logins are the owner's OAuth logins to servers, sealed with a secret that the store does not know.
 type Logins struct {
 	Store  LoginStore
 	Secret string
 }
 
-// login is what a server gave, and how it is made new.
+// login is a token, and what is needed to refresh it.
 type login struct {
-	URL    string        `json:"url"` // of the server: what has another address is another server
+	URL    string        `json:"url"` // of the server; a login is for this address only
 	Client oauth2.Config `json:"client"`
 	Token  *oauth2.Token `json:"token"`
 }
 
 var (
 	errNoLogin = errors.New("it wants a login")
-	// errUnsealable: the secret is another one than when it was sealed, or somebody changed it.
+	// errUnsealable is returned for a login that was sealed with another secret, or changed.
 	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// load opens the login to a server, and returns it as it is kept as well: errNoLogin, errUnsealable, or what the shelf says.
+// load returns the login to a server, and text as it is stored. It returns errNoLogin, errUnsealable, or the store's error.
 func (l Logins) load(ctx context.Context, s Server) (text string, known login, err error) {
 	if text, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err
@@ -88,7 +88,7 @@ func (l Logins) unseal(s Server, text string) (login, error) {
 	return known, nil
 }
 
-// save keeps a login, whatever was there.
+// save seals and stores a login, whatever was there.
 func (l Logins) save(ctx context.Context, s Server, known login) error {
 	text, err := l.seal(s, known)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l Logins) save(ctx context.Context, s Server, known login) error {
 	return l.Store.Save(ctx, s.Name, text)
 }
 
-// replace keeps a login in place of the one that was read. False: that is no longer there.
+// replace stores a login in place of the one that was loaded. It is false if that is no longer stored.
 func (l Logins) replace(ctx context.Context, s Server, was string, known login) (bool, error) {
 	text, err := l.seal(s, known)
 	if err != nil {
@@ -132,14 +132,14 @@ func (l Logins) aead() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// ErrNoLogin is returned by Login for a server that opens without one.
+// ErrNoLogin is returned by Login for a server that needs no login.
 var ErrNoLogin = errors.New("it opens without a login")
 
-// Login logs in to a server and keeps what it gave. show has the owner open an address in his browser, and returns the one where
-// that ended. It returns how many tools the server has.
+// Login logs in to a server and stores the login. show has the owner open an address in his browser, and returns the address at which
+// the browser ended. Login returns how many tools the server has.
 func Login(ctx context.Context, s Server, show func(ctx context.Context, address string) (ended string, err error)) (int, error) {
 	client := plainClient(s.URL, "")
-	client.Timeout = connectTimeout // of each request; the owner may take his time
+	client.Timeout = connectTimeout // of each request; the owner has all the time he needs
 	defer client.CloseIdleConnections()
 	kept := false
 	var failed error
@@ -190,7 +190,7 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 	return n, nil
 }
 
-// singleLogin logs in at most once, however often the server is tried: nobody is asked again, and what went wrong is not covered up.
+// singleLogin logs in at most once, however often the server is tried, so that the owner is asked once and the first error is the one returned.
 type singleLogin struct {
 	auth.OAuthHandler
 
@@ -210,7 +210,7 @@ func (o *singleLogin) Authorize(ctx context.Context, r *http.Request, resp *http
 	return fmt.Errorf("it refused the login that it just gave (%d)", resp.StatusCode)
 }
 
-// setClient says how a server knows multis: as the owner registered it there, else as it makes itself known.
+// setClient configures the OAuth client: the one that the owner registered at the server, else multis registers itself.
 func setClient(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	if s.ClientID == "" {
 		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
@@ -225,7 +225,7 @@ func setClient(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	}
 }
 
-// escapeURL is an address as it can be shown in a terminal: the server wrote it, and a terminal obeys some signs.
+// escapeURL makes an address safe for a terminal: the server wrote it, and terminals obey control characters.
 func escapeURL(address string) string {
 	var b strings.Builder
 	for i := range len(address) {
@@ -238,7 +238,7 @@ func escapeURL(address string) string {
 	return b.String()
 }
 
-// parseRedirect reads the address that a browser ended at.
+// parseRedirect reads the address at which the browser ended.
 func parseRedirect(text string) (*auth.AuthorizationResult, error) {
 	address, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {

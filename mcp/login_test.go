@@ -271,7 +271,7 @@ func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
-	server := Server{Name: "guarded", URL: g.URL + "/mcp", Timeout: time.Second, Read: []string{"*"}, Logins: &Logins{Store: shelf, Secret: "as-token"}}
+	server := Server{Name: "guarded", URL: g.URL + "/mcp", Read: []string{"*"}, Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
 	require.NoError(t, err)
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests} {
@@ -296,6 +296,7 @@ func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 	s := startSource(t, registry, server)
 	waitForTools(t, s, 8)
 	slow.Store(true)
+	s.servers[0].Timeout = 50 * time.Millisecond
 	t.Cleanup(func() { slow.Store(false); close(stuck) })
 	for range 2 {
 		require.Equal(t, tools.CodeTimeout, call(t, registry, "guarded__echo", `{}`, false).Code, "a call ends in its time")

@@ -21,65 +21,69 @@ import (
 )
 
 const (
-	// connectTimeout is how long a server may take to come up and to say what it has.
+	// connectTimeout bounds connecting to a server, and listing its tools.
 	connectTimeout = 30 * time.Second
-	// listPeriod is how often a server is asked what it has, which also shows whether it is there.
+	// listPeriod is how often a server's tools are listed, which also shows whether it is up.
 	listPeriod = time.Minute
-	// changePause is how long a server may go on changing before it is asked again.
-	changePause = time.Second
-	// minRetryPause and maxRetryPause are the pauses before a server is tried again.
-	minRetryPause = time.Second
-	maxRetryPause = time.Minute
-	// stableTime is how long a server has to be there for its next failure to count as a first one.
+	// stableTime is how long a server must be up for its next failure to count as a first one.
 	stableTime = 5 * time.Minute
 )
 
-// Server is one that brings tools.
+// pauses are how long a connection waits. Tests shorten them.
+type pauses struct {
+	change             time.Duration // before the tools of a server that says they changed are listed again
+	minRetry, maxRetry time.Duration // before a server is connected again; doubled with each failure
+}
+
+var defaultPauses = pauses{change: time.Second, minRetry: time.Second, maxRetry: time.Minute} //nolint:gochecknoglobals // a constant, were there constant structs
+
+// Server configures an MCP server whose tools are used.
 type Server struct {
-	// Name stands before the names of its tools.
+	// Name is the prefix of the names of its tools.
 	Name string
-	// Command starts it; or URL is where it is.
+	// Command starts the server as a child process. Exactly one of Command and URL is set.
 	Command []string
-	// Folder is where it is started. PassEnv are variables of our own environment that it gets; it gets no others but PATH, HOME and LANG.
+	URL     string
+	// Folder is the child process' working directory. PassEnv are environment variables that it inherits beside PATH, HOME and LANG.
 	Folder  string
 	PassEnv []string
-	URL     string
-	// Token opens URL; or Logins hold what the owner's login there gave, where the server wants one: see Login. ClientID and
-	// ClientSecret are how such a server knows multis; empty: it is told at the login.
-	Token                  string
+	// Token is a bearer token for URL.
+	Token string
+	// Logins has the owner's OAuth login for URL, in place of Token; see Login. ClientID and ClientSecret are those under which multis is
+	// registered there. Without them it registers itself.
 	Logins                 *Logins
 	ClientID, ClientSecret string
-	// Timeout bounds one call. Defaults to a minute, which is also the most.
+	// Timeout bounds one call. Defaults to a minute, which is also the maximum.
 	Timeout time.Duration
-	// Allow are patterns of its tools that are taken, by its own names; none: all. Read run without asking, Pin need the PIN, the rest is
-	// asked about.
+	// Allow are patterns of the tools that are used, by the server's names for them. Defaults to all. Tools that match Read are called without
+	// approval, those that match Pin need the PIN, all others need approval.
 	Allow, Read, Pin []string
 }
 
-// State is how a server is.
+// State is the state of a server.
 type State struct {
 	Name    string
 	Tools   int
-	Skipped []string // tools that were not taken, each with the reason
-	Problem string   // why it is not there; empty: it is
+	Skipped []string // tools that are not used, each with the reason
+	Problem string   // why it is down; empty if it is up
 }
 
-// Source keeps servers up and their tools in a registry.
+// Source stays connected to servers and keeps their tools in a registry.
 type Source struct {
 	registry *tools.Registry
 	servers  []*connection
 }
 
-// NewSource makes a source; Run connects.
+// NewSource returns a Source. Its Run connects.
 func NewSource(registry *tools.Registry, servers []Server) *Source {
 	s := &Source{registry: registry}
 	for _, server := range servers {
-		s.servers = append(s.servers, &connection{Server: server, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
+		s.servers = append(s.servers, &connection{Server: server, pauses: defaultPauses, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
 	}
 	return s
 }
 
-// States tells how the servers are.
+// States returns the states of the servers.
 func (s *Source) States() []State {
 	states := make([]State, len(s.servers))
 	for i, c := range s.servers {
@@ -90,7 +94,7 @@ func (s *Source) States() []State {
 	return states
 }
 
-// Run keeps the servers up until ctx ends.
+// Run stays connected to the servers until ctx ends.
 func (s *Source) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, c := range s.servers {
@@ -100,9 +104,11 @@ func (s *Source) Run(ctx context.Context) error {
 	return nil
 }
 
-// connection is one server and what is known of it.
+// connection is the connection to one server.
 type connection struct {
 	Server
+
+	pauses   pauses
 	registry *tools.Registry
 
 	mu      sync.Mutex
@@ -110,13 +116,13 @@ type connection struct {
 	state   State
 }
 
-// prefix is what no tool of multis' own has in its name.
+// prefix begins the names of the server's tools. No tool of multis' own has it.
 func (c *connection) prefix() string { return c.Name + "__" }
 
-// maintain connects, and connects again.
+// maintain connects, and connects again after each failure.
 func (c *connection) maintain(ctx context.Context) {
 	log := zerolog.Ctx(ctx).With().Str("mcp_server", c.Name).Logger()
-	wait := minRetryPause
+	wait := c.pauses.minRetry
 	for ctx.Err() == nil {
 		begin := time.Now()
 		err := c.stayConnected(ctx)
@@ -126,18 +132,18 @@ func (c *connection) maintain(ctx context.Context) {
 			return
 		}
 		if time.Since(begin) > stableTime {
-			wait = minRetryPause
+			wait = c.pauses.minRetry
 		}
-		log.Warn().Str("error", problem(err)).Stringer("again_in", wait).Msg("An MCP server is not there")
+		log.Warn().Str("error", problem(err)).Stringer("again_in", wait).Msg("Disconnected from an MCP server")
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, maxRetryPause)
+		wait = min(2*wait, c.pauses.maxRetry)
 	}
 }
 
-// stayConnected connects and stays until the server is gone. What its program said last may be the reason.
+// stayConnected connects and returns when the connection ends. The error has the last line that the server's program wrote to stderr.
 func (c *connection) stayConnected(ctx context.Context) (err error) {
 	changed := make(chan struct{}, 1)
 	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
@@ -183,28 +189,28 @@ func (c *connection) stayConnected(ctx context.Context) (err error) {
 		case <-gone:
 			return errors.Join(errClosed, ended)
 		case <-changed:
-			select { // some change all the time
+			select { // some servers change all the time
 			case <-ctx.Done():
-			case <-time.After(changePause):
+			case <-time.After(c.pauses.change):
 			}
 		case <-look.C:
 		}
 	}
 }
 
-// newClient is how multis calls itself. Nothing of ours is for servers to use: no files, no model, no questions.
+// newClient returns a client that offers servers nothing: no files, no model, no questions to the owner.
 func newClient(changed func(context.Context, *mcp.ToolListChangedRequest)) *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "multis", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, ToolListChangedHandler: changed,
 	})
 }
 
-// errClosed: the server ended, or ended the connection.
+// errClosed is the reason when the server closed the connection.
 var errClosed = errors.New("it is gone")
 
 var errConnectTimeout = fmt.Errorf("it said nothing within %s", connectTimeout)
 
-// refreshTools takes in which tools there are.
+// refreshTools lists the server's tools and puts them into the registry.
 func (c *connection) refreshTools(ctx context.Context, session *mcp.ClientSession) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -244,17 +250,17 @@ func (c *connection) setState(session *mcp.ClientSession, state State) {
 	c.state.Skipped = slices.Clip(state.Skipped)
 }
 
-// openSession is the session, if the server is there.
+// openSession returns the session; nil if the server is down.
 func (c *connection) openSession() *mcp.ClientSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session
 }
 
-// address is one of the web, with whatever else belongs to it.
+// address matches a web address with its user, path and query.
 var address = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
 
-// problem is why a server is not there, in a line for people. Of addresses it shows the host alone: all else may be a secret.
+// problem writes why a server is down, in a line for people. Of addresses it shows only the host: all else may be a secret.
 func problem(err error) string {
 	if err == nil {
 		return "it is gone"
@@ -265,7 +271,7 @@ func problem(err error) string {
 	return singleLine(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
 }
 
-// singleLine makes somebody else's text fit for terminals and logs: one short line without control characters.
+// singleLine makes a server's text safe for terminals and logs: one short line without control characters.
 func singleLine(s string) string { return text.Clip(text.OneLine(s), maxProblem) }
 
 const maxProblem = 200

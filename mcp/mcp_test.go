@@ -87,10 +87,13 @@ func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 	return s
 }
 
-// startSource runs a source until the test ends.
+// startSource runs a Source with short pauses until the test ends.
 func startSource(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
 	t.Helper()
 	s := NewSource(registry, servers)
+	for _, c := range s.servers {
+		c.pauses = pauses{change: 50 * time.Millisecond, minRetry: 10 * time.Millisecond, maxRetry: 50 * time.Millisecond}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = s.Run(ctx) }()
@@ -123,7 +126,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
 	s := startSource(t, registry, Server{
-		Name: "desk", URL: web.URL, Token: "open-sesame", Timeout: 3 * time.Second,
+		Name: "desk", URL: web.URL, Token: "open-sesame",
 		Allow: []string{"[a-df-z]*", "echo"}, Read: []string{"echo", "long", "fail", "slow", "picture", "big"}, Pin: []string{"die"},
 	})
 	waitForTools(t, s, 7)
@@ -149,6 +152,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.Equal(t, "no such thing", failed.ForLLM)
 	require.Contains(t, call(t, registry, "desk__long", `{}`, false).ForLLM, "[cut here:")
 	require.Contains(t, call(t, registry, "desk__picture", `{}`, false).ForLLM, "not shown")
+	s.servers[0].Timeout = 50 * time.Millisecond
 	slow := call(t, registry, "desk__slow", `{}`, false)
 	require.Equal(t, tools.CodeTimeout, slow.Code)
 	require.True(t, slow.Retriable)
@@ -182,7 +186,7 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 	}))
 	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{})
-	s := startSource(t, registry, Server{Name: "desk", URL: web.URL, Timeout: time.Second, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
+	s := startSource(t, registry, Server{Name: "desk", URL: web.URL, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
 	for i, code := range []int{0, http.StatusBadGateway, http.StatusInternalServerError} {
 		waitForTools(t, s, 3)
 		status.Store(int32(code))
@@ -194,7 +198,9 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 		require.False(t, res.Retriable)
 	}
 	waitForTools(t, s, 3)
+	s.servers[0].Timeout = 50 * time.Millisecond
 	require.Equal(t, tools.CodeUnknown, call(t, registry, "desk__slow", `{}`, true).Code)
+	s.servers[0].Timeout = 0
 	res := call(t, registry, "desk__echo", `{}`, false)
 	require.Equal(t, tools.CodeFailed, res.Code)
 	require.True(t, res.Retriable, "what only reads can be asked again")
@@ -258,9 +264,9 @@ func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	begin := time.Now()
-	startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
+	source := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
 	require.Eventually(t, func() bool { return asked.Load() >= 3 }, time.Minute, 5*time.Millisecond, "what changes is looked at")
-	require.GreaterOrEqual(t, time.Since(begin), 2*changePause)
+	require.GreaterOrEqual(t, time.Since(begin), 2*source.servers[0].pauses.change)
 }
 
 func TestAServerThatIsNotThereSaysWhy(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxSchema is the longest schema of a tool's arguments, in bytes.
+// maxSchema is the size of the largest schema of a tool's arguments, in bytes.
 const maxSchema = 16_000
 
-// argumentName is what providers take as the name of an argument.
+// argumentName matches the names of arguments that providers accept.
 var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// portableSchema is what a server says of a tool's arguments, in a form that every provider takes: one that it does not would make it refuse
-// whatever is asked while the tool is offered. The server sees to the rest of its rules itself.
+// portableSchema converts a server's schema of a tool's arguments to a form that every provider accepts. A provider refuses every request that offers
+// a tool with a schema it does not accept. Rules that are left out are still checked by the server.
 func portableSchema(said any) (json.RawMessage, error) {
 	raw, err := json.Marshal(said)
 	if err != nil {
@@ -35,17 +35,17 @@ func portableSchema(said any) (json.RawMessage, error) {
 		return nil, errors.New("its arguments are no object")
 	}
 	properties := map[string]json.RawMessage{}
-	for _, rule := range []string{"allOf", "anyOf", "oneOf", "not", "enum"} { // none of them may stand at the top
+	for _, rule := range []string{"allOf", "anyOf", "oneOf", "not", "enum"} { // providers accept none of them at the top
 		var choices []struct {
 			Properties map[string]json.RawMessage `json:"properties"`
 		}
-		_ = json.Unmarshal(schema[rule], &choices) // those that name arguments are what counts
+		_ = json.Unmarshal(schema[rule], &choices) // only choices with properties matter
 		for _, choice := range choices {
 			maps.Copy(properties, choice.Properties)
 		}
 		delete(schema, rule)
 	}
-	_ = json.Unmarshal(schema["properties"], &properties) // it was read above, and there may be none
+	_ = json.Unmarshal(schema["properties"], &properties) // it was parsed above, and may be missing
 	for name := range properties {
 		if !argumentName.MatchString(name) {
 			return nil, fmt.Errorf("its argument %.60q is too long, or has signs in it", name)

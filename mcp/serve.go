@@ -16,13 +16,13 @@ import (
 	"multis/tools"
 )
 
-// servedTools are the tools of ours that others may call: they look, and change nothing.
+// servedTools are multis' tools that other programs may call. They only read.
 var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// maxRequest is the longest request, in bytes.
+// maxRequest is the size of the largest request, in bytes.
 const maxRequest = 1 << 20
 
-// Serve lets programs that know the token search what the owner may search.
+// Serve returns an MCP server with which programs that know the token search what the owner may search. An empty token serves nobody.
 func Serve(ctx context.Context, registry *tools.Registry, token, version string) http.Handler {
 	caller := tools.Caller{Owner: true, Scope: policy.OwnerScope(), Allow: servedTools}
 	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: version}, nil)

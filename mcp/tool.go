@@ -18,25 +18,25 @@ import (
 	"multis/tools"
 )
 
-// What is taken of a server's word.
+// The limits of what a server says of itself.
 const (
 	maxTools       = 64
 	maxDescription = 2000
-	maxToolsText   = 100_000 // of all descriptions and schemas: they stand in every prompt
+	maxToolsText   = 100_000 // of all descriptions and schemas, in bytes: they are part of every prompt
 	maxText        = 64_000  // of one result; the registry cuts it further
 )
 
-// toolName is what providers take as a name.
+// toolName matches the names that providers accept.
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// tool is one of a server's.
+// tool is a tool of a server's.
 type tool struct {
 	from *connection
-	name string // as the server calls it
+	name string // the server's name for it
 	spec tools.Spec
 }
 
-// newTool makes a tool of what a server says of one. nil without a reason: it is not wanted.
+// newTool returns a tool as the server describes it. It is nil if the tool cannot be used, for a reason, or, without one, if Allow does not match.
 func (c *connection) newTool(t *mcp.Tool) (*tool, string) {
 	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
@@ -57,17 +57,17 @@ func (c *connection) newTool(t *mcp.Tool) (*tool, string) {
 		tier = tools.Read
 	}
 	return &tool{from: c, name: t.Name, spec: tools.Spec{
-		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Can: []string{"mcp", c.Name}, Effect: tier != tools.Read,
+		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Effect: tier != tools.Read,
 		Foreign: true,
 	}}, ""
 }
 
 func (t *tool) size() int { return len(t.spec.Description) + len(t.spec.Schema) }
 
-// Spec describes it.
+// Spec describes the tool.
 func (t *tool) Spec() tools.Spec { return t.spec }
 
-// Run has the server do it.
+// Run has the server carry out the call.
 func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	session := t.from.openSession()
 	if session == nil {
@@ -97,7 +97,7 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: text, ForUser: "used " + t.spec.Name}, nil
 }
 
-// unanswered is the result of a call that was sent and not answered. What only reads can be tried again.
+// unanswered returns the result of a call that was sent and not answered. A tool that only reads can be called again.
 func (t *tool) unanswered(why string, code tools.Code) tools.Result {
 	if t.spec.Effect {
 		return tools.UnknownOutcome(t.spec.Name, why)
@@ -105,10 +105,10 @@ func (t *tool) unanswered(why string, code tools.Code) tools.Result {
 	return tools.Result{ForLLM: why, IsError: true, Code: code, Retriable: true}
 }
 
-// codeRejected is the SDK's own code for what it could not send, or had no answer of this protocol to. It does not tell which.
+// codeRejected is the SDK's own code for a request that it could not send, or that got an answer outside of the protocol. It does not tell which.
 const codeRejected = -32005
 
-// isCertainlyNotDone tells whether a call was certainly not done: the server says so, or never heard of it.
+// isCertainlyNotDone reports whether a call was certainly not carried out: the server says so, or never received it.
 func isCertainlyNotDone(err error) bool {
 	said, answered := errors.AsType[*jsonrpc.Error](err)
 	network, lost := errors.AsType[*net.OpError](err)
@@ -125,7 +125,7 @@ func (c *connection) callTimeout() time.Duration {
 	return time.Minute
 }
 
-// textOf is a result as a model can read it.
+// textOf writes a result as text for a model.
 func textOf(res *mcp.CallToolResult) string {
 	var parts []string
 	for _, content := range res.Content {
@@ -152,7 +152,7 @@ func textOf(res *mcp.CallToolResult) string {
 	return tools.Clip(strings.ToValidUTF8(strings.Join(parts, "\n"), "\uFFFD"), maxText)
 }
 
-// matchesAny tells whether a name is on a list of patterns.
+// matchesAny reports whether a name matches one of the patterns.
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil })
 }

@@ -20,13 +20,14 @@ import (
 	"multis/policy"
 )
 
-// maxBody is the most that a server may answer in one response, in bytes.
+// maxBody is the size of a server's largest response, in bytes.
 const maxBody = 16 << 20
 
-// exitTimeout is how long a program may take to end by itself.
+// exitTimeout is how long a program may take to exit by itself.
 const exitTimeout = 2 * time.Second
 
-// transport is the way to a server. end, which may be called twice, leaves nothing of it behind, and tells what a program said last.
+// transport returns the transport to the server. end, which may be called twice, closes it, kills the program, and returns the last line that
+// it wrote to stderr.
 func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
@@ -38,7 +39,7 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 			return ""
 		}
 	}
-	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end sees to it
+	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end kills it
 	cmd.Dir = c.Folder
 	for _, name := range append([]string{"PATH", "HOME", "LANG"}, c.PassEnv...) {
 		if value, is := os.LookupEnv(name); is {
@@ -47,28 +48,28 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	}
 	said := &tail{}
 	cmd.Stderr = said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it starts can be killed with it
 	cmd.WaitDelay = exitTimeout
 	var once sync.Once
 	return &mcp.CommandTransport{Command: cmd, TerminateDuration: exitTimeout}, func() string {
 		once.Do(func() {
 			if cmd.Process != nil {
-				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is gone is gone
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have exited
 			}
 		})
 		return policy.Redact(said.line())
 	}
 }
 
-// plainClient asks the server at an address and follows nobody elsewhere. It shows the token, if there is one.
+// plainClient returns a client for the server at an address, with its token if there is one. It follows no redirects.
 func plainClient(address, token string) *http.Client {
 	return &http.Client{Transport: newBearer(address, token), CheckRedirect: refuseRedirect}
 }
 
-// refuseRedirect follows no redirect.
+// refuseRedirect makes a client return redirects instead of following them.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// bearer shows a token, and bounds what comes back.
+// bearer is a transport that adds a token and limits the size of responses.
 type bearer struct {
 	token string
 	local bool // the server is on this machine
@@ -79,16 +80,16 @@ func newBearer(address, token string) bearer {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	at, err := url.Parse(address)
 	if err != nil {
-		at = &url.URL{} // the configuration has no such address
+		at = &url.URL{} // not possible: the configuration was checked
 	}
 	b := bearer{token: token, local: fetch.IsLoopback(at.Hostname()), next: next}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: at}); err == nil && proxy != nil {
-		return b // whose connections are to the proxy, wherever that is
+		return b // all connections go to the proxy, wherever it is
 	}
 	next.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
 		kinds := []fetch.Kind{fetch.Public, fetch.Private}
 		if host, _, err := net.SplitHostPort(to); err == nil && strings.EqualFold(host, at.Hostname()) {
-			kinds = append(kinds, fetch.Own) // the owner named it
+			kinds = append(kinds, fetch.Own) // the owner configured it
 		}
 		if b.local {
 			kinds = append(kinds, fetch.Own, fetch.Loopback)
@@ -103,10 +104,10 @@ func newBearer(address, token string) bearer {
 	return b
 }
 
-// errLocalAddress: a server elsewhere said who lets the owner log in, and may name what only this machine reaches.
+// errLocalAddress is returned for an address of this machine that a server elsewhere names as its authorization server.
 var errLocalAddress = errors.New("it names an address of the machine that multis runs on")
 
-// CloseIdleConnections is what http.Client asks its transport for.
+// CloseIdleConnections is called by http.Client.
 func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -124,7 +125,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// tail keeps the last of what a program says.
+// tail is a writer that keeps the last bytes written.
 type tail struct {
 	mu   sync.Mutex
 	last []byte
@@ -142,7 +143,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the last one that says something.
+// line returns the last line that is not blank.
 func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

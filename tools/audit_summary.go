@@ -14,12 +14,12 @@ import (
 //go:embed audit_summary.md
 var auditSummaryText string
 
-// AuditSummary says what was done, from what is stored of it: numbers and reasons, no texts.
+// AuditSummary tells what agents did: counts, codes and times, without any texts.
 type AuditSummary struct{ Store *store.Store }
 
 type auditSummaryArgs struct {
-	Hours int   `json:"hours,omitempty" jsonschema:"how far back, 24 unless told"`
-	Task  int64 `json:"task,omitempty" jsonschema:"the number of one task"`
+	Hours int          `json:"hours,omitempty" jsonschema:"how far back, 24 unless told"`
+	Task  store.TaskID `json:"task,omitempty" jsonschema:"the number of one task"`
 }
 
 const (
@@ -27,12 +27,12 @@ const (
 	maxHours     = 30 * defaultHours
 )
 
-// Spec describes it.
+// Spec describes the tool.
 func (AuditSummary) Spec() Spec {
-	return Spec{Name: "audit_summary", Description: auditSummaryText, Schema: Schema[auditSummaryArgs](), Tier: Read, Can: []string{"audit"}}
+	return Spec{Name: "audit_summary", Description: auditSummaryText, Schema: Schema[auditSummaryArgs](), Tier: Read}
 }
 
-// Run sums up.
+// Run counts what was done, or lists the steps of one task.
 func (t AuditSummary) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[auditSummaryArgs](c)
 	if err != nil {
@@ -64,8 +64,8 @@ func (t AuditSummary) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: text.String(), ForUser: fmt.Sprintf("looked at what was done in the last %d hours", hours)}, nil
 }
 
-// task says what was done for one task.
-func (t AuditSummary) task(ctx context.Context, number int64) (Result, error) {
+// task lists the steps of one task.
+func (t AuditSummary) task(ctx context.Context, number store.TaskID) (Result, error) {
 	task, err := store.TaskByID(ctx, t.Store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return Refused(CodeNotFound, "There is no task of that number."), nil

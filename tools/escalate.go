@@ -9,19 +9,19 @@ import (
 //go:embed escalate.md
 var escalateText string
 
-// Escalate asks for a person. It changes nothing itself: the turn ends, and hands over.
+// Escalate ends a contact's turn, which then escalates the chat to a person.
 type Escalate struct{}
 
 type escalateArgs struct {
 	Reason string `json:"reason" jsonschema:"why a person is needed, in one sentence for the owner"`
 }
 
-// maxReason is the longest reason, in bytes.
+// maxReason is the length of the longest reason, in bytes.
 const maxReason = 300
 
-// Spec describes it.
+// Spec describes the tool.
 func (Escalate) Spec() Spec {
-	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read, Can: []string{"people"}}
+	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read}
 }
 
 // Run ends the turn.

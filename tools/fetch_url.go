@@ -14,12 +14,12 @@ import (
 //go:embed fetch_url.md
 var fetchURLText string
 
-// FetchURL reads pages of the open internet. An address can carry away what was read, and whoever wrote that may have put the
-// address there: so one that the owner neither named nor allowed is asked about.
+// FetchURL reads pages of the open internet. A model can be tricked into putting private data into an address. So an address that the owner
+// neither wrote nor allowed needs his approval.
 type FetchURL struct {
 	Client    *fetch.Client
 	Documents Extractor
-	// Domains are read without asking, with those below them.
+	// Domains are read without approval, with their subdomains.
 	Domains []string
 }
 
@@ -28,15 +28,15 @@ type fetchURLArgs struct {
 	From int    `json:"from,omitempty" jsonschema:"first line to read, from 1"`
 }
 
-// maxPageLines of a page are read at once.
+// maxPageLines is how many lines of a page one call returns.
 const maxPageLines = 400
 
-// Spec describes it.
+// Spec describes the tool.
 func (FetchURL) Spec() Spec {
-	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm, Can: []string{"web"}}
+	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm}
 }
 
-// TierOf lets what the owner named or allowed be read at once.
+// TierOf is Read for an address that the owner wrote or allowed.
 func (t FetchURL) TierOf(c Call) Tier {
 	args, err := Decode[fetchURLArgs](c)
 	if err != nil || !t.allows(c, args.URL) {
@@ -45,18 +45,18 @@ func (t FetchURL) TierOf(c Call) Tier {
 	return Read
 }
 
-// allows tells whether an address may be read without asking: the owner named it, or its domain is one that may.
+// allows reports whether an address may be read without approval: the owner wrote it, or its domain is allowed.
 func (t FetchURL) allows(c Call, address string) bool {
 	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || mentionsURL(c.Asked, address)
 }
 
-// Run fetches.
+// Run returns the lines of a page.
 func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[fetchURLArgs](c)
 	if err != nil {
 		return BadArguments(err), nil
 	}
-	// Within one site a page may move, because the site that was allowed chose where to.
+	// Redirects within one site need no approval, because the site was allowed.
 	page, err := t.Client.GetWithin(ctx, args.URL, "", func(hop string) bool { return siteOf(hop) == siteOf(args.URL) || t.allows(c, hop) })
 	if err != nil {
 		if ctx.Err() != nil {
@@ -75,7 +75,7 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: lineRange(text, args.From, maxPageLines), ForUser: "read " + hostOf(page.Address), Ref: page.Address}, nil
 }
 
-// inDomains tells whether an address is in one of the domains.
+// inDomains reports whether an address is in one of the domains or their subdomains.
 func inDomains(address string, domains []string) bool {
 	name := hostOf(address)
 	for _, domain := range domains {
@@ -87,7 +87,7 @@ func inDomains(address string, domains []string) bool {
 	return false
 }
 
-// mentionsURL tells whether a text holds an address, to the letter.
+// mentionsURL reports whether a text has an address as one of its words.
 func mentionsURL(text, address string) bool {
 	address = strings.TrimRight(strings.TrimSpace(address), "/")
 	for word := range strings.FieldsSeq(text) {
@@ -98,6 +98,7 @@ func mentionsURL(text, address string) bool {
 	return false
 }
 
+// hostOf returns the host of an address, in lower case; empty if it has none.
 func hostOf(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
@@ -106,10 +107,10 @@ func hostOf(address string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// siteOf is the host of an address, with or without a www in front.
+// siteOf returns the host of an address without a leading www.
 func siteOf(address string) string { return strings.TrimPrefix(hostOf(address), "www.") }
 
-// fileNameOf is what a document under an address is called.
+// fileNameOf names the document at an address.
 func fileNameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Ext(u.Path) == "" {

@@ -16,7 +16,7 @@ import (
 	"multis/plainfile"
 )
 
-// What file tools look at, at most.
+// The limits of file tools.
 const (
 	maxFile     = 10 << 20 // bytes of one file
 	maxGrep     = 2 << 20  // bytes of one file that is searched
@@ -27,18 +27,18 @@ const (
 	sniffLength = 8000     // bytes that tell text from data
 )
 
-// errOutside is all there is to say about what is outside of the folders, whether or not it is there.
+// errOutside is returned for a path outside of the caller's folders, whether or not there is a file.
 var errOutside = errors.New("there is no such file in your folders")
 
-// location is a path inside one of a caller's folders.
+// location is a path in one of a caller's folders.
 type location struct {
 	root *os.Root
 	path string // relative to the root, with slashes; "." for the root itself
-	name string // as the caller names it
+	name string // as the caller wrote it
 }
 
-// locate opens the folder that a path is in: the workspace for a relative one, one of the folders to read from for an absolute one.
-// Links that lead out of it are not followed.
+// locate opens the folder that a path is in: the workspace for a relative path, any of the caller's folders for an absolute one.
+// Links that lead out of the folder are not followed.
 func (c Caller) locate(name string) (location, error) {
 	folder, rel := c.Workspace, filepath.Clean(name)
 	if name == "" {
@@ -62,8 +62,8 @@ func (c Caller) locate(name string) (location, error) {
 	return location{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// readAll reads the whole of a plain file.
-func (p location) readAll(most int64) ([]byte, error) {
+// readAll reads a plain file of at most limit bytes.
+func (p location) readAll(limit int64) ([]byte, error) {
 	f, _, err := plainfile.OpenIn(p.root, p.path)
 	switch {
 	case errors.Is(err, plainfile.ErrOther):
@@ -72,17 +72,17 @@ func (p location) readAll(most int64) ([]byte, error) {
 		return nil, errOutside
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read", p.name)
 	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("%s is bigger than %d MB", p.name, most>>20)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is bigger than %d MB", p.name, limit>>20)
 	}
 	return data, nil
 }
 
-// isText tells whether data is text and nothing else.
+// isText reports whether data begins as UTF-8 text without zero bytes.
 func isText(data []byte) bool {
 	head := data[:min(len(data), sniffLength)]
 	if bytes.IndexByte(head, 0) >= 0 {
@@ -100,8 +100,8 @@ func isText(data []byte) bool {
 	return false
 }
 
-// walk calls visit for every plain file below a place, in order, until there are too many or visit returns fs.SkipAll. Hidden files
-// and folders are passed over. full says that there was more than is looked at.
+// walk calls visit for every plain file below a location, in order, until maxFiles or until visit returns fs.SkipAll. Hidden files
+// and folders are skipped. full is true if there are more files than were visited.
 func (p location) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (full bool, err error) {
 	seen := 0
 	err = fs.WalkDir(p.root.FS(), p.path, func(path string, d fs.DirEntry, err error) error {
@@ -111,7 +111,7 @@ func (p location) walk(ctx context.Context, visit func(path string, d fs.DirEntr
 		case err != nil && path == p.path:
 			return errOutside
 		case err != nil:
-			return nil //nolint:nilerr // a folder that cannot be read holds nothing for us
+			return nil //nolint:nilerr // a folder that cannot be read is skipped
 		case path != p.path && strings.HasPrefix(d.Name(), "."):
 			return skip(d)
 		case d.IsDir() && strings.Count(path, "/") >= maxDepth:
@@ -136,7 +136,7 @@ func skip(d fs.DirEntry) error {
 	return nil
 }
 
-// displayPath is how a file below a place is called in an answer: so that it can be asked for again.
+// displayPath writes the path of a file below a location so that it can be used in another call.
 func (p location) displayPath(path string) string {
 	if filepath.IsAbs(p.name) {
 		return filepath.Join(p.root.Name(), filepath.FromSlash(path))
@@ -144,5 +144,5 @@ func (p location) displayPath(path string) string {
 	return path
 }
 
-// notFound is the result for a path that leads nowhere the caller may go.
+// notFound returns the result for a path that the caller has no access to.
 func notFound(err error) Result { return Refused(CodeNotFound, err.Error()) }

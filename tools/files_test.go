@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -55,21 +54,6 @@ func (d *desk) call(name string, args map[string]any) tools.Result {
 	return res
 }
 
-func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	require.Contains(t, d.call("read_file", map[string]any{"path": "notes.md"}).ForLLM, "480 euro")
-	require.Equal(t, "[lines 2 to 2 of 4]\nthe fence costs 480 euro\n", d.call("read_file", map[string]any{"path": "notes.md", "from": 2, "lines": 1}).ForLLM)
-	shared := filepath.Join(d.caller.ReadPaths[0], "price.csv")
-	require.Contains(t, d.call("read_file", map[string]any{"path": shared}).ForLLM, "bolt")
-	list := d.call("read_file", map[string]any{"path": ""}).ForLLM
-	require.Contains(t, list, "sub/")
-	require.NotContains(t, list, "secret")
-	require.Contains(t, d.call("find_files", map[string]any{"name": "*.TXT"}).ForLLM, "sub/offer.txt")
-	require.Contains(t, d.call("grep_files", map[string]any{"pattern": `\b480\b`}).ForLLM, "notes.md:2: the fence costs 480 euro")
-	require.Equal(t, shared, d.call("find_files", map[string]any{"name": "price*", "path": d.caller.ReadPaths[0]}).ForLLM, "by a name that can be read again")
-}
-
 func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -91,13 +75,6 @@ func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
 	require.NotContains(t, d.call("find_files", map[string]any{"name": "*"}).ForLLM, ".secret")
 }
 
-func TestAFileThatIsNoTextIsReadAsADocumentOrRefused(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	require.True(t, d.call("read_file", map[string]any{"path": "data.bin"}).IsError)
-	require.NotContains(t, d.call("grep_files", map[string]any{"pattern": "a"}).ForLLM, "data.bin")
-}
-
 func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -106,13 +83,6 @@ func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, offered)
 	require.True(t, d.call("read_file", map[string]any{"path": "notes.md"}).IsError)
-}
-
-func TestASearchForTooMuchSaysSo(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	require.NoError(t, os.WriteFile(filepath.Join(d.caller.Workspace, "long.txt"), []byte(strings.Repeat("480\n", 500)), 0o600))
-	require.Contains(t, d.call("grep_files", map[string]any{"pattern": "480"}).ForLLM, "[there is more: look for something narrower]")
 }
 
 func TestAPipeInAFolderHoldsNothingUp(t *testing.T) {

@@ -19,12 +19,12 @@ type findFilesArgs struct {
 	Path string `json:"path,omitempty" jsonschema:"the folder to look in; empty for the top folder"`
 }
 
-// Spec describes it.
+// Spec describes the tool.
 func (FindFiles) Spec() Spec {
-	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Files: true}
 }
 
-// Run looks.
+// Run lists the files whose names match.
 func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[findFilesArgs](c)
 	if err != nil {

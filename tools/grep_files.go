@@ -24,15 +24,15 @@ type grepFilesArgs struct {
 	Files   string `json:"files,omitempty" jsonschema:"only files whose name fits this pattern, such as *.md"`
 }
 
-// maxLine is how much of a line is shown.
+// maxLine is how much of a line is shown, in characters.
 const maxLine = 300
 
-// Spec describes it.
+// Spec describes the tool.
 func (GrepFiles) Spec() Spec {
-	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Files: true}
 }
 
-// Run searches.
+// Run lists the lines that match.
 func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[grepFilesArgs](c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 		}
 		data, err := location{root: at.root, path: file, name: file}.readAll(maxGrep)
 		if err != nil || !isText(data) {
-			return nil //nolint:nilerr // what cannot be read as text is not searched
+			return nil //nolint:nilerr // a file that is no text is not searched
 		}
 		for n, line := range strings.Split(string(data), "\n") {
 			if !wanted.MatchString(line) {
@@ -75,7 +75,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	return linesResult(found, full || len(found) == maxMatches, "searched the files for “"+args.Pattern+"”")
 }
 
-// walkError is what becomes of an error of a walk: one of the call's own end passes on.
+// walkError returns the result for an error of a walk, or the error itself if the call was cancelled.
 func walkError(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, err
@@ -83,7 +83,7 @@ func walkError(ctx context.Context, err error) (Result, error) {
 	return notFound(err), nil
 }
 
-// linesResult is a result of lines.
+// linesResult returns lines as a result. more is true if there are others; what tells people what was done.
 func linesResult(lines []string, more bool, what string) (Result, error) {
 	if len(lines) == 0 {
 		return Result{ForLLM: "Nothing was found.", ForUser: what + ": nothing"}, nil

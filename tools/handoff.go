@@ -8,25 +8,25 @@ import (
 //go:embed handoff.md
 var handoffText string
 
-// HandoffName is what the tool is called that passes a conversation on to another agent. Whoever runs the turn carries it out, as the
-// other one goes on with the question.
+// HandoffName names the tool that hands a conversation off to another agent. The agent's turn carries it out itself, because the other
+// agent continues with the question.
 const HandoffName = "handoff"
 
-// HandoffArgs are its arguments.
+// HandoffArgs are the arguments of handoff.
 type HandoffArgs struct {
 	Agent   string `json:"agent" jsonschema:"the agent's name, or what it has to be good for"`
 	Summary string `json:"summary" jsonschema:"what was said and done so far, and what is open: all that the other one has to know"`
 }
 
-// Handoff passes a conversation on to another agent.
+// Handoff hands a conversation off to another agent.
 type Handoff struct{}
 
-// Spec describes it.
+// Spec describes the tool.
 func (Handoff) Spec() Spec {
-	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Can: []string{"agents"}}
+	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read}
 }
 
-// Run is for callers that are no turn.
+// Run refuses: an agent's turn carries the call out itself.
 func (Handoff) Run(context.Context, Call) (Result, error) {
 	return Refused(CodeRefused, "There is nobody here to pass it on to."), nil
 }

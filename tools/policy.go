@@ -2,30 +2,24 @@ package tools
 
 import "context"
 
-// Verdict is what a policy says to a call. Its zero value denies.
+// Verdict is a policy's decision about a call. The zero value denies.
 type Verdict struct {
 	Allow bool
-	Ask   bool   // a person must agree first
-	Why   string // for people and for the model; about the call, never about what else there is
+	Ask   bool   // the owner must approve it first
+	Why   string // for people and the model; it never tells what else exists
 }
 
-// Policy stands between a call and its result.
+// Policy decides about calls.
 type Policy interface {
 	Judge(ctx context.Context, s Spec, c Call) (Verdict, error)
 }
 
-// Tiers is the policy without any rules: what only reads may run, what changes something is asked for, and what needs a PIN
-// or touches the host is off, but for the tools that are switched on by name.
-type Tiers struct {
-	// Host lists tools that touch the host and may. Their tier still holds.
-	Host []string
-}
+// Tiers is the policy without rules: Read is allowed, Confirm asks the owner, and Pin is denied.
+type Tiers struct{}
 
-// Judge goes by the tier alone.
-func (t Tiers) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
+// Judge decides by the tier of the tool.
+func (Tiers) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
 	switch {
-	case s.Host && !contains(t.Host, s.Name):
-		return Verdict{Why: "Tools that touch the machine are off."}, nil
 	case s.Tier == Read:
 		return Verdict{Allow: true}, nil
 	case s.Tier == Confirm && c.Owner:

@@ -11,12 +11,12 @@ import (
 //go:embed read_file.md
 var readFileText string
 
-// Extractor takes the text out of a document.
+// Extractor extracts the text of a document.
 type Extractor interface {
 	Text(ctx context.Context, name, mediaType string, data []byte) (string, error)
 }
 
-// ReadFile reads files of the caller's folders.
+// ReadFile reads files and lists folders of the caller's.
 type ReadFile struct{ Documents Extractor }
 
 type readFileArgs struct {
@@ -25,15 +25,15 @@ type readFileArgs struct {
 	Lines int    `json:"lines,omitempty" jsonschema:"how many lines, 200 unless told"`
 }
 
-// defaultLines are read unless more are asked for.
+// defaultLines is how many lines one call returns unless told.
 const defaultLines = 200
 
-// Spec describes it.
+// Spec describes the tool.
 func (ReadFile) Spec() Spec {
-	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Can: []string{"files"}, Files: true}
+	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Files: true}
 }
 
-// Run reads.
+// Run returns the lines of a file, or the names in a folder.
 func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[readFileArgs](c)
 	if err != nil {
@@ -64,7 +64,8 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: lineRange(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
-// lineRange is a number of lines of a text, with word of what is left.
+// lineRange returns count lines of a text from line from (1 is the first), with a note if that is not all. Zero defaults to the first line and to
+// defaultLines.
 func lineRange(text string, from, count int) string {
 	if count <= 0 {
 		count = defaultLines
@@ -79,7 +80,7 @@ func lineRange(text string, from, count int) string {
 	return fmt.Sprintf("[lines %d to %d of %d]\n%s", first+1, last, len(lines), shown)
 }
 
-// list names what is in a folder.
+// list returns the names in a folder.
 func (p location) list() (Result, error) {
 	f, err := p.root.Open(p.path)
 	if err != nil {

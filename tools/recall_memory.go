@@ -12,22 +12,22 @@ import (
 //go:embed recall_memory.md
 var recallMemoryText string
 
-// maxRecalled is how many passages come back: messages are short.
+// maxRecalled is how many passages are returned: messages are short.
 const maxRecalled = 10
 
-// RecallMemory finds notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
+// RecallMemory searches notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
 type RecallMemory struct{ Memory *memory.Memory }
 
 type recallMemoryArgs struct {
 	Query string `json:"query" jsonschema:"what to look for, with the name of the person and the time if they were named"`
 }
 
-// Spec describes it.
+// Spec describes the tool.
 func (RecallMemory) Spec() Spec {
-	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read, Can: []string{"memory"}}
+	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read}
 }
 
-// Run recalls. Whose memory it is follows from who asks; no argument widens it.
+// Run searches the memory that the caller's scope allows; no argument extends it.
 func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[recallMemoryArgs](c)
 	if err != nil {

@@ -17,13 +17,12 @@ import (
 )
 
 const (
-	// callTimeout is how long one call may take.
+	// callTimeout bounds one call.
 	callTimeout = time.Minute
-	// maxForLLM is how much of a result a model reads, in bytes.
-	maxForLLM = 16_000
-	// maxForUser is the longest line about a result, in bytes.
+	// maxForLLM is the most of a result that the model reads, in bytes, and maxForUser of the line for people.
+	maxForLLM  = 16_000
 	maxForUser = 500
-	// MaxOffered is how many tools a model is offered: some providers refuse everything that is asked with more.
+	// MaxOffered is the most tools that a model is offered: some providers refuse requests with more.
 	MaxOffered = 128
 )
 
@@ -34,14 +33,14 @@ type Registry struct {
 	tools  map[string]Tool
 }
 
-// NewRegistry makes a registry of tools that a policy stands before.
+// NewRegistry returns a registry of tools. p decides about each call.
 func NewRegistry(p Policy, all ...Tool) *Registry {
 	r := &Registry{policy: p, tools: map[string]Tool{}}
 	r.Add(all...)
 	return r
 }
 
-// Add takes tools in. One of a name that is taken replaces what was there.
+// Add adds tools. A tool replaces another one with the same name.
 func (r *Registry) Add(all ...Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,10 +49,10 @@ func (r *Registry) Add(all ...Tool) {
 	}
 }
 
-// Drop takes out all tools whose names begin with prefix.
+// Drop removes all tools whose names begin with prefix.
 func (r *Registry) Drop(prefix string) { r.Replace(prefix) }
 
-// Replace puts tools in the place of all whose names begin with prefix, at once.
+// Replace removes all tools whose names begin with prefix and adds others, in one step.
 func (r *Registry) Replace(prefix string, all ...Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +66,8 @@ func (r *Registry) Replace(prefix string, all ...Tool) {
 	}
 }
 
-// Offered lists what a caller may call, multis' own tools before those of others, each by name. What the policy denies anyway is not
-// offered, nor what is more than MaxOffered.
+// Offered lists the tools that a caller may call, multis' own before those of other programs, each group by name. Tools that the policy denies are left
+// out, and all beyond MaxOffered.
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
@@ -108,12 +107,7 @@ func (r *Registry) All() []Spec {
 	return specs
 }
 
-// Capable lists the tools that bring a capability.
-func (r *Registry) Capable(of string) []Spec {
-	return slices.DeleteFunc(r.All(), func(s Spec) bool { return !slices.Contains(s.Can, of) })
-}
-
-// Judge says what would become of a call now, with the tool it is for.
+// Judge returns the policy's decision about a call, with the tool's Spec.
 func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
 	t, ok := r.get(c)
 	if !ok {
@@ -127,7 +121,7 @@ func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
 	return s, v, err
 }
 
-// judge asks the policy, after what no policy can allow: nobody is there to type a PIN in an unattended run.
+// judge asks the policy, unless the call is one that no policy can allow: during a scheduled run nobody is there to type a PIN.
 func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 	switch {
 	case c.ReadOnly && (s.Tier != Read || s.Effect):
@@ -142,7 +136,7 @@ func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 	return v, nil
 }
 
-// notAllowed is the same whether there is no such tool, it is not for contacts, or the persona has it not.
+// notAllowed does not tell whether the tool does not exist, is not for contacts, or not for the persona.
 const notAllowed = "You have no such tool here. Go on without it."
 
 func (r *Registry) get(c Call) (Tool, bool) {
@@ -155,7 +149,7 @@ func (r *Registry) get(c Call) (Tool, bool) {
 	return t, ok
 }
 
-// Do judges a call and runs it. approved says that a person agreed to this very call.
+// Do judges a call and makes it. approved is true if the owner approved this very call.
 func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error) {
 	t, ok := r.get(c)
 	if !ok {
@@ -180,10 +174,10 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	return result, nil
 }
 
-// errCallTimeout ends a call that takes too long.
+// errCallTimeout is the cause of the context of a call that takes too long.
 var errCallTimeout = errors.New("the call took too long")
 
-// run makes a call in its time. One that breaks down has failed, and takes nothing with it.
+// run makes a call within callTimeout. A panic of the tool is a failed call.
 func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
 	working, cancel := context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
 	defer cancel()
@@ -206,7 +200,7 @@ func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
 	return res, err
 }
 
-// Clip cuts a text for a model to at most so many bytes, and says so in a line below it.
+// Clip cuts a text for a model to maxBytes, and tells in a line below it that it is cut.
 func Clip(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
@@ -214,5 +208,3 @@ func Clip(s string, maxBytes int) string {
 	kept := text.ClipBytes(s, maxBytes)
 	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", kept, len(kept), len(s))
 }
-
-func contains(list []string, name string) bool { return slices.Contains(list, name) }

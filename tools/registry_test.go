@@ -48,7 +48,7 @@ func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Resu
 
 func TestAContactsTurnHasItsFloorWhateverIsAllowed(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.Tiers{Host: []string{"exec"}}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
+	r := tools.NewRegistry(tools.Tiers{}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
 		named("fetch_url", tools.Read), named("exec", tools.Read), named("remember", tools.Read))
 	contact := tools.Caller{Allow: []string{"*"}}
 	offered, err := r.Offered(context.Background(), contact)
@@ -94,21 +94,19 @@ func contains(all []string, s string) bool {
 	return strings.Contains(" "+strings.Join(all, " ")+" ", " "+s+" ")
 }
 
-func TestWhatChangesSomethingWaitsForAPersonAndHostToolsAreOff(t *testing.T) {
+func TestWhatChangesSomethingWaitsForTheOwnerAndAPinIsNeverGiven(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	count := func(context.Context, tools.Call) (tools.Result, error) {
 		ran++
 		return tools.Result{ForLLM: "done"}, nil
 	}
-	send, host, pin := named("send", tools.Confirm), named("exec", tools.Read), named("erase", tools.Pin)
-	send.run, host.run, pin.run = count, count, count
-	host.spec.Host = true
-	r := tools.NewRegistry(tools.Tiers{}, send, host, pin)
+	send, pin := named("send", tools.Confirm), named("erase", tools.Pin)
+	send.run, pin.run = count, count
+	r := tools.NewRegistry(tools.Tiers{}, send, pin)
 	owner := tools.Caller{Owner: true}
 	require.Equal(t, tools.CodeApproval, do(t, r, tools.Call{Name: "send", Caller: owner}, false).Code)
-	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "exec", Caller: owner}, true).Code, "an approval switches nothing on")
-	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "erase", Caller: owner}, true).Code)
+	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "erase", Caller: owner}, true).Code, "an approval is no PIN")
 	require.Zero(t, ran)
 	require.Equal(t, "done", do(t, r, tools.Call{Name: "send", Caller: owner}, true).ForLLM)
 	offered, err := r.Offered(context.Background(), owner)

@@ -14,8 +14,8 @@ import (
 //go:embed remember.md
 var rememberText string
 
-// Remember notes something in the owner's memory. What is noted is read with every later question, so words that are not the
-// owner's own are asked about: whoever wrote them may have wanted them there.
+// Remember stores a note in the owner's memory. Notes are part of every later prompt, so a note that is not in the owner's own words
+// needs his approval: it may come from a page or message that wants it there.
 type Remember struct {
 	Store  *store.Store
 	Memory *memory.Memory
@@ -25,12 +25,12 @@ type rememberArgs struct {
 	Note string `json:"note" jsonschema:"what to remember, one short sentence in the owner's words"`
 }
 
-// Spec describes it.
+// Spec describes the tool.
 func (Remember) Spec() Spec {
-	return Spec{Name: "remember", Description: rememberText, Schema: Schema[rememberArgs](), Tier: Confirm, Can: []string{"memory"}, Effect: true}
+	return Spec{Name: "remember", Description: rememberText, Schema: Schema[rememberArgs](), Tier: Confirm, Effect: true}
 }
 
-// TierOf lets be noted at once what the owner said himself.
+// TierOf is Read for a note in the owner's own words.
 func (Remember) TierOf(c Call) Tier {
 	args, err := Decode[rememberArgs](c)
 	if err != nil || !isInOrderFrom(c.Asked, args.Note) {
@@ -39,7 +39,7 @@ func (Remember) TierOf(c Call) Tier {
 	return Read
 }
 
-// Run notes it.
+// Run stores the note.
 func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[rememberArgs](c)
 	if err != nil {
@@ -62,9 +62,8 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "Noted.", ForUser: "noted: " + note}, nil
 }
 
-// isInOrderFrom tells whether a note says what the owner said: in the order of the owner's words, with every word that turns a sentence into its
-// opposite, and with no other ones. Words of one or two letters say nothing else. What denies something is said without a gap, else it
-// would deny something else.
+// isInOrderFrom reports whether a note has only words that the owner said, in his order, and the same negations. Words of one or two letters may be
+// others. A note with a negation must be a part of what he said without gaps, else it could negate something else.
 func isInOrderFrom(asked, note string) bool {
 	said, noted := words(asked), words(note)
 	if !slices.Equal(negations(said), negations(noted)) {
@@ -86,13 +85,13 @@ func isInOrderFrom(asked, note string) bool {
 	return len(noted) > 0
 }
 
-// words are those of a text, in small letters. A "n't" is the word that it stands for.
+// words returns the words of a text in lower case, with "n't" as "not".
 func words(s string) []string {
 	s = strings.NewReplacer("n't", " not", "n’t", " not").Replace(strings.ToLower(s))
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// negationWords are the words without which a sentence may say the opposite, of the languages that are known: en de fr es pt it nl ru tr ar pl.
+// negationWords are words without which a sentence may mean the opposite, in the supported languages: en de fr es pt it nl ru tr ar pl.
 const negationWords = `no not never none nobody nothing neither nor cannot without except unless
 	nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder außer
 	ne pas jamais rien aucun aucune personne sans ni sauf
@@ -105,7 +104,7 @@ const negationWords = `no not never none nobody nothing neither nor cannot witho
 	لا لم لن ليس ليست غير بدون بلا
 	nie nigdy nikt nic bez żaden`
 
-// negations are the denying words of a text, in their order.
+// negations returns the negation words among all, in their order.
 func negations(all []string) (found []string) {
 	known := strings.Fields(negationWords)
 	for _, w := range all {

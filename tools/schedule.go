@@ -19,41 +19,41 @@ import (
 //go:embed schedule.md
 var scheduleText string
 
-// Schedule sets, lists and cancels what happens by the clock, as the owner's commands do.
+// Schedule sets, lists and cancels schedules, as the owner's commands do.
 type Schedule struct {
 	Store *store.Store
-	// Registry knows which tools the caller has: what is worked on later has those, and no others.
+	// Registry tells which tools the caller has. A schedule that has an agent work may use only those.
 	Registry *Registry
 	Owner    id.UserID
 	Zone     *time.Location
-	// Now is the clock. Defaults to time.Now.
+	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
 type scheduleArgs struct {
-	Do   string `json:"do" jsonschema:"set, list or cancel"`
-	At   string `json:"at,omitempty" jsonschema:"to set what happens once: the time in RFC 3339 with its offset, such as 2026-12-24T18:00:00+01:00"`
-	Cron string `json:"cron,omitempty" jsonschema:"to set what comes again: the five fields of cron, in the owner's time zone, such as 0 9 * * 1-5"`
-	What string `json:"what,omitempty" jsonschema:"to set: the words of the reminder, or what is to be done"`
-	Work bool   `json:"work,omitempty" jsonschema:"to set: true when you are to work on it then, instead of a reminder in those words"`
-	Job  int64  `json:"job,omitempty" jsonschema:"to cancel: the number of the job"`
+	Do   string           `json:"do" jsonschema:"set, list or cancel"`
+	At   string           `json:"at,omitempty" jsonschema:"to set what happens once: the time in RFC 3339 with its offset, such as 2026-12-24T18:00:00+01:00"`
+	Cron string           `json:"cron,omitempty" jsonschema:"to set what comes again: the five fields of cron, in the owner's time zone, such as 0 9 * * 1-5"`
+	What string           `json:"what,omitempty" jsonschema:"to set: the words of the reminder, or what is to be done"`
+	Work bool             `json:"work,omitempty" jsonschema:"to set: true when you are to work on it then, instead of a reminder in those words"`
+	Job  store.ScheduleID `json:"job,omitempty" jsonschema:"to cancel: the number of the job"`
 }
 
 const (
 	scheduleSet, scheduleList, scheduleCancel = "set", "list", "cancel"
 
-	// maxScheduled is the longest text of a schedule, in characters, maxListed how many are listed at most.
+	// maxScheduled is the length of a schedule's longest text, in characters, maxListed how many schedules are listed.
 	maxScheduled, maxListed = 2000, 50
-	// maxAhead is how far ahead something can be set.
+	// maxAhead is how far ahead a schedule can be set.
 	maxAhead = 5 * 366 * 24 * time.Hour
 )
 
-// Spec describes it.
+// Spec describes the tool.
 func (Schedule) Spec() Spec {
-	return Spec{Name: "schedule", Description: scheduleText, Schema: Schema[scheduleArgs](), Tier: Confirm, Can: []string{"time"}, Effect: true}
+	return Spec{Name: "schedule", Description: scheduleText, Schema: Schema[scheduleArgs](), Tier: Confirm, Effect: true}
 }
 
-// TierOf lets a list be read at once. Whatever changes something is asked for.
+// TierOf is Read for a list. Setting and cancelling need approval.
 func (Schedule) TierOf(c Call) Tier {
 	if args, err := Decode[scheduleArgs](c); err == nil && args.Do == scheduleList {
 		return Read
@@ -61,7 +61,7 @@ func (Schedule) TierOf(c Call) Tier {
 	return Confirm
 }
 
-// Run does it.
+// Run sets, lists or cancels.
 func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[scheduleArgs](c)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t Schedule) now() time.Time {
 	return time.Now()
 }
 
-// parse reads what is to be set; an error is for the model.
+// parse returns the schedule to set. Its error is for the model.
 func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error) {
 	s := store.Schedule{
 		Zone: t.Zone.String(), Does: store.DoesSay, Body: strings.TrimSpace(args.What), CatchUp: store.CatchOnce, CreatedBy: t.Owner, CreatedAt: now,
@@ -131,7 +131,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 	if args.Work {
 		s.Does = store.DoesAsk
 		if c.Agent != "" {
-			s.Body = "@" + c.Agent + " " + s.Body // who promised it does it
+			s.Body = "@" + c.Agent + " " + s.Body // the agent that sets it works on it
 		}
 		offered, err := t.Registry.Offered(ctx, c.Caller)
 		if err != nil {
@@ -175,11 +175,11 @@ func (t Schedule) list(ctx context.Context) (Result, error) {
 	return Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at the jobs"}, nil
 }
 
-func (t Schedule) cancel(ctx context.Context, job int64) (Result, error) {
+func (t Schedule) cancel(ctx context.Context, job store.ScheduleID) (Result, error) {
 	var found bool
 	err := t.Store.InTx(ctx, func(tx store.Tx) error {
 		s, err := store.LockSchedule(ctx, tx, job)
-		if errors.Is(err, store.ErrNotFound) || (err == nil && s.CreatedBy == "") { // upkeep is not for a model to end
+		if errors.Is(err, store.ErrNotFound) || (err == nil && s.CreatedBy == "") { // multis' own schedules cannot be cancelled by a model
 			return nil
 		}
 		if err != nil {

@@ -13,8 +13,8 @@ type property struct {
 	Items       *property `json:"items,omitempty"`
 }
 
-// Schema is the JSON Schema of a struct of arguments: fields are named by their json tag and described by their jsonschema
-// tag; those with omitempty may be left out. Strings, integers, numbers, truth values and lists of them are possible.
+// Schema returns the JSON Schema of a struct of arguments. Fields are named by their json tag and described by their jsonschema tag; those with
+// omitempty are optional. Fields may be strings, integers, numbers, booleans, and lists of them.
 func Schema[T any]() json.RawMessage {
 	t := reflect.TypeFor[T]()
 	properties, required := map[string]property{}, []string{}

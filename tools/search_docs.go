@@ -13,22 +13,22 @@ import (
 //go:embed search_docs.md
 var searchDocsText string
 
-// maxPassages is how many passages one search brings.
+// maxPassages is how many passages one search returns.
 const maxPassages = 6
 
-// SearchDocs finds passages of documents in the caller's scope.
+// SearchDocs searches the documents in the caller's scope.
 type SearchDocs struct{ Search *search.Searcher }
 
 type searchDocsArgs struct {
 	Query string `json:"query" jsonschema:"what to look for, in the language of the documents"`
 }
 
-// Spec describes it.
+// Spec describes the tool.
 func (SearchDocs) Spec() Spec {
-	return Spec{Name: "search_docs", Description: searchDocsText, Schema: Schema[searchDocsArgs](), Tier: Read, Can: []string{"documents"}}
+	return Spec{Name: "search_docs", Description: searchDocsText, Schema: Schema[searchDocsArgs](), Tier: Read}
 }
 
-// Run searches.
+// Run returns the best passages.
 func (t SearchDocs) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[searchDocsArgs](c)
 	if err != nil {

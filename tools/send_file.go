@@ -15,7 +15,7 @@ import (
 //go:embed send_file.md
 var sendFileText string
 
-// Outgoing is a file on its way to the owner.
+// Outgoing is a file to send to the owner.
 type Outgoing struct {
 	Name    string
 	MIME    string
@@ -23,7 +23,7 @@ type Outgoing struct {
 	Caption string
 }
 
-// SendFile hands the owner a file of the caller's folders. Only his own rooms get one, whoever asks.
+// SendFile sends the owner a file of the caller's folders, to his own rooms only.
 type SendFile struct {
 	Send func(ctx context.Context, room store.Chat, file Outgoing) error
 }
@@ -33,15 +33,15 @@ type sendFileArgs struct {
 	Caption string `json:"caption,omitempty" jsonschema:"one line to go with it"`
 }
 
-// maxCaption is the longest line that goes with a file, in bytes.
+// maxCaption is the length of the longest caption, in bytes.
 const maxCaption = 500
 
-// Spec describes it.
+// Spec describes the tool.
 func (SendFile) Spec() Spec {
-	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Can: []string{"files"}, Files: true, Effect: true}
+	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Files: true, Effect: true}
 }
 
-// Run sends it.
+// Run sends the file.
 func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[sendFileArgs](c)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "It is on its way to the owner.", ForUser: "sent " + file.Name, Ref: args.Path}, nil
 }
 
-// mediaType is a file's media type, by its name, else by how it begins.
+// mediaType returns a file's media type, by its name, else by its first bytes.
 func mediaType(name string, data []byte) string {
 	kind := mime.TypeByExtension(path.Ext(name))
 	if kind == "" {

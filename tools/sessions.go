@@ -14,7 +14,7 @@ var sessionsHistoryText string
 //go:embed sessions_send.md
 var sessionsSendText string
 
-// The names of the tools that look at what agents worked on, and go on with it. Whoever runs the turn carries them out, as it knows whom the agent may ask.
+// The names of the tools that read and continue other agents' tasks. The agent's turn carries them out itself, because it knows which agents it may ask.
 const (
 	SessionsListName    = "sessions_list"
 	SessionsHistoryName = "sessions_history"
@@ -32,37 +32,37 @@ type SessionsSendArgs struct {
 	Message string `json:"message" jsonschema:"what to say to the agent that did it"`
 }
 
-// SessionsList lists what an agent, and those that it may have work, worked on lately.
+// SessionsList lists the latest tasks of an agent and of those that it may give work to.
 type SessionsList struct{}
 
-// Spec describes it.
+// Spec describes the tool.
 func (SessionsList) Spec() Spec {
-	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read, Can: []string{"agents"}}
+	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read}
 }
 
-// Run is for callers that are no turn.
+// Run refuses: an agent's turn carries the call out itself.
 func (SessionsList) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsHistory shows one of them.
+// SessionsHistory shows one of these tasks.
 type SessionsHistory struct{}
 
-// Spec describes it.
+// Spec describes the tool.
 func (SessionsHistory) Spec() Spec {
-	return Spec{Name: SessionsHistoryName, Description: sessionsHistoryText, Schema: Schema[SessionsHistoryArgs](), Tier: Read, Can: []string{"agents"}}
+	return Spec{Name: SessionsHistoryName, Description: sessionsHistoryText, Schema: Schema[SessionsHistoryArgs](), Tier: Read}
 }
 
-// Run is for callers that are no turn.
+// Run refuses: an agent's turn carries the call out itself.
 func (SessionsHistory) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsSend writes to the agent that did one of them, and brings its answer.
+// SessionsSend continues one of these tasks with a message, and returns the agent's answer.
 type SessionsSend struct{}
 
-// Spec describes it.
+// Spec describes the tool.
 func (SessionsSend) Spec() Spec {
-	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Can: []string{"agents"}}
+	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read}
 }
 
-// Run is for callers that are no turn.
+// Run refuses: an agent's turn carries the call out itself.
 func (SessionsSend) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
 func noSessions() Result { return Refused(CodeRefused, "There are no sessions here.") }

@@ -1,6 +1,7 @@
-// Package tools is what a model may call. A tool is three files: X.go, X.md, which is what a model reads about it, and
-// X_test.go. The Registry knows them all and is the only way to run one: it asks the policy first, bounds the time and
-// the size of what comes back, and never lets a contact's turn beyond its floor.
+// Package tools is what a model may call. Each tool X is three files: X.go, X.md with its description for the model, and X_test.go
+// The three tools for sessions share their Go files.
+// The Registry is the only way to call one. It asks the policy first, limits the time of the call and the size of the result, and
+// offers a contact's turn no other tools than the three it may always call.
 package tools
 
 import (
@@ -18,63 +19,59 @@ import (
 	"multis/store"
 )
 
-// Tier is how much a call needs a person.
+// Tier says how much a call needs the owner.
 type Tier string
 
-// The tiers, the harmless one first.
+// The tiers, from harmless to dangerous.
 const (
-	Read    Tier = "read"    // runs at once
-	Confirm Tier = "confirm" // the owner is asked in the admin room
+	Read    Tier = "read"    // is called at once
+	Confirm Tier = "confirm" // needs the owner's approval in the admin room
 	Pin     Tier = "pin"     // needs the owner's PIN
 )
 
-// Valid tells whether t is one of the tiers.
+// Valid reports whether t is one of the tiers.
 func (t Tier) Valid() bool { return t == Read || t == Confirm || t == Pin }
 
-// Spec is what there is to know about a tool.
+// Spec describes a tool.
 type Spec struct {
-	Name        string          // letters, digits, _ and -, as providers want it
-	Description string          // what a model reads
+	Name        string          // letters, digits, _ and -, as providers require
+	Description string          // for the model
 	Schema      json.RawMessage // JSON Schema of the arguments object; see Schema
 	Tier        Tier
-	// Can are the capabilities it brings, such as "documents" or "web": what an agent or a rule asks for.
-	Can []string
-	// Host says that it touches the machine it runs on.
-	Host bool
-	// Files says that it works on the caller's folders, so that it is for those who have some.
+	// Files is true if the tool works on the caller's folders. It is offered only to callers that have some.
 	Files bool
-	// Foreign says that Description is the word of whoever runs the tool, of whom nothing is known.
+	// Foreign is true if the tool belongs to another program, whose Description cannot be trusted.
 	Foreign bool
-	// Effect says that a call changes something that another call would change again: it is never repeated on a guess, and
-	// never runs beside others.
+	// Effect is true if each call changes something. Such a call is never repeated unless it certainly failed, and never runs beside
+	// others.
 	Effect bool
 }
 
-// Caller is on whose behalf a tool is called, and what that one may reach.
+// Caller is for whom a tool is called, and what it may access for them.
 type Caller struct {
-	Owner   bool         // the owner's own turn; anything else is a contact's
-	Chat    store.Chat   // where it was asked
+	Owner   bool         // false for a contact
+	Chat    store.Chat   // where the question was asked
 	Scope   policy.Scope // whose data may be read
 	Agent   string       // the persona's id
 	Task    int64
-	Message int64  // that asked; zero for none
-	Asked   string // the owner's own words, which nobody else could have put there; empty for a contact
-	// Allow and Deny are the persona's patterns of tools; an empty Allow means all, Deny wins.
+	Message int64  // the question; zero for none
+	Asked   string // the owner's own words, with nothing of anybody else in them; empty for a contact
+	// Allow and Deny are the persona's patterns of tool names. An empty Allow means all; Deny wins.
 	Allow, Deny []string
-	// Within are further lists of patterns, each of which a tool has to be on, as its skills say.
+	// Within are more lists of patterns, such as those of skills. A tool must match each list.
 	Within [][]string
-	// Domains may be read without asking.
+	// Domains may be fetched without approval.
 	Domains []string
-	// ReadOnly leaves only tools that read, for those who look around by themselves. Only lists what an unattended run was allowed
-	// when it was set; nil: no such limit. Neither has anything that needs a PIN.
+	// ReadOnly allows only tools of the tier Read without an effect, as for a heartbeat. Only lists the tools that a schedule was allowed when
+	// it was set; nil for no such limit. Neither allows a tool that needs a PIN.
 	ReadOnly bool
 	Only     []string
-	// Workspace is the folder that file tools are rooted in, ReadPaths are further ones to read from. Empty: no files.
+	// Workspace is the folder of the file tools, ReadPaths are more folders to read from. Without any there are no file tools.
 	Workspace string
 	ReadPaths []string
 }
 
-// Call is one call of a model. Its id is unique in its task.
+// Call is one tool call of a model. Its ID is unique in its task.
 type Call struct {
 	ID   string
 	Name string
@@ -82,64 +79,64 @@ type Call struct {
 	Caller
 }
 
-// Code says what kind of error a result is, for programs.
+// Code classifies the error of a result.
 type Code string
 
-// The codes of results. A policy's or a source's own are possible as well.
+// The codes of results. A policy or a tool may use others.
 const (
-	CodeNotAllowed Code = "not_allowed"       // no such tool for this caller; does not tell whether there is one
-	CodeArguments  Code = "invalid_arguments" // they do not fit the schema
+	CodeNotAllowed Code = "not_allowed"       // the caller has no such tool, whether or not it exists
+	CodeArguments  Code = "invalid_arguments" // the arguments do not fit the schema
 	CodeNotFound   Code = "not_found"
-	CodeRefused    Code = "refused" // a rule stands against it
+	CodeRefused    Code = "refused" // a rule forbids it
 	CodeApproval   Code = "needs_approval"
-	CodeDenied     Code = "denied"  // a person said no
-	CodeExpired    Code = "expired" // no person said anything in time
+	CodeDenied     Code = "denied"  // the owner did not approve it
+	CodeExpired    Code = "expired" // the owner did not answer in time
 	CodeTimeout    Code = "timeout"
 	CodeFailed     Code = "failed"
-	CodeUnknown    Code = "unknown_outcome" // it was begun, and nobody knows whether it was done
+	CodeUnknown    Code = "unknown_outcome" // it was begun, and may or may not have been carried out
 )
 
-// Result is what a call came to. An error of the work itself is a result too: the model reads it and goes on.
+// Result is the result of a call. An error of the tool's work is a result as well: the model reads it and continues.
 type Result struct {
-	ForLLM    string // what the model reads
-	ForUser   string // one line about it for people; empty: nothing to say
+	ForLLM    string // for the model
+	ForUser   string // one line for people; empty for none
 	IsError   bool
 	Code      Code
-	Retriable bool   // the same call may work later
-	Ref       string // where more about it is found: an address, a file, an audit line
+	Retriable bool   // the same call may succeed later
+	Ref       string // where to find more: an address, a file, an audit line
 	Cost      int64  // millionths of the currency
-	// Passages are what an answer may cite. Whoever runs the turn numbers them and shows them to the model.
+	// Passages are what an answer may cite. The caller numbers them and shows them to the model.
 	Passages []search.Hit
-	// Handover ends the turn: a person has to take over, for this reason.
+	// Handover ends the turn: for this reason a person, or the agent in Ref, has to continue.
 	Handover string
 }
 
-// Tool is something that can be called.
+// Tool is a tool that a model may call.
 type Tool interface {
 	Spec() Spec
-	// Run does it. What goes wrong in the work is a Result; an error is for a broken installation and ends the turn.
+	// Run carries out a call. A failure of the work is a Result; an error means that the installation is broken, and ends the turn.
 	Run(ctx context.Context, c Call) (Result, error)
 }
 
-// Tiered is a tool whose tier depends on the call.
+// Tiered is a Tool whose tier depends on the call.
 type Tiered interface {
 	Tool
-	// TierOf is the tier of one call. Arguments that cannot be read get the tool's own.
+	// TierOf returns the tier of a call. It is the tool's own if the arguments cannot be read.
 	TierOf(c Call) Tier
 }
 
-// Refused is a result that says no, and why.
+// Refused returns the result of a call that is not made, with the reason.
 func Refused(code Code, why string) Result {
 	return Result{ForLLM: why, IsError: true, Code: code}
 }
 
-// Failed is a result for work that did not succeed.
+// Failed returns the result of a call that failed.
 func Failed(why string, retriable bool) Result {
 	return Result{ForLLM: why, IsError: true, Code: CodeFailed, Retriable: retriable}
 }
 
-// UnknownOutcome is the result of a call that changes something and was begun, when nobody knows whether it was done: that is told, and never
-// found out by another call.
+// UnknownOutcome returns the result of a call with an effect that was begun and whose end is not known. It is reported, and never found out by
+// another call.
 func UnknownOutcome(name, why string) Result {
 	return Result{
 		ForLLM: why + " Nobody knows whether it was carried out. Do not repeat it; say so.", ForUser: "⚠️ " + name + ": whether it was done I don't know",
@@ -147,7 +144,7 @@ func UnknownOutcome(name, why string) Result {
 	}
 }
 
-// Decode reads a call's arguments. An error is for the model to read: return it as Bad.
+// Decode reads the arguments of a call. Its error is for the model: return it as BadArguments.
 func Decode[T any](c Call) (T, error) {
 	var args T
 	raw := c.Args
@@ -165,19 +162,19 @@ func Decode[T any](c Call) (T, error) {
 	return args, nil
 }
 
-// BadArguments is the result of arguments that do not fit.
+// BadArguments returns the result of a call whose arguments do not fit.
 func BadArguments(err error) Result { return Refused(CodeArguments, err.Error()) }
 
-// contactTools is all that a contact's turn can call, whatever is configured.
+// contactTools are the only tools that a contact's turn can call, whatever is configured.
 var contactTools = []string{"search_docs", "recall_memory", "escalate"} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// MayCall tells whether a caller may call a tool of a name at all.
+// MayCall reports whether the caller may call a tool with a name at all.
 func (c Caller) MayCall(name string) bool {
 	if !c.Owner && !slices.Contains(contactTools, name) {
 		return false
 	}
 	if c.Owner && name == "escalate" {
-		return false // he is the person to hand over to
+		return false // he is the person to escalate to
 	}
 	if c.Only != nil && !slices.Contains(c.Only, name) {
 		return false

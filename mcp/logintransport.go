@@ -11,19 +11,19 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// loginTransport is the way to a server that wants a login. It shows the token of the owner's, and has it made new when its time is over, or
-// when the server takes it no more. It never asks for a login by itself: that takes the owner.
+// loginTransport is a transport to a server that needs an OAuth login. It adds the access token, and refreshes it when it has expired or the server
+// refuses it. If that fails, its errors tell the owner to log in.
 type loginTransport struct {
-	bearer // to the server, and to who makes tokens new
+	bearer // to the server and to its authorization server
 
 	server Server
-	mu     sync.Mutex // one at a time makes a token new: some servers take back the older ones
+	mu     sync.Mutex // held while a token is refreshed: some servers revoke the older ones
 }
 
-// RoundTrip looks for the token at each request, so that a login is seen as soon as it was kept.
+// RoundTrip loads the token for each request, so that a new login is used at once.
 func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
-		defer r.Body.Close() // what is sent are copies of it
+		defer r.Body.Close() // copies of it are sent
 	}
 	refused := ""
 	for {
@@ -42,7 +42,7 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
-		_ = resp.Body.Close() // it says nothing that we did not know
+		_ = resp.Body.Close() // the status is all that is needed
 		if refused != "" || resp.StatusCode == http.StatusForbidden {
 			return nil, d.needsLogin(fmt.Errorf("it refused the login (%d)", resp.StatusCode))
 		}
@@ -50,14 +50,14 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// token is one that is good now, and not the one that the server just refused. A new one is kept before it is used: the older ones may
-// open nothing any more.
+// token returns an access token that is valid now and not the refused one. A refreshed token is saved before it is used, because the older ones
+// may be revoked by then.
 func (d *loginTransport) token(ctx context.Context, refused string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	for range 3 { // multis mcp login and logout may come between
+	for range 3 { // a login or logout may happen meanwhile
 		text, known, err := d.server.Logins.load(ctx, d.server)
 		if errors.Is(err, errNoLogin) || errors.Is(err, errUnsealable) {
 			return "", d.needsLogin(err)
@@ -66,7 +66,7 @@ func (d *loginTransport) token(ctx context.Context, refused string) (string, err
 			return "", err
 		}
 		if known.Token.AccessToken == refused {
-			known.Token.Expiry = time.Unix(0, 1) // whatever it says of its time
+			known.Token.Expiry = time.Unix(0, 1) // so that it is refreshed
 		}
 		client := &http.Client{Transport: d.bearer, CheckRedirect: refuseRedirect}
 		token, err := known.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), known.Token).Token()
@@ -86,13 +86,13 @@ func (d *loginTransport) token(ctx context.Context, refused string) (string, err
 	return "", errors.New("its login changes all the time")
 }
 
-// isReplaced tells whether a login is not what it was.
+// isReplaced reports whether a login is no longer the one that was loaded.
 func (d *loginTransport) isReplaced(ctx context.Context, was string) bool {
 	now, err := d.server.Logins.Store.Load(ctx, d.server.Name)
 	return err == nil && now != was
 }
 
-// refreshError says why there is no new token. What a server said of it is not repeated: nothing is known of it.
+// refreshError tells why a token could not be refreshed. The server's own text is left out, because it cannot be trusted.
 func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused string) error {
 	said, is := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
@@ -109,13 +109,13 @@ func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused stri
 	}
 }
 
-// loginError has the owner log in. Nothing was done by the server.
+// loginError is returned for a request that was not sent because the owner has to log in.
 type loginError struct {
 	why    error
 	server string
 }
 
-// Error says why, and what to do.
+// Error tells why, and how to log in.
 func (e *loginError) Error() string {
 	return fmt.Sprintf("%v: run multis mcp login %s where multis runs", e.why, e.server)
 }
