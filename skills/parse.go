@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// header is what stands above the text.
+// header is the YAML header of a skill's file.
 type header struct {
 	Name        string    `yaml:"name"`
 	Description string    `yaml:"description"`
@@ -26,7 +26,7 @@ type header struct {
 	} `yaml:"memory_rules"`
 }
 
-// headerKeys are the keys of a head, or of one that is in it; none for what holds no keys.
+// headerKeys returns the known keys of the header (in is empty) or of one of its keys; nil for a key whose value has no keys.
 func headerKeys(in string) []string {
 	switch in {
 	case "":
@@ -38,7 +38,7 @@ func headerKeys(in string) []string {
 	}
 }
 
-// actionTools are the tools behind an action: those of the names that skills of the first multis use; any other is a tool's own name.
+// actionTools returns the tools that an action allows. Some actions are names from earlier versions of multis; any other is the name of a tool.
 func actionTools(action string) []string {
 	switch action {
 	case "ask", "search":
@@ -47,17 +47,17 @@ func actionTools(action string) []string {
 		return []string{"read_file", "grep_files", "find_files"}
 	case "cron":
 		return []string{"schedule"}
-	case "index", "only", "none", "all": // a command, a filler, and what is said of them all
+	case "index", "only", "none", "all": // a command, a filler, and words about all tools
 		return nil
 	default:
 		return []string{action}
 	}
 }
 
-// wordList are a list, or one line with commas or plus signs between.
+// wordList is a YAML list, or one line separated by commas, plus signs or blanks.
 type wordList []string
 
-// UnmarshalYAML takes either.
+// UnmarshalYAML accepts either.
 func (w *wordList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.SequenceNode {
 		var list []string
@@ -75,7 +75,7 @@ func (w *wordList) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// parse reads a skill. What is wrong with it is its Problem.
+// parse reads a skill. If that fails, the skill has a Problem.
 func parse(name, text, from string) Skill {
 	skill := Skill{Name: name, From: from}
 	h, unknown, body, err := splitHeader(text)
@@ -92,7 +92,7 @@ func parse(name, text, from string) Skill {
 	return skill
 }
 
-// splitHeader takes the head off a file, with the keys of it that are unknown. A file without one is text for the owner's questions.
+// splitHeader splits a file into header and body, and lists the header's unknown keys. A file without a header is for the owner's questions.
 func splitHeader(text string) (h header, unknown []string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	rest, found := strings.CutPrefix(text, "---\n")
@@ -116,7 +116,7 @@ func splitHeader(text string) (h header, unknown []string, body string, err erro
 	return h, unknown, body, nil
 }
 
-// unknownKeys lists the keys of a head, or of one that is in it, that nobody reads.
+// unknownKeys lists the unknown keys of the header, or of one of its keys.
 func unknownKeys(n *yaml.Node, in string) (unknown []string) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i].Value; {
@@ -129,7 +129,7 @@ func unknownKeys(n *yaml.Node, in string) (unknown []string) {
 	return unknown
 }
 
-// setHeader says what a head means.
+// setHeader sets the fields that a header defines.
 func (s *Skill) setHeader(h header) error {
 	if h.Name != "" && h.Name != s.Name {
 		return fmt.Errorf("it calls itself %q: the file's name counts", h.Name)
@@ -169,7 +169,7 @@ func (s *Skill) setHeader(h header) error {
 	return nil
 }
 
-// setActions says which tools a head leaves. To pass a conversation on is one of them where it says so.
+// setActions sets which tools a header allows. Escalation is one of them if the header says so.
 func (s *Skill) setActions(h header) {
 	s.NoEscalation = h.Escalation != nil && !*h.Escalation
 	if h.Actions == nil {
@@ -184,7 +184,7 @@ func (s *Skill) setActions(h header) {
 	}
 }
 
-// addActions adds tools, each once.
+// addActions adds tools that are not there yet.
 func (s *Skill) addActions(tools ...string) {
 	for _, tool := range tools {
 		if !slices.Contains(s.Actions, tool) {
@@ -193,12 +193,12 @@ func (s *Skill) addActions(tools ...string) {
 	}
 }
 
-// isValidName tells whether a name can be a skill's.
+// isValidName reports whether a name can be a skill's.
 func isValidName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
 }
 
-// yamlProblem is the message of an error of the YAML parser, on one line and without our types.
+// yamlProblem writes an error of the YAML parser on one line, without the names of Go types.
 func yamlProblem(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", "unmarshal errors:", "", " into skills.head", "", " in type skills.head", "").Replace(s)), " ")
 }

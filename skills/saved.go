@@ -14,24 +14,24 @@ import (
 	"multis/text"
 )
 
-// maxPrompt is the longest prompt of a saved task, in bytes.
+// maxPrompt is the length of a saved task's longest prompt, in bytes.
 const maxPrompt = 4000
 
-// Saved is a task that the owner has begun by its name: a YAML file.
+// Saved is a saved task: a YAML file that the owner can begin by its name.
 type Saved struct {
 	Name   string
 	Prompt string
-	// Agent does it; empty: whoever answers where it was asked.
+	// Agent is the agent that does it. Defaults to the one that answers in the room.
 	Agent string
-	// Tools are patterns of those that may be used; nil: all that the agent has, empty: none.
+	// Tools are patterns of the tools that it may use. Nil means all that the agent has, an empty slice none.
 	Tools []string
-	// Target is the chat that it is about; empty: none.
+	// Target names the chat that it is about; empty for none.
 	Target string
-	// Problem says what is wrong with the file. It cannot be begun then.
+	// Problem is what is wrong with the file. A task with a problem cannot be begun.
 	Problem string
 }
 
-// ReadSaved are the saved tasks of a folder, by name; none where there is no folder. A link out of it is not followed.
+// ReadSaved returns the saved tasks in a folder, by name. A folder that does not exist has none. Links out of the folder are not followed.
 func ReadSaved(folder string) []Saved {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -64,7 +64,7 @@ func ReadSaved(folder string) []Saved {
 	return all
 }
 
-// parseSaved reads a saved task. What is wrong with it is its Problem.
+// parseSaved reads a saved task. If that fails, the task has a Problem.
 func parseSaved(name, text string) Saved {
 	s := Saved{Name: name}
 	if err := s.parse(text); err != nil {
@@ -101,7 +101,7 @@ func (s *Saved) parse(text string) error {
 	return nil
 }
 
-// set takes one key.
+// set sets the field of one key.
 func (s *Saved) set(key, value *yaml.Node) error {
 	into := map[string]*string{"prompt": &s.Prompt, "agent": &s.Agent, "target": &s.Target}[key.Value]
 	if key.Value == "tools" {

@@ -1,6 +1,6 @@
-// Package skills reads the files that say how an agent works, and the tasks that are saved for it. A skill is Markdown with a head of a few lines. One in the agent's own folder
-// comes before a shared one of that name, and that before the one built in. Files are read anew each time, so a change holds from
-// the next answer on.
+// Package skills reads the files that tell agents how to work, and saved tasks. A skill is a Markdown file with a YAML header. One in the agent's own
+// folder replaces a shared one of the same name, which replaces a built-in one. Files are read each time, so that a change holds from the next
+// answer on.
 package skills
 
 import (
@@ -20,59 +20,59 @@ import (
 var builtIn embed.FS
 
 const (
-	// maxText is how much of one skill is read, in bytes, and maxPromptText of all of one answer.
+	// maxText is how much of one skill is read, in bytes, and maxPromptText how much all skills of one prompt may have.
 	maxText       = 8000
 	maxPromptText = 24_000
-	// maxSkills are read from one folder.
+	// maxSkills is how many skills of one folder are read.
 	maxSkills = 50
-	// folder is where an agent keeps its own, in its workspace.
+	// folder is the folder of an agent's own skills, in its workspace.
 	folder = "skills"
 )
 
-// Where a skill is from.
+// The values of Skill.From.
 const (
 	FromAgent  = "agent"
 	FromShared = "shared"
 	FromMultis = "built in"
 )
 
-// Skill is one of them.
+// Skill is one file of instructions.
 type Skill struct {
 	Name        string
 	Description string
-	// Owner and Contact say whose questions it is for. One for neither is used by its name alone, as capture is.
+	// Owner and Contact tell whose questions it is for. A skill for neither is only used by its name, as capture is.
 	Owner, Contact bool
-	// URLs are the domains that may be read without asking.
+	// URLs are the domains that may be fetched without approval.
 	URLs []string
-	// Actions are patterns of the tools that may be used. Limited: no others, which without any pattern means none at all.
+	// Actions are patterns of the tools that may be used. They only apply if Limited is true; without any, no tool may be used then.
 	Actions []string
 	Limited bool
-	// NoEscalation takes away the tool that passes a conversation on; what the configuration escalates is passed on all the same.
+	// NoEscalation denies the tool escalate. What the configuration escalates is escalated all the same.
 	NoEscalation bool
-	// Needs are tools without which it has nothing to say.
+	// Needs are tools without which the skill is left out.
 	Needs []string
-	// NoMemory says that notes and what was said before have no part in it.
+	// NoMemory leaves notes out of the prompt, and denies the tool recall_memory.
 	NoMemory bool
 	Text     string
 	From     string
-	// Cut is how long the file is when not all of it was read; zero otherwise.
+	// Cut is the size of a file that is too long to be read whole, in bytes; zero otherwise.
 	Cut int
-	// Problem says what is wrong with the file. It is not used then.
+	// Problem is what is wrong with the file. A skill with a problem is not used.
 	Problem string
-	// Warnings say what of it is left out, or which file of that name cannot be used in its place.
+	// Warnings are what of the file has no effect, or why a file of that name does not replace it.
 	Warnings []string
 }
 
-// Set is where skills are looked for.
+// Set finds skills.
 type Set struct {
 	shared string
 	own    map[string]string
 }
 
-// Open names a folder of shared skills, which need not be there, and further built-in ones that other parts bring and use by name.
+// Open returns a Set with a folder of shared skills, which need not exist, and more built-in skills, by name, which are only used by name.
 func Open(shared string, more map[string]string) *Set { return &Set{shared: shared, own: more} }
 
-// All are the skills of an agent with that workspace (empty: none), by name.
+// All returns the skills of an agent with a workspace (empty for none), by name.
 func (s *Set) All(workspace string) []Skill {
 	found := map[string]Skill{}
 	for name, text := range s.own {
@@ -92,27 +92,27 @@ func (s *Set) All(workspace string) []Skill {
 	return all
 }
 
-// readFolder reads a folder, without leaving it over a link.
+// readFolder adds the skills in a folder of the machine. Links out of it are not followed.
 func readFolder(found map[string]Skill, top, below, from string) {
 	if top == "" {
 		return
 	}
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return // there is none
+		return // it does not exist
 	}
 	defer root.Close()
 	readSkills(found, filesOf(root), below, from)
 }
 
-// fileSystem is where files are listed and opened.
+// fileSystem lists and opens files.
 type fileSystem struct {
 	fs.FS
 
 	open func(name string) (io.ReadCloser, fs.FileInfo, error)
 }
 
-// filesOf are the files of a folder of the machine, of which only plain files are opened.
+// filesOf is the file system of a folder, of which only plain files can be opened.
 func filesOf(root *os.Root) fileSystem {
 	return fileSystem{FS: root.FS(), open: func(name string) (io.ReadCloser, fs.FileInfo, error) { return plainfile.OpenIn(root, name) }}
 }
@@ -126,7 +126,7 @@ func openBuiltIn(name string) (io.ReadCloser, fs.FileInfo, error) {
 	return f, info, err
 }
 
-// readSkills reads the skills of a folder.
+// readSkills adds the skills in a folder to found, in place of those with the same name.
 func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	}
 }
 
-// override is a skill that comes before another one of its name. A broken one leaves that in force.
+// override returns the skill, which replaces another one of the same name. If s has a problem, the other one stays, with a warning.
 func (s *Skill) override(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
 		return *s
@@ -159,7 +159,7 @@ func (s *Skill) override(before Skill) Skill {
 	return before
 }
 
-// readStart returns the beginning of a file, and its size if that is not all.
+// readStart returns the first maxText bytes of a file, and its size if it has more.
 func readStart(in fileSystem, name string) (text string, size int, err error) {
 	f, info, err := in.open(name)
 	if err != nil {
@@ -176,7 +176,7 @@ func readStart(in fileSystem, name string) (text string, size int, err error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), size, nil
 }
 
-// Get is one skill; without it Problem says so.
+// Get returns the skill with a name. If there is none, it has a Problem.
 func (s *Set) Get(workspace, name string) Skill {
 	for _, skill := range s.All(workspace) {
 		if skill.Name == name {
@@ -186,7 +186,8 @@ func (s *Set) Get(workspace, name string) Skill {
 	return Skill{Name: name, Problem: "it is not there"}
 }
 
-// ForAnswer are the skills of one answer: for the owner or for a contact, of those an agent was given (none: all), with tools that it has.
+// ForAnswer returns the skills for an answer to the owner or to a contact. given are the names that the agent is configured with (none means all), and has
+// tells which tools it has.
 func (s *Set) ForAnswer(workspace string, given []string, owner bool, has func(tool string) bool) []Skill {
 	var chosen []Skill
 	all := s.All(workspace)
@@ -208,7 +209,7 @@ func (s *Set) ForAnswer(workspace string, given []string, owner bool, has func(t
 	return chosen
 }
 
-// PromptText is what a model reads of skills.
+// PromptText writes skills for a model.
 func PromptText(chosen []Skill) string {
 	var parts []string
 	left := maxPromptText
