@@ -51,7 +51,7 @@ func setup(t testing.TB, model llm.Model) *bundle {
 	return setupIn(t, storetest.New(t), model)
 }
 
-// setupIn is setup in a database of the caller's.
+// setupIn is setup with a given database.
 func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
 	t.Helper()
 	ctx := context.Background()
@@ -81,7 +81,7 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
 	return b
 }
 
-// says stores a message of Ana's that waits for an answer.
+// says stores a message of Ana's that waits for an answer, and returns its id.
 func (b *bundle) says(text string, action policy.Action) int64 {
 	b.t.Helper()
 	b.n++
@@ -96,8 +96,8 @@ func (b *bundle) says(text string, action policy.Action) int64 {
 	return row
 }
 
-// asks stores a question of the owner's in the admin room.
-func (b *bundle) asks(text string) store.Message {
+// storeQuestion stores a question of the owner's in the admin room.
+func (b *bundle) storeQuestion(text string) store.Message {
 	b.t.Helper()
 	b.n++
 	ctx := context.Background()
@@ -120,7 +120,7 @@ func (b *bundle) asks(text string) store.Message {
 func (b *bundle) ask(text string) string {
 	b.t.Helper()
 	before := len(b.sent(b.admin))
-	m := b.asks(text)
+	m := b.storeQuestion(text)
 	require.NoError(b.t, b.agent.Ask(context.Background(), b.admin, m, text))
 	said := b.sent(b.admin)
 	require.Len(b.t, said, before+1)
@@ -300,7 +300,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.OwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
 			t.Error(err)
 		}
-		return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 	})
 	b = setup(t, model)
 	row := b.says("What does delivery cost?", policy.ActionAnswer)
@@ -317,7 +317,7 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 		if _, err := b.store.DB().Exec(context.Background(), "update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
 			t.Error(err)
 		}
-		return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 	})
 	b = setup(t, model)
 	row := b.says("What does delivery cost?", policy.ActionAnswer)
@@ -343,13 +343,13 @@ func TestTwoTurnsOfOneChatAtOnceGiveOneReply(t *testing.T) {
 	require.Len(t, b.sent(b.chat), 1)
 }
 
-// scripted is a model behind a budget that has plenty.
+// scripted opens a model that answers with a script, with an unlimited budget.
 func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL, Local: true}}, Timeout: 10 * time.Second,
-		Budget: llm.Budget{Ledger: &ample{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
+		Budget: llm.Budget{Ledger: &unlimitedLedger{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
 	})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")
@@ -357,15 +357,15 @@ func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) 
 	return model, server
 }
 
-type ample struct{}
+type unlimitedLedger struct{}
 
-func (*ample) Reserve(context.Context, llm.Spend) (llm.Reservation, error) {
+func (*unlimitedLedger) Reserve(context.Context, llm.Spend) (llm.Reservation, error) {
 	return llm.Reservation{}, nil
 }
-func (*ample) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*unlimitedLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
 
-// says is a model's answer of one sentence.
-func says(text string, source int, quote string) string {
+// answerJSON writes a model's answer of one sentence.
+func answerJSON(text string, source int, quote string) string {
 	raw, err := json.Marshal(run.Answer{Sentences: []run.Sentence{{Text: text, Source: source, Quote: quote}}})
 	if err != nil {
 		panic(err)
@@ -379,12 +379,12 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 		reply string
 		want  string // in what the contact gets
 	}{
-		"a true quote goes out":                     {says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro. (from prices.md)"},
-		"a made-up quote hands over":                {says("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
-		"a source that does not exist hands over":   {says("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
+		"a true quote goes out":                     {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro. (from prices.md)"},
+		"a made-up quote hands over":                {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
+		"a source that does not exist hands over":   {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
 		"no sentences hand over":                    {`{"sentences":[]}`, "check with the team"},
 		"what is not JSON hands over":               {"Delivery is 5 euro.", "check with the team"},
-		"markup is taken out and a fence read past": {"```json\n" + says("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
+		"markup is taken out and a fence read past": {"```json\n" + answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -424,7 +424,7 @@ func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
 	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerSpans(), "what proves it is stored with it")
 }
 
-// ownerSpans are the quotes that are stored with the last answer to the owner.
+// ownerSpans returns the quotes that are stored with the last answer to the owner.
 func (b *bundle) ownerSpans() (quotes []string) {
 	b.t.Helper()
 	sql := "select array(select s->>'quote' from jsonb_array_elements(spans) s) from outbox where chat_id = $1 order by seq desc limit 1"

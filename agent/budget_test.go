@@ -15,25 +15,25 @@ import (
 	"multis/policy"
 )
 
-// purse is a ledger that remembers who asked, and refuses by a cap.
-type purse struct {
+// fakeLedger is a ledger that records what is spent, and refuses with a cap.
+type fakeLedger struct {
 	refuse string
 
 	mu     sync.Mutex
 	spends []llm.Spend
 }
 
-func (p *purse) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+func (p *fakeLedger) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spends = append(p.spends, s)
 	return llm.Reservation{Refused: p.refuse}, nil
 }
 
-func (*purse) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*fakeLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
 
-// paidBy is a scripted model that is paid from a purse.
-func paidBy(t *testing.T, p *purse, script llmtest.Script) (llm.Model, *llmtest.Server) {
+// paidBy opens a scripted model that is paid from a ledger.
+func paidBy(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
@@ -49,8 +49,8 @@ func paidBy(t *testing.T, p *purse, script llmtest.Script) (llm.Model, *llmtest.
 
 func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 	t.Parallel()
-	p := &purse{}
-	model, _ := paidBy(t, p, llmtest.Say(says("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	p := &fakeLedger{}
+	model, _ := paidBy(t, p, llmtest.Say(answerJSON("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
 	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true}}
 	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
@@ -78,7 +78,7 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 		for _, refuse := range []string{llm.CapDay, llm.CapChat, llm.CapAgent, llm.CapRun} {
 			t.Run(name+" at the cap of the "+refuse, func(t *testing.T) {
 				t.Parallel()
-				model, server := paidBy(t, &purse{refuse: refuse}, llmtest.Say("never"))
+				model, server := paidBy(t, &fakeLedger{refuse: refuse}, llmtest.Say("never"))
 				b := setup(t, model)
 				b.agent.HandOverAtCap = c.handOver
 				b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
@@ -94,7 +94,7 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 
 func TestAtACapTheOwnerGetsWhatTheDocumentsSay(t *testing.T) {
 	t.Parallel()
-	model, server := paidBy(t, &purse{refuse: llm.CapDay}, llmtest.Say("never"))
+	model, server := paidBy(t, &fakeLedger{refuse: llm.CapDay}, llmtest.Say("never"))
 	b := setup(t, model)
 	b.agent.HandOverAtCap = true
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "Tuning an upright piano costs 90 euro.")

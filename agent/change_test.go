@@ -44,9 +44,9 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 					}
 				})
 				if strings.Contains(r.Last(), "question to answer\nWhat does tuning a grand") {
-					return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+					return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 				}
-				return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+				return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 			})
 			b = setup(t, model)
 			b.says("What does delivery cost?", policy.ActionAnswer)
@@ -103,7 +103,7 @@ func TestAHandOverThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
 
 func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
 	ctx := context.Background()
 	row := b.says("What does delivery cost?", policy.ActionAnswer)
@@ -130,7 +130,7 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 				if while == "while the answer is made" {
 					once.Do(move)
 				}
-				return llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
+				return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 			})
 			b = setup(t, model)
 			question := b.says("What does delivery cost?", policy.ActionAnswer)

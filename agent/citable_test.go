@@ -42,13 +42,13 @@ func TestAContactsOwnWordsAreNoSource(t *testing.T) {
 	t.Parallel()
 	const lie = "grand piano tuning costs 1 euro, as agreed"
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "grand piano tuning"}),
-		llmtest.Reply{Text: says("Grand piano tuning costs 1 euro, as agreed.", 2, lie)},
+		llmtest.Reply{Text: answerJSON("Grand piano tuning costs 1 euro, as agreed.", 2, lie)},
 	))
 	b := setup(t, model)
 	b.remember("- " + lie)
 	b.says(lie, policy.ActionArchive)
 	require.NoError(t, b.agent.Memory.IndexMessages(context.Background()))
-	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
+	b.setTools(tools.RecallMemory{Memory: b.agent.Memory})
 	b.says("What does grand piano tuning cost?", policy.ActionAnswer)
 	b.turn()
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
@@ -62,7 +62,7 @@ func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	said := ""
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: says(said, 1, "Delivery costs 5 euro within the city.")}
+		return llmtest.Reply{Text: answerJSON(said, 1, "Delivery costs 5 euro within the city.")}
 	})
 	b := setup(t, model)
 	for _, wrong := range []string{

@@ -33,7 +33,7 @@ const (
 
 // answerContact answers a question from what the contact may see, with a model or with a passage's own words.
 func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (contactAnswer, error) {
-	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return contactAnswer{}, err
 	}

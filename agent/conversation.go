@@ -49,7 +49,7 @@ func (r *attempt) readConversation(ctx context.Context, db store.DB, chat store.
 }
 
 // conversation reads at most limit messages of a chat since a time, without those that are being answered. db has the rights of
-// whoever is answered.
+// the person who is answered.
 func (a *Agent) conversation(ctx context.Context, db store.DB, chat store.Chat, since time.Time, answered []store.MessageID, limit int) (conversation, error) {
 	var c conversation
 	var err error

@@ -20,8 +20,8 @@ import (
 	"multis/store"
 )
 
-// line stores a message of a chat that waits for nothing.
-func (b *bundle) line(chat store.Chat, author policy.Author, body string, at time.Time) int64 {
+// storeMessage stores a message of a chat that waits for nothing.
+func (b *bundle) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) int64 {
 	b.t.Helper()
 	b.n++
 	ctx := context.Background()
@@ -39,12 +39,12 @@ func (b *bundle) line(chat store.Chat, author policy.Author, body string, at tim
 // answered stores what Ana asked and was answered before.
 func (b *bundle) answered(question, answer string) {
 	b.t.Helper()
-	b.line(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
-	b.line(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
+	b.storeMessage(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
+	b.storeMessage(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
 }
 
-// talk stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
-func (b *bundle) talk(n int) []int64 {
+// converse stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
+func (b *bundle) converse(n int) []int64 {
 	b.t.Helper()
 	var rows []int64
 	for i := range n {
@@ -52,7 +52,7 @@ func (b *bundle) talk(n int) []int64 {
 		if i%2 == 1 {
 			author = policy.AuthorMultisOwner
 		}
-		rows = append(rows, b.line(b.chat, author, fmt.Sprintf("word%02d", i), time.Now().Add(time.Duration(i-n)*time.Minute)))
+		rows = append(rows, b.storeMessage(b.chat, author, fmt.Sprintf("word%02d", i), time.Now().Add(time.Duration(i-n)*time.Minute)))
 	}
 	return rows
 }
@@ -73,24 +73,24 @@ func (b *bundle) jobs(kind string) int {
 	return n
 }
 
-// shortening answers questions about pianos, and shortens conversations to one sentence.
-func shortening(_ context.Context, r llmtest.Request) llmtest.Reply {
+// summarising answers questions about pianos, and shortens conversations to one sentence.
+func summarising(_ context.Context, r llmtest.Request) llmtest.Reply {
 	if strings.Contains(r.System, "You shorten a conversation") {
 		return llmtest.Reply{Text: "They counted words."}
 	}
-	return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+	return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 }
 
 func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, shortening)
+	model, server := scripted(t, summarising)
 	b := setup(t, model)
-	b.talk(16)
+	b.converse(16)
 	asked := b.read(server)
 	require.Contains(t, asked, "word00")
 	require.Zero(t, b.jobs("summarise"), "the next question and its answer find room")
 
-	b.line(b.chat, policy.AuthorContact, "word16", time.Now())
+	b.storeMessage(b.chat, policy.AuthorContact, "word16", time.Now())
 	asked = b.read(server)
 	require.Contains(t, asked, "word00", "nothing is cut while the summary is not there")
 	require.Equal(t, 1, b.jobs("summarise"))
@@ -129,10 +129,10 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 				if during && strings.Contains(r.System, "You shorten") {
 					require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w2") }))
 				}
-				return shortening(ctx, r)
+				return summarising(ctx, r)
 			})
 			b = setup(t, model)
-			b.talk(20)
+			b.converse(20)
 			require.NoError(t, b.agent.Summarise(ctx, b.chat.ID, ""))
 			_, err := store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.NoError(t, err)
@@ -157,10 +157,10 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 		if strings.Contains(r.System, "You shorten") {
 			return llmtest.Reply{Status: 400, Message: "no"}
 		}
-		return shortening(ctx, r)
+		return summarising(ctx, r)
 	})
 	b := setup(t, model)
-	b.talk(45)
+	b.converse(45)
 	require.Error(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
 	asked := b.read(server)
 	require.NotContains(t, asked, "word24")
@@ -175,11 +175,11 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 
 func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, shortening)
+	model, server := scripted(t, summarising)
 	b := setup(t, llm.None{})
 	b.agent.Personas.All = []persona.Persona{{ID: "shop", Name: "Shop", Model: model, Limits: run.Limits{Context: 4_800}}}
 	for i := range 8 {
-		b.line(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
+		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
 	}
 	b.read(server)
 	require.Equal(t, 1, b.jobs("summarise"), "eight messages are too much for a small model")
@@ -191,9 +191,9 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 
 func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, shortening)
+	model, server := scripted(t, summarising)
 	b := setup(t, model)
-	rows := b.talk(20)
+	rows := b.converse(20)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.Captured(context.Background(), tx, b.chat.ID, rows[19], 5)
 	}))
@@ -204,7 +204,7 @@ func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
 
 func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Noted: the fence is green.", 0, "")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Noted: the fence is green.", 0, "")))
 	b := setup(t, model)
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model})
 	b.ask("the fence is green, isn't it?")

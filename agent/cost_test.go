@@ -21,10 +21,10 @@ import (
 	"multis/tools"
 )
 
-// bank keeps a model's budget where the program does.
-type bank struct{ st *store.Store }
+// databaseLedger keeps a model's budget where the program does.
+type databaseLedger struct{ st *store.Store }
 
-func (b bank) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
+func (b databaseLedger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
 	var res store.Reservation
 	err := b.st.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, store.Spend(s))
@@ -33,19 +33,19 @@ func (b bank) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error)
 	return llm.Reservation(res), err
 }
 
-func (b bank) Settle(ctx context.Context, id int64, s llm.Settlement) error {
+func (b databaseLedger) Settle(ctx context.Context, id int64, s llm.Settlement) error {
 	_, _, err := store.SettleCost(ctx, b.st.Lazy(), id, store.Settlement(s))
 	return err
 }
 
-// banked is a scripted model that is paid from the bundle's database: a cent for ten thousand tokens.
-func (b *bundle) banked(t testing.TB, script llmtest.Script) llm.Model {
+// openPaidModel is a scripted model that is paid from the bundle's database: a cent for ten thousand tokens.
+func (b *bundle) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: 10 * time.Second,
 		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
-		Budget: llm.Budget{Ledger: bank{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50, Today: func() string { return "2026-11-20" }},
+		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50, Today: func() string { return "2026-11-20" }},
 	})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")
@@ -57,10 +57,10 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.Currency = "EUR"
-	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: says("Done.", 0, "")}
+	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}
 	first.In, first.Out, second.In, second.Out = 3000, 500, 4000, 500
-	b.agent.Personas.Model = b.banked(t, inTurn(first, second))
-	b.equip()
+	b.agent.Personas.Model = b.openPaidModel(t, inTurn(first, second))
+	b.setTools()
 	said := b.ask("what does a grand piano cost?")
 	require.Contains(t, said, "1 tool · 0.0080 EUR")
 	task, _ := b.task()
@@ -71,11 +71,11 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 func BenchmarkTurn(b *testing.B) {
 	w := setupIn(b, storetest.NewDurable(b), llm.None{})
 	question := fill(b, w.store, 10_000)
-	model := w.banked(b, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	model := w.openPaidModel(b, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.Last(), "passage 1: ") {
 			return llmtest.Reply{Text: "It was about words."} // a summary
 		}
-		return llmtest.Reply{Text: says("Nobody knows.", 1, firstWords(r.Last()))}
+		return llmtest.Reply{Text: answerJSON("Nobody knows.", 1, firstWords(r.Last()))}
 	})
 	w.agent.Personas.Model = model
 	w.agent.Box = outbox.New(w.store, outbox.Rules{
@@ -95,7 +95,7 @@ func BenchmarkTurn(b *testing.B) {
 			return summarised(w.chat, time.Since(begin))
 		},
 		"owner": func() time.Duration {
-			m := w.asks(question(rng))
+			m := w.storeQuestion(question(rng))
 			begin := time.Now()
 			require.NoError(b, w.agent.Ask(context.Background(), w.admin, m, m.Body))
 			return summarised(w.admin, time.Since(begin))

@@ -25,8 +25,8 @@ const (
 
 // turnResult is what a turn decided.
 type turnResult struct {
-	// letter is the answer to the contact; nil for silence.
-	letter *outbox.Message
+	// message is the answer to the contact; nil for silence.
+	message *outbox.Message
 	// outboxID is the row that the letter, or the notice of an escalation to the contact, became.
 	outboxID *uuid.UUID
 	code     policy.Code
@@ -92,8 +92,8 @@ func (a *Agent) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return turnResult{escalation: answer.why, words: answer.words, task: answer.task, summarise: answer.summarise}, nil
 	}
 	return turnResult{
-		letter: &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: answer.text, Spans: answer.spans, Addressed: addressed(name, waiting), Profile: a.personaOf(chat).Profile()},
-		code:   codeQuoted, reason: answer.why, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
+		message: &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: answer.text, Spans: answer.spans, Addressed: addressed(name, waiting), Profile: a.personaOf(chat).Profile()},
+		code:    codeQuoted, reason: answer.why, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
 	}, nil
 }
 
@@ -119,8 +119,8 @@ func (a *Agent) greet(ctx context.Context, chat store.Chat, byName bool) (turnRe
 		return turnResult{code: codeGreeted, reason: "It was a greeting, and I greeted today already."}, nil
 	}
 	return turnResult{
-		letter: &outbox.Message{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
-		code:   codeGreeted, reason: "It was a greeting; I answered with the configured one, without facts.",
+		message: &outbox.Message{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
+		code:    codeGreeted, reason: "It was a greeting; I answered with the configured one, without facts.",
 	}, nil
 }
 

@@ -21,7 +21,7 @@ func team(t *testing.T, main, shop llmtest.Script) (*bundle, *llmtest.Server, *l
 	model, server := scripted(t, main)
 	own, ownServer := scripted(t, shop)
 	b := setup(t, model)
-	b.equip(tools.Delegate{})
+	b.setTools(tools.Delegate{})
 	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own}}
 	return b, server, ownServer
 }
@@ -58,14 +58,14 @@ func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 				{Name: "search_docs", Args: `{"query": "delivery"}`},
 			}}
 		}
-		return llmtest.Reply{Text: says("Both are known.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("Both are known.", 0, "")}
 	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "grand piano cost?") {
-			return llmtest.Reply{Text: says("120 euro.", 1, "A grand piano costs 120 euro.")}
+			return llmtest.Reply{Text: answerJSON("120 euro.", 1, "A grand piano costs 120 euro.")}
 		}
-		return llmtest.Reply{Text: says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
+		return llmtest.Reply{Text: answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
 	})
-	m := b.asks("what do the two cost?")
+	m := b.storeQuestion("what do the two cost?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
@@ -109,16 +109,16 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	n := 0
 	b, server, _ := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 6 {
-			return llmtest.Reply{Text: says("Enough.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("Enough.", 0, "")}
 		}
 		return calls("delegate", map[string]string{"agent": "shop", "task": fmt.Sprint("part ", n)})
 	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "part 2") {
 			return llmtest.Reply{Status: 400}
 		}
-		return llmtest.Reply{Text: says("Done.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("Done.", 0, "")}
 	})
-	m := b.asks("do it all")
+	m := b.storeQuestion("do it all")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
@@ -146,10 +146,10 @@ func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "a long one"})
 		}
-		return llmtest.Reply{Text: says("He was silent.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("He was silent.", 0, "")}
 	}
-	b, _, shop := team(t, script, llmtest.Say(says("Too late.", 0, "")))
-	m := b.asks("do it")
+	b, _, shop := team(t, script, llmtest.Say(answerJSON("Too late.", 0, "")))
+	m := b.storeQuestion("do it")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	late := b.agent.now
 	b.agent.now = func() time.Time { return late().Add(2 * time.Hour) }
@@ -161,7 +161,7 @@ func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *
 	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
 	require.Equal(t, store.TaskKilled, b.children()[0].State)
 
-	m = b.asks("do it again")
+	m = b.storeQuestion("do it again")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	parent, err = store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
@@ -183,11 +183,11 @@ func TestWhatAnErrandMayNotUseWhomItAsksMayNotUseEither(t *testing.T) {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"})
 		}
-		return llmtest.Reply{Text: says("It cannot.", 0, "")}
-	}, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I have none.", 0, "")}))
+		return llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}
+	}, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
 	l := &lamp{tier: tools.Read}
-	b.equip(tools.Delegate{}, l)
-	key := b.errand(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
+	b.setTools(tools.Delegate{}, l)
+	key := b.runSchedule(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
 	require.NoError(t, b.agent.Unattended(ctx, b.admin, key, "light, please"))
 	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
 	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))

@@ -53,14 +53,14 @@ func (b *bundle) sends() {
 func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	oolong := llmtest.Reply{Text: says("It is oolong.", 0, "")}
+	oolong := llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
 	for name, c := range map[string]struct {
 		first llmtest.Reply
 		ask   func(b *bundle)
 	}{
 		"asked": {oolong, func(b *bundle) { b.ask("what did Ana take as always?") }},
 		"after somebody allowed a call": {calls("lamp", map[string]bool{"on": true}), func(b *bundle) {
-			m := b.asks("what did Ana take as always?")
+			m := b.storeQuestion("what did Ana take as always?")
 			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
 			a, err := store.ApprovalByID(ctx, b.store.DB(), int64(b.count("select max(id) from approvals")))
@@ -69,10 +69,10 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			b.resume(task.ID)
 		}},
 		"by the clock": {oolong, func(b *bundle) {
-			require.NoError(b.t, b.agent.Unattended(ctx, b.admin, b.errand(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
+			require.NoError(b.t, b.agent.Unattended(ctx, b.admin, b.runSchedule(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
 		}},
 		"passed on": {calls("handoff", map[string]string{"agent": "shop", "summary": "It is oolong."}), func(b *bundle) {
-			m := b.asks("what did Ana take as always?")
+			m := b.storeQuestion("what did Ana take as always?")
 			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
 			b.resume(task.ID)
@@ -84,7 +84,7 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			b := setup(t, model)
 			from := b.recalling("oolong for me, as always")
 			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
-			b.equip(&lamp{tier: tools.Confirm}, tools.Handoff{})
+			b.setTools(&lamp{tier: tools.Confirm}, tools.Handoff{})
 			c.ask(b)
 			require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "It is oolong.")
 			b.sends()
@@ -103,10 +103,10 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 		answer string
 		ask    func(b *bundle)
 	}{
-		"to the owner": {says("It is oolong.", 0, ""), func(b *bundle) {
+		"to the owner": {answerJSON("It is oolong.", 0, ""), func(b *bundle) {
 			require.Contains(b.t, b.ask("what did Ana take as always?"), "a message it worked from was deleted")
 		}},
-		"to the contact": {says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *bundle) {
+		"to the contact": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *bundle) {
 			b.says("What does delivery cost?", policy.ActionAnswer)
 			require.True(b.t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
 			require.Empty(b.t, b.sent(b.chat))
@@ -129,7 +129,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 			})
 			b = setup(t, model)
 			from = b.recalling("oolong for me, as always")
-			b.equip()
+			b.setTools()
 			c.ask(b)
 			require.Contains(t, server.Requests()[0].Last(), "oolong")
 			b.sends()
@@ -140,7 +140,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 
 func TestAPlansStepsGoWithWhatThePlanRestsOn(t *testing.T) {
 	t.Parallel()
-	b, _ := planner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(says("Done.", 0, "")))
+	b, _ := planner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(answerJSON("Done.", 0, "")))
 	from := b.recalling("oolong for me, as always")
 	b.plan("buy what Ana takes as always")
 	b.deleted(from)
@@ -151,7 +151,7 @@ func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("escalate", map[string]string{"reason": "She wants oolong, and a piano."})))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	before := b.says("oolong for me, as always", policy.ActionArchive)
 	b.says("And what does a grand piano cost?", policy.ActionAnswer)
 	newest := b.says("Please?", policy.ActionAnswer)
@@ -166,10 +166,10 @@ func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
 func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: says("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
 	from := b.recalling("oolong for me, as always")
-	b.equip(tools.RecallMemory{Memory: b.agent.Memory})
+	b.setTools(tools.RecallMemory{Memory: b.agent.Memory})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
@@ -202,7 +202,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	var b *bundle
 	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.System, "You shorten a conversation") {
-			return llmtest.Reply{Text: says("It is oolong.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
 		}
 		if _, err := b.store.DB().Exec(ctx, "delete from messages where chat_id = $1", b.chat.ID); err != nil { // as /forget all does
 			t.Error(err)
@@ -211,7 +211,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	})
 	b = setup(t, model)
 	b.recalling("oolong for me, as always")
-	b.equip()
+	b.setTools()
 	for range 12 {
 		b.ask("what did Ana take as always?")
 	}
@@ -222,9 +222,9 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, llmtest.Say(says("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	model, _ := scripted(t, llmtest.Say(answerJSON("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	takeBack := func(chat store.Chat) {
 		t.Helper()
 		out := b.count("select max(seq) from outbox where chat_id = $1", chat.ID)
@@ -245,7 +245,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	b.ask("what does delivery cost?")
 	first, _ := b.task()
 	said := b.count("select max(seq) from outbox")
-	b.agent.Personas.Model, _ = scripted(t, llmtest.Say(says("So it is.", 0, "")))
+	b.agent.Personas.Model, _ = scripted(t, llmtest.Say(answerJSON("So it is.", 0, "")))
 	b.ask("really?")
 	second, _ := b.task()
 	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")

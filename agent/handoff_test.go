@@ -21,10 +21,10 @@ func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("handoff", map[string]string{"agent": "prices", "summary": "He tunes **pianos** himself.\nOpen: what a grand costs."})
 		}
-		return llmtest.Reply{Text: says("Never said.", 0, "")}
-	}, llmtest.Say(says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
-	b.equip(tools.Handoff{})
-	m := b.asks("@main what does tuning a grand piano cost?")
+		return llmtest.Reply{Text: answerJSON("Never said.", 0, "")}
+	}, llmtest.Say(answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
+	b.setTools(tools.Handoff{})
+	m := b.storeQuestion("@main what does tuning a grand piano cost?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	first, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
@@ -68,13 +68,13 @@ func TestAQuestionIsNotPassedOnForEverNorByWhoMayNot(t *testing.T) {
 			if strings.Contains(r.Last(), "question to answer") {
 				return calls("handoff", map[string]string{"agent": to, "summary": "Yours."})
 			}
-			return llmtest.Reply{Text: says("Then I say it.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("Then I say it.", 0, "")}
 		}
 	}
 	b, server, shop := team(t, pass("shop"), pass("main"))
-	b.equip(tools.Handoff{})
+	b.setTools(tools.Handoff{})
 	b.agent.Personas.All[1].Delegates = []string{"main"}
-	m := b.asks("whose is it?")
+	m := b.storeQuestion("whose is it?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	for range 10 {
 		task, _ := b.task()
@@ -92,7 +92,7 @@ func TestAQuestionIsNotPassedOnForEverNorByWhoMayNot(t *testing.T) {
 	require.Contains(t, all[len(all)-1].Last(), "You have no such tool here")
 
 	b.agent.Personas.All[0].Delegates = []string{"shop"}
-	key := b.errand(store.Schedule{Body: "whose?", Session: store.SessionIsolated, Tools: []string{"handoff"}})
+	key := b.runSchedule(store.Schedule{Body: "whose?", Session: store.SessionIsolated, Tools: []string{"handoff"}})
 	require.NoError(t, b.agent.Unattended(ctx, b.admin, key, "@main whose?"))
 	all = server.Requests()
 	require.Empty(t, offered(all[len(all)-2]), "what the clock asks for changes nobody's room")

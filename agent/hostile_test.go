@@ -31,12 +31,12 @@ func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
 			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
-			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
-			b.equip()
-			m := b.asks("what does a grand piano cost?")
+			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.setTools()
+			m := b.storeQuestion("what does a grand piano cost?")
 			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			require.Len(t, b.sent(b.admin), 1)
-			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: says("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.says("What does a grand piano cost?", policy.ActionAnswer)
 			b.turn()
 			require.Len(t, b.sent(b.chat), 1)
@@ -47,11 +47,11 @@ func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
 func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server, shop := team(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: says("It cannot.", 0, "")}),
-		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I have none.", 0, "")}))
+	b, server, shop := team(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
+		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
 	l := &lamp{tier: tools.Read}
-	b.equip(tools.Delegate{}, l)
-	m := b.asks("/run light")
+	b.setTools(tools.Delegate{}, l)
+	m := b.storeQuestion("/run light")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := b.agent.Begin(ctx, tx, b.admin, m, skills.Saved{Name: "light", Prompt: "light, please", Tools: []string{"delegate"}})
 		return err
@@ -72,12 +72,12 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	pass.In, pass.Out = 3000, 500
 	again := calls("handoff", map[string]string{"agent": "main", "summary": "Yours again."})
 	again.In, again.Out = 3000, 500
-	last := llmtest.Reply{Text: says("Done.", 0, ""), In: 3000, Out: 500}
-	b.agent.Personas.Model = b.banked(t, inTurn(pass, last))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.banked(t, inTurn(again)), Delegates: []string{"*"}}}
+	last := llmtest.Reply{Text: answerJSON("Done.", 0, ""), In: 3000, Out: 500}
+	b.agent.Personas.Model = b.openPaidModel(t, inTurn(pass, last))
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
 	b.agent.Currency = "EUR"
-	b.equip(tools.Handoff{})
-	m := b.asks("whose is it?")
+	b.setTools(tools.Handoff{})
+	m := b.storeQuestion("whose is it?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	for range 2 {
 		task, _ := b.task()

@@ -115,7 +115,7 @@ func obedient() (llmtest.Script, *sync.Map) {
 		if len(wanted) > 0 {
 			return llmtest.Reply{Calls: wanted[:min(len(wanted), 8)]}
 		}
-		return llmtest.Reply{Text: says("The margin is 40 percent, says MARGIN-SECRET.", 1, "The margin is 40 percent")}
+		return llmtest.Reply{Text: answerJSON("The margin is 40 percent, says MARGIN-SECRET.", 1, "The margin is 40 percent")}
 	}, seen
 }
 
@@ -176,7 +176,7 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 			} {
 				all = append(all, forbidden{name, ran})
 			}
-			b.equip(all...)
+			b.setTools(all...)
 			notes := b.count("select count(*) from notes")
 			for i, attack := range attacks {
 				put(b, attack)
@@ -231,10 +231,10 @@ func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {
 	model, _ := scripted(t, script)
 	b := setup(t, model)
 	ran := &atomic.Int32{}
-	b.equip(asking{forbidden{"fetch_url", ran}}, asking{forbidden{"send_file", ran}}, asking{forbidden{"remember", ran}})
+	b.setTools(asking{forbidden{"fetch_url", ran}}, asking{forbidden{"send_file", ran}}, asking{forbidden{"remember", ran}})
 	for i, attack := range attacks {
 		b.learn("notes.md", "# Grand piano notes\n\nGrand piano cost notes. "+attack+"\n")
-		m := b.asks(fmt.Sprintf("what does a grand piano cost? (%d)", i))
+		m := b.storeQuestion(fmt.Sprintf("what does a grand piano cost? (%d)", i))
 		require.NoError(t, b.agent.Ask(context.Background(), b.admin, m, m.Body), attack)
 		require.Zero(t, ran.Load(), attack)
 	}

@@ -90,7 +90,7 @@ func answerOnce(ctx context.Context) error {
 func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: model, Local: true}}, Timeout: time.Minute,
-		Budget: llm.Budget{Ledger: &ample{}, DayCap: 1, Today: func() string { return "2026-11-20" }},
+		Budget: llm.Budget{Ledger: &unlimitedLedger{}, DayCap: 1, Today: func() string { return "2026-11-20" }},
 	})
 	if err != nil {
 		return nil, err
@@ -132,15 +132,15 @@ func killed(t *testing.T, at int) (moment string) {
 		v.Pass("while the model thinks")
 		switch last := r.Last(); {
 		case strings.Contains(last, "The lamp is on."):
-			return llmtest.Reply{Text: says("It is on.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("It is on.", 0, "")}
 		case strings.Contains(last, "Nobody knows whether"):
-			return llmtest.Reply{Text: says("I cannot tell.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}
 		default:
 			return calls("lamp", map[string]bool{"on": true})
 		}
 	})
 	b := setup(t, model)
-	m := b.asks("light, please")
+	m := b.storeQuestion("light, please")
 
 	moment = v.Run(t, b.store, killDatabase, killModel+"="+server.URL, killLamp+"="+far.URL, fmt.Sprintf("%s=%d", killMessage, m.ID))
 
@@ -227,11 +227,11 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 		v.Pass("while the model thinks")
 		switch last := r.Last(); {
 		case strings.Contains(last, "Your step: say so"):
-			return llmtest.Reply{Text: says("It was said.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("It was said.", 0, "")}
 		case strings.Contains(last, "The lamp is on."):
-			return llmtest.Reply{Text: says("It is on.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("It is on.", 0, "")}
 		case strings.Contains(last, "Nobody knows whether"):
-			return llmtest.Reply{Text: says("I cannot tell.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}
 		default:
 			return calls("lamp", map[string]bool{"on": true})
 		}

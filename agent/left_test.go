@@ -36,7 +36,7 @@ func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
 		"it goes in circles": {func(context.Context, llmtest.Request) llmtest.Reply {
 			return calls("search_docs", map[string]string{"query": "x"})
 		}, "got no further"},
-		"it comes to a proper end":  {llmtest.Say(says("The light is on.", 0, "")), "The light is on."},
+		"it comes to a proper end":  {llmtest.Say(answerJSON("The light is on.", 0, "")), "The light is on."},
 		"it has nothing to say now": {llmtest.Say(""), "The model gave no answer."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
 				return c.then(ctx, r)
 			})
 			b := setup(t, model)
-			b.equip(&lamp{tier: tools.Read})
+			b.setTools(&lamp{tier: tools.Read})
 			said := b.ask("light, please")
 			require.Contains(t, said, c.says)
 			task, _ := b.task()
@@ -64,10 +64,10 @@ func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 		llm.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
 		llm.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
 	} {
-		p := &purse{}
+		p := &fakeLedger{}
 		model, _ := paidBy(t, p, switches(llmtest.Say("never")))
 		b := setup(t, model)
-		b.equip(&lamp{tier: tools.Read, do: func(context.Context) error { p.refuse = limit; return nil }})
+		b.setTools(&lamp{tier: tools.Read, do: func(context.Context) error { p.refuse = limit; return nil }})
 		require.Equal(t, want, b.ask("light, please"))
 	}
 }
@@ -93,8 +93,8 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 	}))
 	b := setup(t, model)
 	l, gone := lampThatBreaks()
-	b.equip(l)
-	m := b.asks("light, please")
+	b.setTools(l)
+	m := b.storeQuestion("light, please")
 	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
 	task, _ := b.task()
 	b.agent.Personas.Model = llm.None{}
@@ -112,12 +112,12 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
-		return llmtest.Reply{Text: says("It did not work out.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("It did not work out.", 0, "")}
 	}, switches(func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("lamp", map[string]bool{"on": false})
 	}))
-	b.equip(tools.Delegate{}, l)
-	m := b.asks("have the light switched on")
+	b.setTools(tools.Delegate{}, l)
+	m := b.storeQuestion("have the light switched on")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	child := b.children()[0]
 	require.ErrorIs(t, b.agent.Resume(ctx, child.ID, false), gone)
@@ -145,10 +145,10 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
-		return llmtest.Reply{Text: says("It did not work out.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("It did not work out.", 0, "")}
 	}, switches(func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }))
-	b.equip(tools.Delegate{}, &lamp{tier: tools.Read})
-	m := b.asks("have the light switched on")
+	b.setTools(tools.Delegate{}, &lamp{tier: tools.Read})
+	m := b.storeQuestion("have the light switched on")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	child := b.children()[0]
 	require.NoError(t, b.agent.Resume(ctx, child.ID, false))
@@ -170,7 +170,7 @@ func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
 	b, _ := planner(t, twoSteps, switches(func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Status: 400}
 	}))
-	b.equip(&lamp{tier: tools.Read})
+	b.setTools(&lamp{tier: tools.Read})
 	plan := b.plan("light the shop")
 	b.agrees(plan, true)
 	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))

@@ -69,8 +69,8 @@ func inTurn(replies ...llmtest.Reply) llmtest.Script {
 	}
 }
 
-// equip gives the bundle's agent tools.
-func (b *bundle) equip(extra ...tools.Tool) {
+// setTools gives the bundle's agent tools.
+func (b *bundle) setTools(extra ...tools.Tool) {
 	b.agent.Tools = tools.NewRegistry(tools.Tiers{}, append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
 }
 
@@ -99,12 +99,12 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 					source = i
 				}
 			}
-			return llmtest.Reply{Text: says("A grand piano costs 120 euro.", source, "A grand piano costs 120 euro.")}
+			return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", source, "A grand piano costs 120 euro.")}
 		}
 	})
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
-	b.equip(l)
+	b.setTools(l)
 	said := b.ask("what does the big one cost? and light, please")
 	require.Contains(t, said, "A grand piano costs 120 euro. [1]")
 	require.Contains(t, said, "2 tools")
@@ -133,7 +133,7 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 		return calls("search_docs", map[string]string{"query": "piano"})
 	})
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	require.Contains(t, b.ask("what does a piano cost?"), "same arguments 3 times")
 	require.Len(t, server.Requests(), 3)
 	task, _ := b.task()
@@ -158,7 +158,7 @@ func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
-	b.equip(l)
+	b.setTools(l)
 	b.says("what does a grand piano cost? and switch on the lamp", policy.ActionAnswer)
 	b.turn()
 	require.Zero(t, l.lit.Load())
@@ -182,15 +182,15 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("Done with it.", 0, "")}))
+			model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Done with it.", 0, "")}))
 			b := setup(t, model)
 			l := &lamp{tier: tools.Confirm}
-			b.equip(l)
+			b.setTools(l)
 			ctx := context.Background()
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookApproval)}}})
 			}))
-			m := b.asks("light, please")
+			m := b.storeQuestion("light, please")
 			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
 			require.Equal(t, store.TaskMonitoring, task.State)
@@ -229,10 +229,10 @@ func (b *bundle) decide(a store.Approval, allowed bool) {
 func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----", "b": "and all the lamps of the street"}),
-		llmtest.Reply{Text: says("I cannot.", 0, "")}))
+		llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Confirm}
-	b.equip(l)
+	b.setTools(l)
 	b.ask("light, please")
 	require.Zero(t, b.count("select count(*) from approvals"))
 	require.Zero(t, l.lit.Load())
@@ -243,12 +243,12 @@ func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 
 func TestAfterACrashAnEffectIsToldNotRepeatedAndTheModelIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("I cannot tell.", 0, "")}))
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read, do: func(context.Context) error { return context.Canceled }} // the process ends before it is known how it went
-	b.equip(l)
+	b.setTools(l)
 	ctx := context.Background()
-	m := b.asks("light, please")
+	m := b.storeQuestion("light, please")
 	require.Error(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	require.EqualValues(t, 1, l.lit.Load())
 	l.do = nil
@@ -268,9 +268,9 @@ func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
 		return llmtest.Reply{}
 	})
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	ctx := context.Background()
-	m := b.asks("what does a piano cost?")
+	m := b.storeQuestion("what does a piano cost?")
 	done := make(chan error, 1)
 	go func() { done <- b.agent.Ask(ctx, b.admin, m, m.Body) }()
 	<-begun
@@ -303,9 +303,9 @@ func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
 		now.Add(-1)
 	}}
 	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`}, {Name: "lamp", Args: `{"on": true}`}}}
-	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: says("Done.", 0, "")}))
+	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
-	b.equip(slow, &lamp{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
+	b.setTools(slow, &lamp{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
 	b.ask("do it all")
 	require.EqualValues(t, 2, most.Load())
 	require.Zero(t, withLamp.Load())
@@ -346,10 +346,10 @@ func (s *screen) Show(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, 
 
 func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
 	t.Parallel()
-	long := says("A grand piano costs 120 euro, and that has been so for a good while now.", 1, "A grand piano costs 120 euro.")
+	long := answerJSON("A grand piano costs 120 euro, and that has been so for a good while now.", 1, "A grand piano costs 120 euro.")
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: long}))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	hs := &screen{}
 	b.agent.Box = outbox.New(b.store, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, hs)
 	said := b.ask("what does a grand piano cost?")

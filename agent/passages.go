@@ -17,8 +17,8 @@ const (
 	foundNothing = "I found nothing about that in your documents or chats."
 	// minCoverage is the share of a question's words that a passage must have to be shown.
 	minCoverage = 0.3
-	// shownPassages is how many passages the owner is shown when no model reads them.
-	shownPassages = 3
+	// maxShownPassages is how many passages the owner is shown when no model reads them.
+	maxShownPassages = 3
 )
 
 // sourcedText is a text with the passages that it rests on, and the words of them that prove it.
@@ -45,7 +45,7 @@ func (a *Agent) listPassages(ctx context.Context, opening, question string, foun
 	if err != nil {
 		return sourcedText{}, err
 	}
-	listed := sourcedText{used: relevant.Hits[:min(len(relevant.Hits), shownPassages)]}
+	listed := sourcedText{used: relevant.Hits[:min(len(relevant.Hits), maxShownPassages)]}
 	var b strings.Builder
 	b.WriteString("**" + opening + "**\n")
 	for i, hit := range listed.used {

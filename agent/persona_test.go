@@ -16,7 +16,7 @@ import (
 
 func TestAPersonasFilesAreReadAnewAndAContactsTurnSeesOnlyThree(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
+	model, server := scripted(t, llmtest.Say(answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
 	b := setup(t, model)
 	folder := t.TempDir()
 	write := func(name, text string) {
@@ -27,9 +27,9 @@ func TestAPersonasFilesAreReadAnewAndAContactsTurnSeesOnlyThree(t *testing.T) {
 	}
 	write("SOUL.md", "calm "+strings.Repeat("x", 9000))
 	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
-	b.equip()
+	b.setTools()
 	ask := func() llmtest.Request {
-		m := b.asks("@sam what does a grand piano cost?")
+		m := b.storeQuestion("@sam what does a grand piano cost?")
 		require.NoError(t, b.agent.Ask(context.Background(), b.admin, m, m.Body))
 		return server.Requests()[len(server.Requests())-1]
 	}

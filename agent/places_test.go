@@ -51,12 +51,12 @@ func TestWhatWasSaidInAChatIsOnlyLookedAtWhenItIsNamed(t *testing.T) {
 func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: says("On Friday.", 1, "The zeppelin lands on Friday.")}
+		return llmtest.Reply{Text: answerJSON("On Friday.", 1, "The zeppelin lands on Friday.")}
 	})
 	b := setup(t, model)
 	b.remembers("The zeppelin lands on Friday.")
 	b.ask("when does the zeppelin land?")
-	require.NotContains(t, spelled(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
+	require.NotContains(t, requestText(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
 	text := b.ask("when does Ana's zeppelin land?")
 	require.Contains(t, text, "On Friday. [1]")
 	require.Contains(t, text, "Looked in: your documents, Ana · Demo.")
@@ -85,7 +85,7 @@ func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
 func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+		return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 	})
 	b := setup(t, model)
 	ctx := context.Background()
@@ -98,7 +98,7 @@ func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 		b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
 		b.turn()
 		requests := server.Requests()
-		return spelled(requests[len(requests)-1])
+		return requestText(requests[len(requests)-1])
 	}
 	require.NotContains(t, asked(), "harpsichord")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MergeChats(ctx, tx, []int64{b.chat.ID, other}) }))

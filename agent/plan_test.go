@@ -24,7 +24,7 @@ func planner(t *testing.T, plan string, do llmtest.Script) (*bundle, *llmtest.Se
 		return do(ctx, r)
 	})
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	return b, server
 }
 
@@ -34,7 +34,7 @@ const twoSteps = `{"steps": [{"text": "Look up what a grand piano costs"}, {"tex
 func (b *bundle) plan(goal string) store.Task {
 	b.t.Helper()
 	ctx := context.Background()
-	m := b.asks("/plan " + goal)
+	m := b.storeQuestion("/plan " + goal)
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Plan(ctx, tx, b.admin, m, goal) }))
 	task, _ := b.task()
 	b.resume(task.ID)
@@ -71,9 +71,9 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	ctx := context.Background()
 	b, server := planner(t, twoSteps, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "Your step: Look up") {
-			return llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+			return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 		}
-		return llmtest.Reply{Text: says("It is enough.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("It is enough.", 0, "")}
 	})
 	b.agent.fence = func() string { return "=== FENCE" }
 	plan := b.plan("tune the grand piano for 120 euro")
@@ -111,8 +111,8 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	requests := server.Requests()
 	require.Len(t, requests, 3, "each is asked once")
 	require.Empty(t, requests[0].Tools, "planning does nothing")
-	golden(t, "plan.txt", spelled(requests[0]))
-	golden(t, "step.txt", spelled(requests[2]))
+	golden(t, "plan.txt", requestText(requests[0]))
+	golden(t, "step.txt", requestText(requests[2]))
 	for _, task := range []int64{plan.ID, steps[0].ID, steps[1].ID} {
 		p, err := b.agent.Replay(ctx, task, nil)
 		require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 		if strings.Contains(r.Last(), "Your step: two") {
 			return llmtest.Reply{Status: 400}
 		}
-		return llmtest.Reply{Text: says("One is done.", 0, "")}
+		return llmtest.Reply{Text: answerJSON("One is done.", 0, "")}
 	})
 	plan := b.plan("count")
 	b.agrees(plan, true)
@@ -146,7 +146,7 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	b, _ := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("count")
 	_, err := b.store.DB().Exec(ctx, "update tasks set request = '[]' where id = $1", plan.ID)
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	b, server := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	refused := b.plan("one thing")
 	b.agrees(refused, false)
 	require.Equal(t, store.TaskKilled, b.taskByID(refused.ID).State)
@@ -202,9 +202,9 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	b, server := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("tune the piano")
-	wish := b.asks("without the second step")
+	wish := b.storeQuestion("without the second step")
 	revise := func() error {
 		return b.store.InTx(ctx, func(tx store.Tx) error {
 			return store.RevisePlan(ctx, tx, plan.ID, wish.ID, wish.Body, b.agent.now())
@@ -225,7 +225,7 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, llmtest.Say(says("Done.", 0, "")))
+	b, _ := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("sell the flowerpot")
 	b.agrees(plan, true)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
@@ -245,10 +245,10 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	t.Parallel()
 	ctx := context.Background()
 	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
-		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("It is on.", 0, "")}))
+		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
 	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop"}, {ID: "zebra"}}
 	l := &lamp{tier: tools.Confirm}
-	b.equip(l)
+	b.setTools(l)
 	plan := b.plan("light")
 	require.Contains(t, server.Requests()[0].System, "There are: shop (lamps).")
 	require.NotContains(t, server.Requests()[0].System, "zebra")

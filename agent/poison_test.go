@@ -49,7 +49,7 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 	ctx := t.Context()
 	mem := memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	b.agent.Memory = mem
-	b.equip(tools.RecallMemory{Memory: mem}, tools.Remember{Store: b.store, Memory: mem}, tools.FindFiles{})
+	b.setTools(tools.RecallMemory{Memory: mem}, tools.Remember{Store: b.store, Memory: mem}, tools.FindFiles{})
 	b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@owner:x", Zone: time.UTC})
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "SOUL.md"), []byte("calm"), 0o600))
@@ -67,7 +67,7 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 
 	b.turn()
 	for _, question := range []string{"what did Ana say about the grand piano?", "what does a grand piano cost?"} {
-		m := b.asks(question)
+		m := b.storeQuestion(question)
 		require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	}
 	require.Positive(t, b.count("select count(*) from approvals"), "in the owner's room it obeyed as well: he is asked")

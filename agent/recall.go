@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// modelPassages is how many passages of documents a model reads.
-	modelPassages = 6
-	// recalledHits is how many notes and messages it reads beside them.
-	recalledHits = 6
+	// maxPassages is how many passages of documents a model reads.
+	maxPassages = 6
+	// maxRecalled is how many notes and messages it reads beside them.
+	maxRecalled = 6
 	// maxHeard is how many messages of the time that a question is about it reads, the newest.
 	maxHeard = 120
 )
@@ -27,7 +27,7 @@ const (
 // then notes that answer it, documents that do, and messages of the chats that it names.
 func (a *Agent) lookUp(ctx context.Context, where places, question string) (search.Result, error) {
 	scope := where.scope
-	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: modelPassages, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -37,7 +37,7 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 	if a.Memory == nil {
 		return found, nil
 	}
-	recalled, err := a.Memory.Recall(ctx, memory.Question{Text: question, Owner: true, Scope: scope, Limit: recalledHits})
+	recalled, err := a.Memory.Recall(ctx, memory.Question{Text: question, Owner: true, Scope: scope, Limit: maxRecalled})
 	if err != nil {
 		return search.Result{}, err
 	}

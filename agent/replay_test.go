@@ -19,11 +19,11 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	model, server := scripted(t, inTurn(
 		calls("search_docs", map[string]any{"query": "grand piano " + secret}),
 		llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on":   true}`}, {Name: "search_docs", Args: `{"query":"delivery"}`}}},
-		llmtest.Reply{Text: says("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
+		llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
 	))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
-	b.equip(l)
+	b.setTools(l)
 	b.note(policy.Admin, b.admin.ID, "The tuner is called Ben, his key is "+secret)
 	b.ask("what does a grand piano cost? and light, please")
 	task, _ := b.task()
@@ -62,9 +62,9 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, llmtest.Say(says("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	model, _ := scripted(t, llmtest.Say(answerJSON("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
 	b.turn()
 	task, _ := b.task()
@@ -88,10 +88,10 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}), llmtest.Reply{Text: says("Done.", 0, "")}))
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
-	b.equip()
-	m := b.asks("the hidden word")
+	b.setTools()
+	m := b.storeQuestion("the hidden word")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	task, _ := b.task()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
@@ -119,12 +119,12 @@ func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 
 func TestEachReplayWithAnotherModelHasTheBudgetOfARun(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: says("Done.", 0, "")}))
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	b.ask("what does a piano cost?")
 	task, _ := b.task()
-	p := &purse{}
+	p := &fakeLedger{}
 	other, _ := paidBy(t, p, llmtest.Say("Who knows."))
 	for range 2 {
 		_, err := b.agent.Replay(context.Background(), task.ID, other)

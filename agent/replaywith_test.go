@@ -15,9 +15,9 @@ import (
 func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: says("Done.", 0, "")}))
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	b.ask("what does a piano cost?")
 	first, _ := b.task()
 	other, server := scripted(t, inTurn(llmtest.Reply{Text: "Who knows."}))
@@ -28,7 +28,7 @@ func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 		return other, nil
 	}
 	begin := func(model string) store.Task {
-		m := b.asks("/replay")
+		m := b.storeQuestion("/replay")
 		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.ReplayWith(ctx, tx, b.admin, m, first, model) }))
 		task, _ := b.task()
 		return task

@@ -49,7 +49,7 @@ func (a *Agent) openTask(ctx context.Context, id store.TaskID) (store.Task, erro
 // errGivenUp is the error of a task that was attempted too often, or has had no attempt for long.
 var errGivenUp = errors.New("multis ended while it was at it")
 
-// GiveUp fails a task that no attempt will finish, and tells whoever waits for it.
+// GiveUp fails a task that no attempt will finish, and tells the owner or resumes the task that waits for it.
 func (a *Agent) GiveUp(ctx context.Context, id store.TaskID) error {
 	task, err := a.openTask(ctx, id)
 	if err != nil || task.ID == 0 {

@@ -18,7 +18,7 @@ import (
 // begin begins a saved task and works on it, or finds what stands against it.
 func (b *bundle) begin(s skills.Saved, problem string) store.Task {
 	b.t.Helper()
-	ctx, m := context.Background(), b.asks("/run week")
+	ctx, m := context.Background(), b.storeQuestion("/run week")
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
 		found, err := b.agent.Begin(ctx, tx, b.admin, m, s)
 		require.Equal(b.t, problem, found)
@@ -35,10 +35,10 @@ func (b *bundle) begin(s skills.Saved, problem string) store.Task {
 
 func TestASavedTaskIsDoneByItsAgentWithItsToolsAboutItsChat(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: says("Nothing new.", 0, "")}))
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Nothing new.", 0, "")}))
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
-	b.equip(l)
+	b.setTools(l)
 	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "shop", Instructions: "Sell."}}
 	begin := func(s skills.Saved) store.Task { return b.begin(s, "") }
 	task := begin(skills.Saved{Prompt: "What is new?", Agent: "shop", Tools: []string{"search_*"}, Target: "Ana"})

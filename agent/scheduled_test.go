@@ -16,11 +16,11 @@ import (
 	"multis/tools"
 )
 
-// errand sets something for the assistant to work on and has its time come. It returns the run.
-func (b *bundle) errand(s store.Schedule) store.RunID { return b.lateErrand(s, 0) }
+// runSchedule sets something for the assistant to work on and has its time come. It returns the run.
+func (b *bundle) runSchedule(s store.Schedule) store.RunID { return b.runLateSchedule(s, 0) }
 
-// lateErrand is errand for something that was missed.
-func (b *bundle) lateErrand(s store.Schedule, late time.Duration) store.RunID {
+// runLateSchedule is errand for something that was missed.
+func (b *bundle) runLateSchedule(s store.Schedule, late time.Duration) store.RunID {
 	b.t.Helper()
 	var run store.RunID
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
@@ -39,9 +39,9 @@ func (b *bundle) lateErrand(s store.Schedule, late time.Duration) store.RunID {
 
 func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
-	b.equip(&lamp{tier: tools.Confirm})
+	b.setTools(&lamp{tier: tools.Confirm})
 	b.ask("the secret word is plinth")
 	for _, c := range []struct {
 		session store.Session
@@ -52,7 +52,7 @@ func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
 		{store.SessionMain, []string{"search_docs", "lamp", "gone"}, true},
 		{store.SessionIsolated, nil, false},
 	} {
-		key := b.errand(store.Schedule{Body: "sum up", Session: c.session, Tools: c.tools})
+		key := b.runSchedule(store.Schedule{Body: "sum up", Session: c.session, Tools: c.tools})
 		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
 		requests := server.Requests()
 		last := requests[len(requests)-1]
@@ -74,12 +74,12 @@ func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
 
 func TestWhatTheAssistantWorksOnLateSaysSo(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	model, _ := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
-	b.equip()
+	b.setTools()
 	for late, want := range map[time.Duration]bool{0: false, 3 * time.Hour: true} {
 		before := len(b.sent(b.admin))
-		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.lateErrand(store.Schedule{Body: "sum up"}, late), "sum up"))
+		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.runLateSchedule(store.Schedule{Body: "sum up"}, late), "sum up"))
 		said := b.sent(b.admin)[before]
 		require.Contains(t, said, "sum up")
 		require.Equal(t, want, strings.Contains(said, "3 h late: it was due"), said)
@@ -88,10 +88,10 @@ func TestWhatTheAssistantWorksOnLateSaysSo(t *testing.T) {
 
 func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Done with it.", 0, "")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
-	b.equip()
-	key := b.errand(store.Schedule{Body: "sum up", Tools: []string{"search_docs"}})
+	b.setTools()
+	key := b.runSchedule(store.Schedule{Body: "sum up", Tools: []string{"search_docs"}})
 	_, err := b.store.DB().Exec(t.Context(), "delete from schedules")
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
@@ -103,21 +103,21 @@ var monday = time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
 
 func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
 	b := setup(t, model)
 	b.agent.now = func() time.Time { return monday.Add(2 * time.Hour) }
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
-	b.equip()
-	b.line(b.chat, policy.AuthorContact, "long before", monday.Add(-72*time.Hour))
-	b.line(b.chat, policy.AuthorContact, "do you rent tandems at the lake", monday.Add(-4*time.Hour))
+	b.setTools()
+	b.storeMessage(b.chat, policy.AuthorContact, "long before", monday.Add(-72*time.Hour))
+	b.storeMessage(b.chat, policy.AuthorContact, "do you rent tandems at the lake", monday.Add(-4*time.Hour))
 	ben := b.otherChat("Ben")
-	b.line(ben, policy.AuthorContact, "my parcel is late", monday.Add(-5*time.Hour))
+	b.storeMessage(ben, policy.AuthorContact, "my parcel is late", monday.Add(-5*time.Hour))
 	off := b.otherChat("Eve")
-	b.line(off, policy.AuthorContact, "off the record", monday.Add(-5*time.Hour))
+	b.storeMessage(off, policy.AuthorContact, "off the record", monday.Add(-5*time.Hour))
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, off.ID, policy.ModeOff) }))
 
 	question := "what came in overnight?"
-	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.errand(store.Schedule{Body: question}), question))
+	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.runSchedule(store.Schedule{Body: question}), question))
 	said := b.sent(b.admin)
 	asked := server.Requests()[0].Messages[0].Text
 	require.Contains(t, asked, "do you rent tandems at the lake")
@@ -148,7 +148,7 @@ func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, model)
-			b.equip()
+			b.setTools()
 			b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@me:x", Zone: time.UTC})
 			b.says(wish, policy.ActionAnswer)
 			b.turn()

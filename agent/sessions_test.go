@@ -28,17 +28,17 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 		case 5:
 			return calls("sessions_history", map[string]int64{"session": 4711})
 		default:
-			return llmtest.Reply{Text: says("I see.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("I see.", 0, "")}
 		}
-	}, llmtest.Say(says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
-	b.equip(tools.SessionsList{}, tools.SessionsHistory{})
+	}, llmtest.Say(answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	b.setTools(tools.SessionsList{}, tools.SessionsHistory{})
 	b.agent.Personas.All = append(b.agent.Personas.All, persona.Persona{ID: "secret", Model: b.agent.Personas.All[1].Model})
 	b.agent.Personas.All[0].Delegates = []string{"shop"}
 	b.ask("@secret what must nobody know?")
 	b.ask("@shop what does an upright cost?")
 	task, _ := b.task()
 	seen = task.ID
-	m := b.asks("what did shop find out?")
+	m := b.storeQuestion("what did shop find out?")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	requests := server.Requests()
 	require.Contains(t, requests[1].Last(), fmt.Sprintf("%d shop (completed", seen))
@@ -66,20 +66,20 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	n := 0
 	b, server, shop := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 7 {
-			return llmtest.Reply{Text: says("Enough.", 0, "")}
+			return llmtest.Reply{Text: answerJSON("Enough.", 0, "")}
 		}
 		return calls("sessions_send", map[string]any{"session": to, "message": fmt.Sprint("and question ", n, "?")})
 	}, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question 3?") {
 			return llmtest.Reply{Text: `{"sentences": []}`}
 		}
-		return llmtest.Reply{Text: says("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
+		return llmtest.Reply{Text: answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
 	})
-	b.equip(tools.SessionsSend{})
+	b.setTools(tools.SessionsSend{})
 	b.ask("@shop what does an upright cost?")
 	first, _ := b.task()
 	to = first.ID
-	m := b.asks("go on")
+	m := b.storeQuestion("go on")
 	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)

@@ -71,11 +71,11 @@ func isOpen(read []store.Message, now store.Message) bool {
 }
 
 // settle queues the answer and marks the messages with what became of them. An answer that the gate refuses for its text is escalated, because
-// nobody would ever know of it.
+// otherwise neither the contact nor the owner would learn of it.
 func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
-	if r.letter != nil {
-		r.letter.RestsOn, r.letter.TaskID = r.restsOn, r.taskID()
-		key, decision, err := a.Box.Queue(ctx, tx, *r.letter)
+	if r.message != nil {
+		r.message.RestsOn, r.message.TaskID = r.restsOn, r.taskID()
+		key, decision, err := a.Box.Queue(ctx, tx, *r.message)
 		if err != nil {
 			return err
 		}

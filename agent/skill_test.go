@@ -33,9 +33,9 @@ func offered(r llmtest.Request) (names []string) {
 
 func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, llmtest.Say(says("Done.", 1, "Tuning an upright piano costs 90 euro.")))
+	model, server := scripted(t, llmtest.Say(answerJSON("Done.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
-	b.equip(&lamp{tier: tools.Read})
+	b.setTools(&lamp{tier: tools.Read})
 	work := t.TempDir()
 	b.agent.Skills = skills.Open("", nil)
 	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
@@ -72,8 +72,8 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 
 func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	t.Parallel()
-	common, commonServer := scripted(t, llmtest.Say(says("From all.", 1, "Tuning an upright piano costs 90 euro.")))
-	own, ownServer := scripted(t, llmtest.Say(says("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
+	common, commonServer := scripted(t, llmtest.Say(answerJSON("From all.", 1, "Tuning an upright piano costs 90 euro.")))
+	own, ownServer := scripted(t, llmtest.Say(answerJSON("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, common)
 	b.agent.Personas.All = []persona.Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "From all.")
@@ -85,12 +85,12 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 
 func TestWhatIsWrongWithASkillIsToldOnceInTheAdminRoom(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, llmtest.Say(says("Done.", 0, "")))
+	model, _ := scripted(t, llmtest.Say(answerJSON("Done.", 0, "")))
 	b := setup(t, model)
 	shared := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: everybody\n---\nx"), 0o600))
 	b.agent.Skills = skills.Open(shared, nil)
-	b.equip()
+	b.setTools()
 	b.agent.CheckSkills(t.Context())
 	said := b.sent(b.admin)
 	require.Len(t, said, 1)

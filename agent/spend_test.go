@@ -36,7 +36,7 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: model}}, Timeout: time.Minute, Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
 		Budget: llm.Budget{
-			Ledger: bank{st}, DayCap: stormDay, ChatCap: stormChat, AgentCap: stormAgent, RunCap: stormRun, Today: func() string { return "2026-11-20" },
+			Ledger: databaseLedger{st}, DayCap: stormDay, ChatCap: stormChat, AgentCap: stormAgent, RunCap: stormRun, Today: func() string { return "2026-11-20" },
 		},
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 		})
 		reply := calls("search_docs", map[string]string{"query": fmt.Sprint("piano ", next(1000))})
 		if next(3) == 0 {
-			reply = llmtest.Reply{Text: says("Nobody knows.", 0, "")}
+			reply = llmtest.Reply{Text: answerJSON("Nobody knows.", 0, "")}
 		}
 		reply.In, reply.Out = int64(next(3000)), int64(next(300))
 		return reply
@@ -86,7 +86,7 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	for process := range 3 {
 		var asked []store.Message
 		for range 8 {
-			asked = append(asked, b.asks("what does a grand piano cost?"))
+			asked = append(asked, b.storeQuestion("what does a grand piano cost?"))
 		}
 		all.Go(func() {
 			for _, m := range asked {

@@ -28,7 +28,7 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	r.wrote("an old question?", policy.AuthorContact, 90*24*time.Hour)
 	r.wrote("see you", policy.AuthorOwnerPhone, 80*24*time.Hour)
 	require.NoError(t, store.Looked(context.Background(), r.store.DB(), "", "2026-11-15", monday.Add(-12*time.Hour)))
-	require.Equal(t, map[string]int{"nothing new": 7 * 32}, r.beats("", 7))
+	require.Equal(t, map[string]int{"nothing new": 7 * 32}, r.heartbeats("", 7))
 	require.Empty(t, server.Requests())
 	require.Empty(t, r.sent(r.admin))
 }
@@ -45,7 +45,7 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 	r.checker.Memory = memory.New(memory.Options{Store: r.store, Search: search.New(r.store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return r.checker.now() }})
 	r.wrote("nice weather", policy.AuthorContact, 3*24*time.Hour)
 	r.wrote("this is outrageous, where is my parcel", policy.AuthorContact, 30*time.Minute)
-	require.Equal(t, "told 1", r.beat(""))
+	require.Equal(t, "told 1", r.heartbeat(""))
 	require.Contains(t, r.sent(r.admin)[0], "Ana sounds angry.")
 	seen := server.Requests()[0].Messages[0].Text
 	require.Contains(t, seen, "chat with Ana · Demo")
@@ -55,7 +55,7 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 	r.advance(2 * time.Hour)
 	r.wrote("thank you, it came", policy.AuthorContact, 2*time.Minute)
 	r.wrote("you are welcome", policy.AuthorOwnerPhone, time.Minute)
-	r.beat("")
+	r.heartbeat("")
 	last := server.Requests()[len(server.Requests())-1].Messages[0].Text
 	require.Contains(t, last, "thank you, it came")
 	require.NotContains(t, last, "Ana: this is outrageous", "it was seen")
@@ -65,7 +65,7 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 	old := r.wrote("history that a bridge brings", policy.AuthorContact, 30*24*time.Hour)
 	_, err := r.store.DB().Exec(context.Background(), "update messages set received_at = $2 where id = $1", old, r.checker.now())
 	require.NoError(t, err)
-	r.beat("")
+	r.heartbeat("")
 	require.Len(t, server.Requests(), before, "nothing new was said")
 }
 
@@ -86,11 +86,11 @@ func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4})
 	r.wrote("where is my parcel?", policy.AuthorContact, 30*time.Minute)
-	require.Equal(t, "told 1", r.beat(""), "the item alone: nobody waits for an hour yet")
+	require.Equal(t, "told 1", r.heartbeat(""), "the item alone: nobody waits for an hour yet")
 	r.advance(time.Hour)
-	require.Equal(t, "told 1", r.beat(""))
+	require.Equal(t, "told 1", r.heartbeat(""))
 	r.wrote("hello??", policy.AuthorContact, 0)
-	r.beats("", 1)
+	r.heartbeats("", 1)
 	said := r.sent(r.admin)
 	require.Len(t, said, 2, "who writes on without an answer is one matter")
 	require.Contains(t, said[0], "you want me to look at: tell me when a customer sounds angry")
@@ -103,10 +103,10 @@ func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {
 	r.wrote("I am on it", policy.AuthorOwnerPhone, 0)
 	r.advance(time.Minute)
 	r.wrote("and what does it cost?", policy.AuthorContact, 0)
-	r.beats("", 1)
+	r.heartbeats("", 1)
 	said = r.sent(r.admin)
 	require.Contains(t, strings.Join(said[2:], "\n"), "and what does it cost?", "after an answer it is a new matter")
-	r.beats("", 5)
+	r.heartbeats("", 5)
 	require.Len(t, r.sent(r.admin), len(said), "a week of a model that always wants to speak")
 }
 
@@ -115,9 +115,9 @@ func TestWhatSeveralAgentsFindIsToldByOne(t *testing.T) {
 	r, _ := newScripted(t, reportAll, Config{})
 	r.checker.Configs = append(r.checker.Configs, Config{Agent: "sales", Active: 16 * time.Hour})
 	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
-	require.Equal(t, "told 1", r.beat(""))
+	require.Equal(t, "told 1", r.heartbeat(""))
 	r.advance(time.Minute)
-	require.Equal(t, "nothing new", r.beat("sales"))
+	require.Equal(t, "nothing new", r.heartbeat("sales"))
 	require.Len(t, r.sent(r.admin), 1)
 }
 
@@ -125,8 +125,8 @@ func TestAModelCanFindThatNothingMatters(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, llmtest.Say(`{"notify": false, "tell": []}`), Config{})
 	r.wrote("SALE! Everything must go!", policy.AuthorContact, 2*time.Hour)
-	require.Equal(t, "nothing that matters", r.beat(""))
-	r.beats("", 3)
+	require.Equal(t, "nothing that matters", r.heartbeat(""))
+	r.heartbeats("", 3)
 	require.Empty(t, r.sent(r.admin))
 	require.Len(t, server.Requests(), 1, "it is judged once")
 	require.Contains(t, server.Requests()[0].Messages[0].Text, "SALE!")
@@ -144,7 +144,7 @@ func TestAHeartbeatWithoutAModelTellsWhatTheDatabaseFinds(t *testing.T) {
 		due := monday.Add(-3 * time.Hour)
 		return store.InsertCommitment(t.Context(), tx, store.Commitment{ChatID: r.chat.ID, MessageID: question, Who: "you", What: "send the offer", DueAt: &due})
 	}))
-	r.beats("", 1)
+	r.heartbeats("", 1)
 	said := r.sent(r.admin)
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "2 things may need you")
@@ -159,34 +159,34 @@ func TestAnOpenQuestionBeforeThanksIsAMatterAndAnAnsweredOneIsNot(t *testing.T) 
 	r.wrote("how much is it?", policy.AuthorContact, 6*time.Hour)
 	r.wrote("5 euro", policy.AuthorOwnerPhone, 5*time.Hour)
 	r.wrote("thanks!", policy.AuthorContact, 4*time.Hour)
-	require.Equal(t, "nothing new", r.beat(""))
+	require.Equal(t, "nothing new", r.heartbeat(""))
 	r.wrote("where is my parcel?", policy.AuthorContact, 3*time.Hour)
 	r.wrote("thank you", policy.AuthorContact, 2*time.Hour)
-	require.Equal(t, "told 1", r.beat(""))
+	require.Equal(t, "told 1", r.heartbeat(""))
 	require.Contains(t, r.sent(r.admin)[0], "has no answer since Mon 16 Nov, 04:00: “where is my parcel?”")
-	require.Equal(t, "nothing new", r.beat(""))
+	require.Equal(t, "nothing new", r.heartbeat(""))
 }
 
 func TestChatsThatAreSilentAndPolitenessAreNoMatter(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{})
 	r.wrote("thank you!", policy.AuthorContact, 2*time.Hour)
-	require.Equal(t, "nothing new", r.beat(""))
+	require.Equal(t, "nothing new", r.heartbeat(""))
 	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.chat.ID, policy.ModeSilent) }))
-	require.Equal(t, "nothing new", r.beat(""))
+	require.Equal(t, "nothing new", r.heartbeat(""))
 	require.Empty(t, server.Requests())
 }
 
 func TestAHeartbeatPaysFromItsOwnBudgetAndGoesOnWithoutMoney(t *testing.T) {
 	t.Parallel()
-	p := &purse{refuse: llm.CapAgent}
+	p := &fakeLedger{refuse: llm.CapAgent}
 	model, server := openModel(t, p, reportAll)
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Model: model}}
 	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
-	require.Equal(t, "told 1, the money for it is used up", r.beat(""))
-	require.Equal(t, "nothing new", r.beat(""))
+	require.Equal(t, "told 1, the money for it is used up", r.heartbeat(""))
+	require.Equal(t, "nothing new", r.heartbeat(""))
 	require.Len(t, r.sent(r.admin), 1)
 	require.Empty(t, server.Requests())
 	require.Equal(t, "heartbeat", p.spends[0].Agent)
@@ -204,7 +204,7 @@ func TestAHeartbeatWhoseModelFailsTellsPlainlyAndFails(t *testing.T) {
 			require.True(t, jobs.IsFinal(err), "%v", err)
 			require.Len(t, r.sent(r.admin), 1)
 			require.Contains(t, r.sent(r.admin)[0], "where is my parcel?")
-			require.Equal(t, "nothing new", r.beat(""))
+			require.Equal(t, "nothing new", r.heartbeat(""))
 		})
 	}
 }
@@ -219,7 +219,7 @@ func TestAnAgentLooksAtItsOwnListAndOnlyReads(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("# Look at\n- is the lamp on?\n\n"), 0o600))
 	r.checker.Personas.All = []persona.Persona{{ID: "shop", Name: "Sam", Workspace: folder}}
 	r.wrote("hi", policy.AuthorContact, 0)
-	require.Equal(t, "told 1", r.beat("shop"))
+	require.Equal(t, "told 1", r.heartbeat("shop"))
 	require.Zero(t, l.calls.Load(), "what changes something is not for a look around")
 	require.Contains(t, server.Requests()[1].Messages[len(server.Requests()[1].Messages)-1].Text, "Here you can only read")
 	require.Contains(t, r.sent(r.admin)[0], "The lamp is off. (you want me to look at: is the lamp on?)")
@@ -237,7 +237,7 @@ func TestTasksThatStandStillOrFailedAreLookedAtWhenThatIsWanted(t *testing.T) {
 				values ($1, 'ask', $2, '', 'm', 'sum up ' || $1, $1, $3::timestamptz, case when $1 in ('failed', 'completed', 'timeout') then $3::timestamptz end)`, state, r.admin.ID, monday.Add(-ago))
 			require.NoError(t, err)
 		}
-		r.beats("", 2)
+		r.heartbeats("", 2)
 		said := strings.Join(r.sent(r.admin), "\n")
 		if !wanted {
 			require.Empty(t, said)
@@ -264,7 +264,7 @@ func TestWhatAHeartbeatWouldWriteToSomebodyIsADraft(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		r, server := newScripted(t, drafts, Config{Drafts: allowed})
 		asked := r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
-		r.beats("", 1)
+		r.heartbeats("", 1)
 		require.Len(t, r.sent(r.admin), 1)
 		require.Empty(t, r.sent(r.chat), "nothing goes to anybody")
 		require.Equal(t, allowed, strings.Contains(server.Requests()[0].System, `"draft"`))

@@ -70,13 +70,13 @@ func newRig(t testing.TB, model llm.Model, configs ...Config) *rig {
 // newScripted returns a rig whose model answers with a script.
 func newScripted(t *testing.T, script llmtest.Script, c Config) (*rig, *llmtest.Server) {
 	t.Helper()
-	model, server := openModel(t, &purse{}, script)
+	model, server := openModel(t, &fakeLedger{}, script)
 	c.Active = 16 * time.Hour
 	return newRig(t, model, c), server
 }
 
 // openModel opens a model that answers with a script and is paid from a purse.
-func openModel(t *testing.T, p *purse, script llmtest.Script) (llm.Model, *llmtest.Server) {
+func openModel(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
@@ -90,30 +90,30 @@ func openModel(t *testing.T, p *purse, script llmtest.Script) (llm.Model, *llmte
 	return model, server
 }
 
-// purse is a ledger that records what is spent, and refuses with a cap.
-type purse struct {
+// fakeLedger is a ledger that records what is spent, and refuses with a cap.
+type fakeLedger struct {
 	refuse string
 
 	mu     sync.Mutex
 	spends []llm.Spend
 }
 
-func (p *purse) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+func (p *fakeLedger) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spends = append(p.spends, s)
 	return llm.Reservation{Refused: p.refuse}, nil
 }
 
-func (*purse) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*fakeLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
 
-// beats carries out a heartbeat every half hour from seven to eleven in the evening, for some days, and counts the notes.
-func (r *rig) beats(agent string, days int) (notes map[string]int) {
+// heartbeats carries out a heartbeat every half hour from seven to eleven in the evening, for some days, and counts the notes.
+func (r *rig) heartbeats(agent string, days int) (notes map[string]int) {
 	r.t.Helper()
 	notes = map[string]int{}
 	for range days {
 		for range 32 {
-			notes[r.beat(agent)]++
+			notes[r.heartbeat(agent)]++
 			r.advance(30 * time.Minute)
 		}
 		r.advance(8 * time.Hour)
@@ -121,7 +121,7 @@ func (r *rig) beats(agent string, days int) (notes map[string]int) {
 	return notes
 }
 
-func (r *rig) beat(agent string) string {
+func (r *rig) heartbeat(agent string) string {
 	r.t.Helper()
 	note, err := r.checker.Heartbeat(context.Background(), r.admin, r.checker.now().Unix(), agent)
 	require.NoError(r.t, err)

@@ -95,7 +95,7 @@ const (
 	ModelFailed               // the provider's error is in Err
 )
 
-// End is how an attempt ended, with what there is to say about it.
+// End is how an attempt ended. Outcome is set if it is Finished or Stopped, State if Stopped, Over if OverBudget, and Err unless Finished.
 type End struct {
 	Outcome
 	Ending Ending

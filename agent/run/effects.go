@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// EffectsText tells in a line what a task that did not complete has changed all the same; empty if nothing. Who asked again without knowing would have it
-// done twice.
+// EffectsText tells in a line what a task that did not complete has changed all the same; empty if nothing. Without it, the owner might
+// ask again and have it done twice.
 func EffectsText(ctx context.Context, st *store.Store, task store.TaskID) string {
 	effects, err := store.Effects(context.WithoutCancel(ctx), st.DB(), task)
 	if err != nil {

@@ -95,7 +95,7 @@ func Lines(said []store.Message) string {
 	return b.String()
 }
 
-// NewFence returns a line that whoever wrote fenced material cannot have guessed, so that it cannot close the fence.
+// NewFence returns a line with a random word. The author of fenced material cannot guess it, and so cannot close the fence.
 func NewFence() string { return "=== " + rand.Text() }
 
 // MaxNotes is how many notes a prompt has, the newest first.
