@@ -137,7 +137,7 @@ func localZone() *time.Location {
 
 // converse passes lines in and answers out until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
-	inbox := appservice.NewInbox(st, inboxRules(cfg, chatDefaults(cfg)))
+	inbox := appservice.NewInbox(st, inboxRules(cfg))
 	as, err := newAssistant(ctx, cfg, st, frontend{
 		terminal: true, inbox: inbox, sender: out, files: out, rooms: out, describer: out, decrypter: out, historian: out, keeper: out,
 	})
@@ -152,8 +152,8 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return as.runner.Run(ctx) })
-	group.Go(func() error { return as.source.Run(ctx) })
-	group.Go(func() error { return unlessTaken(serveCalls(ctx, cfg.Watches, as.calls)) })
+	group.Go(func() error { return as.mcp.Run(ctx) })
+	group.Go(func() error { return unlessTaken(serveWebhooks(ctx, cfg.Watches, as.webhooks)) })
 	group.Go(func() error { return unlessTaken(serveMCP(ctx, cfg.MCPServer, as.tools)) })
 	group.Go(func() error {
 		defer stop()

@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-// openHooks makes the hooks of the configuration.
+// openHooks returns the configured hooks.
 func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults) *hooks.Hooks {
 	targets := map[string]hooks.Target{}
 	for name, h := range cfg.Hooks {
@@ -26,25 +26,25 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, Agent: userAgent(), Targets: targets})
 }
 
-// userAgent is how multis calls itself to other servers.
+// userAgent is the User-Agent of requests to other servers.
 func userAgent() string { return "multis/" + version }
 
-// callAddress is where other programs call in; empty when they cannot.
-func callAddress(w config.Watches) string {
+// webhookAddress returns the public address of incoming webhooks. It is empty when they are off.
+func webhookAddress(w config.Watches) string {
 	if w.Port == 0 {
 		return ""
 	}
 	return w.Address
 }
 
-// serveCalls lets other programs call in until ctx ends, if that is wanted.
-func serveCalls(ctx context.Context, w config.Watches, inbox *hooks.Webhooks) error {
+// serveWebhooks serves incoming webhooks until ctx ends. It returns at once when they are off.
+func serveWebhooks(ctx context.Context, w config.Watches, webhooks *hooks.Webhooks) error {
 	if w.Port == 0 {
 		return nil
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(w.Hostname, strconv.Itoa(w.Port)))
 	if err != nil {
-		return fmt.Errorf("listen for calls: %w; check watches.hostname and watches.port", err)
+		return fmt.Errorf("listen for webhooks: %w; check watches.hostname and watches.port", err)
 	}
-	return listen(ctx, listener, inbox.Handler())
+	return listen(ctx, listener, webhooks.Handler())
 }

@@ -1,14 +1,55 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"time"
 
+	"multis/agent/persona"
 	"multis/budget"
 	"multis/config"
+	"multis/heartbeat"
 	"multis/llm"
 	"multis/store"
 )
+
+// models are the models that are used, each paid from the budget.
+type models struct {
+	all        *llm.Models
+	main       llm.Model // llm.model of the configuration
+	personas   persona.Set
+	heartbeats []heartbeat.Config
+	speech     llm.Transcriber
+	embedders  embedders
+
+	cfg *config.Config
+}
+
+// openModels opens all models of the configuration. It connects to none of them.
+func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (models, error) {
+	m := models{cfg: cfg}
+	var err error
+	if m.all, err = newModels(cfg, st); err != nil {
+		return models{}, err
+	}
+	if m.main, err = m.open(cfg.LLM.Model); err != nil {
+		return models{}, err
+	}
+	if m.personas, err = newPersonas(cfg, m.all, m.main); err != nil { //nolint:contextcheck // it connects to nobody
+		return models{}, err
+	}
+	if m.heartbeats, err = heartbeatConfigs(cfg, st); err != nil { //nolint:contextcheck // nor does this
+		return models{}, err
+	}
+	if m.speech, err = openSpeech(cfg, st); err != nil {
+		return models{}, err
+	}
+	m.embedders, err = openEmbedders(ctx, cfg, st)
+	return m, err
+}
+
+// open opens the model with a name of the configuration.
+func (m models) open(name string) (llm.Model, error) { return m.all.Open(m.cfg.LLM.Names(name), "") }
 
 // newModels makes models as they are configured, each paid for from the budget.
 func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
@@ -61,4 +102,13 @@ func providers(l config.LLM) map[string]llm.Provider {
 		list[name] = p
 	}
 	return list
+}
+
+// openSpeech opens the model that transcribes voice notes.
+func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
+	budget := newBudget(cfg, st)
+	budget.Local = cfg.Speech.Local
+	return llm.OpenSpeech(llm.SpeechConfig{
+		Model: cfg.Speech.Model, BaseURL: cfg.Speech.BaseURL, APIKey: cfg.Speech.APIKey.Value(), Timeout: cfg.Speech.Timeout, PerMinute: int64(cfg.Speech.PricePerMinute),
+	}, budget)
 }
