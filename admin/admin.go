@@ -196,8 +196,8 @@ func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error)
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if meant, ok := policy.Meant(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
-		m.Body = meant
+	if command, ok := policy.Meant(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+		m.Body = command
 	}
 	return request{message: m, room: room, now: a.room.now()}, err
 }
@@ -238,16 +238,16 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			said, err := a.room.writeAnswer(ctx, tx, r.room, ans, []int64{r.message.ID})
+			outboxID, err := a.room.writeAnswer(ctx, tx, r.room, ans, []int64{r.message.ID})
 			if err != nil {
 				return err
 			}
 			if ans.commitmentID != 0 {
-				if err := store.ShownIn(ctx, tx, ans.commitmentID, said); err != nil {
+				if err := store.ShownIn(ctx, tx, ans.commitmentID, outboxID); err != nil {
 					return err
 				}
 			}
-			out = &said
+			out = &outboxID
 		}
 		why := ans.reason
 		if why == "" {

@@ -59,12 +59,12 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 		return answer{reaction: "👍", reason: "It only says thanks, goodbye or that all is well."}, nil
 	}
 	if !qs.asker.Thinks(r.room, question) {
-		held, err := store.DocumentGroups(ctx, qs.store.DB(), r.scope())
+		found, err := store.DocumentGroups(ctx, qs.store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err
 		}
 		chats, err := store.ListChats(ctx, qs.store.DB(), "", 1, 0)
-		if err != nil || len(held)+len(chats) == 0 {
+		if err != nil || len(found)+len(chats) == 0 {
 			return answer{text: qs.rules.noDocumentsText()}, err
 		}
 	}

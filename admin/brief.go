@@ -66,17 +66,17 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	said, err := bs.commitments.places(ctx, due)
+	places, err := bs.commitments.places(ctx, due)
 	if err != nil {
 		return answer{}, err
 	}
 	about := b.MessageIDs
-	var promised []string
+	var commitments []string
 	for _, c := range due {
-		promised = append(promised, bs.commitments.line(c, said))
+		commitments = append(commitments, bs.commitments.line(c, places))
 		about = append(about, c.MessageID)
 	}
-	return answer{text: bs.text(title, q, b, promised), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
+	return answer{text: bs.text(title, q, b, commitments), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
 }
 
 // checkNotDeleted has the brief made again if one of its messages was deleted while a model read them.
@@ -159,16 +159,16 @@ func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.
 	}), nil
 }
 
-func chatsOf(promises []store.Commitment) []int64 {
-	chats := make([]int64, len(promises))
-	for i, c := range promises {
+func chatsOf(commitments []store.Commitment) []int64 {
+	chats := make([]int64, len(commitments))
+	for i, c := range commitments {
 		chats[i] = c.ChatID
 	}
 	return chats
 }
 
 // text formats a brief.
-func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief, promised []string) string {
+func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief, commitments []string) string {
 	head := "**Since " + bs.room.fullTime(q.From) + "**"
 	if !q.Until.IsZero() && q.Until.Before(bs.room.now()) {
 		head = "**" + bs.room.fullTime(q.From) + " to " + bs.room.fullTime(q.Until) + "**"
@@ -188,7 +188,7 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 	if b.NoModelReason != "" && b.Messages > 0 {
 		parts[0] += "\n" + b.NoModelReason
 	}
-	lines := map[memory.BriefKind][]string{memory.BriefPromise: promised}
+	lines := map[memory.BriefKind][]string{memory.BriefPromise: commitments}
 	for i := range slices.Backward(b.Bullets) {
 		l := b.Bullets[i]
 		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)

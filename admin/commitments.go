@@ -74,14 +74,14 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []in
 		return answer{text: "Nobody promised anything that is still open" + where + ". " + cs.commitmentsHint()}, nil
 	}
 	shown := open[:min(len(open), maxShownCommitments)]
-	said, err := cs.places(ctx, shown)
+	places, err := cs.places(ctx, shown)
 	if err != nil {
 		return answer{}, err
 	}
 	var yours, theirs []string
 	var about []int64
 	for _, c := range shown {
-		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, said))
+		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, places))
 		if isByOwner(c) {
 			yours = append(yours, line)
 		} else {
@@ -122,11 +122,11 @@ func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	said, err := cs.places(ctx, []store.Commitment{c})
+	places, err := cs.places(ctx, []store.Commitment{c})
 	if err != nil {
 		return answer{}, err
 	}
-	text := "🤝 " + cs.line(c, said)
+	text := "🤝 " + cs.line(c, places)
 	switch {
 	case c.State != store.CommitmentOpen:
 		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []int64{c.MessageID}}, nil
@@ -220,7 +220,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		said, err := cs.places(ctx, due)
+		places, err := cs.places(ctx, due)
 		if err != nil {
 			return err
 		}
@@ -228,9 +228,9 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			if c.SnoozedTo == nil && reminderTime(*c.DueAt, cs.rules.Zone).After(now) {
 				continue
 			}
-			letter := outbox.Notice(room, "🤝 "+cs.line(c, said)+commitmentReactions, outbox.Alert)
-			letter.About = []int64{c.MessageID}
-			out, _, err := cs.room.box.Queue(ctx, tx, letter)
+			message := outbox.Notice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
+			message.About = []int64{c.MessageID}
+			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {
 				return err
 			}
@@ -264,7 +264,7 @@ func isByOwner(c store.Commitment) bool {
 }
 
 // line describes a commitment in one line: what, by when, and where it was made.
-func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePlace) string {
+func (cs *CommitmentCommands) line(c store.Commitment, places map[int64]messagePlace) string {
 	text := endSentence(esc(c.What))
 	if c.DueAt != nil {
 		text += " **" + cs.dueText(*c.DueAt) + "**"
@@ -272,7 +272,7 @@ func (cs *CommitmentCommands) line(c store.Commitment, said map[int64]messagePla
 	if c.SnoozedTo != nil && c.SnoozedTo.After(cs.room.now()) {
 		text += " · again " + cs.room.fullTime(*c.SnoozedTo)
 	}
-	if p, there := said[c.MessageID]; there {
+	if p, there := places[c.MessageID]; there {
 		text += " · " + p.link()
 	}
 	return text
@@ -302,12 +302,12 @@ func (p messagePlace) link() string {
 }
 
 // places returns where commitments were made, by the id of the message.
-func (cs *CommitmentCommands) places(ctx context.Context, promises []store.Commitment) (map[int64]messagePlace, error) {
-	messages, chats := make([]int64, len(promises)), make([]int64, len(promises))
-	for i, c := range promises {
+func (cs *CommitmentCommands) places(ctx context.Context, commitments []store.Commitment) (map[int64]messagePlace, error) {
+	messages, chats := make([]int64, len(commitments)), make([]int64, len(commitments))
+	for i, c := range commitments {
 		messages[i], chats[i] = c.MessageID, c.ChatID
 	}
-	said, err := store.MessagesByID(ctx, cs.store.DB(), messages)
+	found, err := store.MessagesByID(ctx, cs.store.DB(), messages)
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +315,8 @@ func (cs *CommitmentCommands) places(ctx context.Context, promises []store.Commi
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]messagePlace, len(said))
-	for n, m := range said {
+	all := make(map[int64]messagePlace, len(found))
+	for n, m := range found {
 		chat := in[m.ChatID]
 		all[n] = messagePlace{chat: chat, source: memory.MessageSource(chat, m, cs.rules.Zone, cs.room.now()), event: m}
 	}

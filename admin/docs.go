@@ -74,7 +74,7 @@ func isDocsVerb(word string) bool {
 
 // list lists the documents.
 func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
-	held, err := dc.library.Documents(ctx, r.scope(), maxCheckedDocs)
+	found, err := dc.library.Documents(ctx, r.scope(), maxCheckedDocs)
 	if err != nil {
 		return answer{}, err
 	}
@@ -84,20 +84,20 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 			return answer{}, err
 		}
 	}
-	if len(held.Groups) == 0 {
+	if len(found.Groups) == 0 {
 		return answer{text: strings.Join(append([]string{dc.rules.noDocumentsText()}, watched...), "\n")}, nil
 	}
-	lines := []string{"**Documents** — " + documentCounts(held.Groups)}
-	newest := slices.SortedStableFunc(slices.Values(held.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
+	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
+	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
 	for _, d := range newest[:min(len(newest), maxListedDocs)] {
 		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.Indexed)))
 	}
 	if more := len(newest) - maxListedDocs; more > 0 {
-		big := held.Biggest[0]
+		big := found.Biggest[0]
 		lines = append(lines, "and "+text.Count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), fileSize(big.Size)))
 	}
 	if r.isOwner() {
-		lines = append(lines, dc.staleLines(held.Biggest)...)
+		lines = append(lines, dc.staleLines(found.Biggest)...)
 		lines = append(lines, watched...)
 		lines = append(lines, "", undoHint)
 	}

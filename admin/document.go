@@ -56,9 +56,9 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 		if err := store.DropSetting(ctx, tx, progress.key); err != nil {
 			return err
 		}
-		letter := outbox.Notice(room, reportOf(args, outcomes), outbox.Answer)
-		letter.Replaces = shown
-		if _, _, err = dc.room.box.Queue(ctx, tx, letter); err != nil {
+		message := outbox.Notice(room, reportOf(args, outcomes), outbox.Answer)
+		message.Replaces = shown
+		if _, _, err = dc.room.box.Queue(ctx, tx, message); err != nil {
 			return err
 		}
 		return jobs.Complete(ctx, tx)

@@ -80,16 +80,16 @@ func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (an
 
 // askTopic asks whether everything about a topic is to be deleted.
 func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string) (answer, error) {
-	held, err := fg.memory.About(ctx, topic)
+	found, err := fg.memory.About(ctx, topic)
 	if err != nil {
 		return answer{}, err
 	}
-	d := held.Doomed
+	d := found.Doomed
 	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
 	stays := ""
-	if len(held.Documents) > 0 {
-		names := make([]string, len(held.Documents))
-		for i, name := range held.Documents {
+	if len(found.Documents) > 0 {
+		names := make([]string, len(found.Documents))
+		for i, name := range found.Documents {
 			names[i] = "**" + esc(text.Clip(name, 60)) + "**"
 		}
 		stays = "It also stands in " + text.List(names) + ", which is no memory and stays (`/docs remove`, `/watch remove`)."
@@ -137,12 +137,12 @@ const maxShownDeletions = 8
 // ask shows what will be deleted and asks for confirmation.
 func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
 	shown := d.Messages[:min(len(d.Messages), maxShownDeletions)]
-	said, err := store.MessagesByID(ctx, fg.store.DB(), shown)
+	messages, err := store.MessagesByID(ctx, fg.store.DB(), shown)
 	if err != nil {
 		return answer{}, err
 	}
 	var in []int64
-	for _, m := range said {
+	for _, m := range messages {
 		in = append(in, m.ChatID)
 	}
 	chats, err := store.ChatsByID(ctx, fg.store.DB(), in)
@@ -152,7 +152,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 	d.Asked = r.message.ID
 	lines := []string{title + " " + endSentence(deletionText(d))}
 	for _, id := range shown {
-		if m, there := said[id]; there && m.Body != "" {
+		if m, there := messages[id]; there && m.Body != "" {
 			lines = append(lines, "- "+esc(memory.MessageSource(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
 		}
 	}

@@ -52,12 +52,12 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	lines := []string{"**Hooks**"}
 	for _, h := range all {
 		last := "nothing told yet"
-		told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, 1)
+		deliveries, err := store.Deliveries(ctx, hk.store.DB(), h.Name, 1)
 		if err != nil {
 			return answer{}, err
 		}
-		if len(told) > 0 {
-			last = hk.deliveryText(told[0])
+		if len(deliveries) > 0 {
+			last = hk.deliveryText(deliveries[0])
 		}
 		lines = append(lines, fmt.Sprintf("**%s** → %s — %s · %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")), last))
 	}
@@ -81,7 +81,7 @@ func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string)
 	if unknown != "" {
 		return answer{text: unknown}, nil
 	}
-	told, err := store.Deliveries(ctx, hk.store.DB(), h.Name, maxShownDeliveries)
+	deliveries, err := store.Deliveries(ctx, hk.store.DB(), h.Name, maxShownDeliveries)
 	if err != nil {
 		return answer{}, err
 	}
@@ -89,10 +89,10 @@ func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string)
 	if h.FailingSince != nil {
 		lines = append(lines, "⚠️ It has not worked since "+hk.room.shortTime(*h.FailingSince)+".")
 	}
-	if len(told) == 0 {
+	if len(deliveries) == 0 {
 		lines = append(lines, "Nothing told yet.")
 	}
-	for _, d := range told {
+	for _, d := range deliveries {
 		lines = append(lines, hk.deliveryText(d))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil

@@ -71,13 +71,13 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	for _, n := range notes[:min(len(notes), maxShownNotes)] {
 		sources = append(sources, n.Sources...)
 	}
-	said, err := store.MessagesByID(ctx, ns.store.DB(), sources)
+	messages, err := store.MessagesByID(ctx, ns.store.DB(), sources)
 	if err != nil {
 		return answer{}, err
 	}
 	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), maxShownNotes), "note") + ", newest first)"}
 	for _, n := range notes[:min(len(notes), maxShownNotes)] {
-		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.NoteText(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, said)))
+		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.NoteText(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, messages)))
 	}
 	if len(notes) > maxShownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")
@@ -94,10 +94,10 @@ func (ns *noteCommands) notesHint() string {
 }
 
 // sourceLinks links to the messages that a note comes from.
-func sourceLinks(chat store.Chat, n store.Note, said map[int64]store.Message) string {
+func sourceLinks(chat store.Chat, n store.Note, messages map[int64]store.Message) string {
 	var links []string
 	for _, source := range n.Sources {
-		if m, there := said[source]; there && m.ChatID == chat.ID && len(links) < 3 {
+		if m, there := messages[source]; there && m.ChatID == chat.ID && len(links) < 3 {
 			if link := memory.MessageLink(chat, m.EventID); link != "" {
 				links = append(links, fmt.Sprintf("[%d](%s)", len(links)+1, link))
 			}

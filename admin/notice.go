@@ -103,11 +103,11 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 			"If that does not help, let your client send to sessions that are not verified, too."},
 		jobs.TopicEditIgnored: {outbox.Answer, "I don't act on edits: write it again."},
 	}
-	said, known := news[what.Topic]
+	notice, known := news[what.Topic]
 	if !known {
 		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
 	}
-	return nt.room.completeWithNotice(ctx, said.kind, said.text)
+	return nt.room.completeWithNotice(ctx, notice.kind, notice.text)
 }
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.

@@ -23,11 +23,11 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 }
 
 // revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false when it replies to no plan.
-func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) (_ answer, done bool, err error) {
+func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil
 	}
-	if _, isChoice := parseChoice(wish); isChoice {
+	if _, isChoice := parseChoice(wishes); isChoice {
 		return answer{}, false, nil
 	}
 	dialog, err := store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
@@ -53,7 +53,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wish string) 
 		return answer{}, false, err
 	}
 	return answer{reaction: "👀", change: closing(dialog, func(ctx context.Context, tx store.Tx) error {
-		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wish, r.now)
+		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wishes, r.now)
 		if errors.Is(err, store.ErrPlanned) {
 			return nil // it ended meanwhile, and said so itself
 		}

@@ -90,9 +90,9 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 	if asks != nil {
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
-	letter := noticeLetter(room, markdown, ans.kind, asks != nil)
-	letter.About, letter.RestsOn, letter.FailedID = ans.quotes, restsOn, ans.unsent
-	out, _, err := rm.box.Queue(ctx, tx, letter)
+	message := noticeLetter(room, markdown, ans.kind, asks != nil)
+	message.About, message.RestsOn, message.FailedID = ans.quotes, restsOn, ans.unsent
+	out, _, err := rm.box.Queue(ctx, tx, message)
 	if err != nil || asks == nil {
 		return out, err
 	}

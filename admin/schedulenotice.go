@@ -54,9 +54,9 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 	if err != nil {
 		return clock.Sent{}, err
 	}
-	letter := outbox.Notice(room, m.reminder(s, late), outbox.Alert)
-	letter.Mention = s.CreatedBy
-	out, decision, err := m.Box.Queue(ctx, tx, letter)
+	message := outbox.Notice(room, m.reminder(s, late), outbox.Alert)
+	message.Mention = s.CreatedBy
+	out, decision, err := m.Box.Queue(ctx, tx, message)
 	return clock.Sent{OutboxID: out, Decision: decision}, err
 }
 

@@ -27,14 +27,14 @@ var stallTexts = map[store.Setting]string{
 func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 	text := ""
 	for _, source := range []store.Setting{store.SettingPushStalled, store.SettingSyncStalled} {
-		said, err := sl.text(ctx, source)
+		line, err := sl.text(ctx, source)
 		if err != nil {
 			return "", err
 		}
-		if text != "" && said != "" {
+		if text != "" && line != "" {
 			text += "\n"
 		}
-		text += said
+		text += line
 	}
 	return text, nil
 }

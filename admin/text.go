@@ -30,9 +30,9 @@ func noticeLetter(room store.Chat, markdown string, kind outbox.NoticeKind, whol
 	if at := strings.LastIndex(markdown, "\n\n"); at >= 0 {
 		hint = text.Clip(markdown[at:], outbox.MaxNotice/4)
 	}
-	letter := outbox.Notice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
-	letter.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.PlainText(markdown) + "\n")}
-	return letter
+	message := outbox.Notice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
+	message.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.PlainText(markdown) + "\n")}
+	return message
 }
 
 // esc escapes untrusted text for Markdown, on one line.

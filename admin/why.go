@@ -87,14 +87,14 @@ func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID
 	if len(messages) == 0 {
 		return answer{text: none}, nil
 	}
-	told, about := make([]string, len(messages)), make([]int64, len(messages))
+	explanations, about := make([]string, len(messages)), make([]int64, len(messages))
 	for i, m := range messages {
 		about[i] = m.ID
-		if told[i], err = ex.explainMessage(ctx, m); err != nil {
+		if explanations[i], err = ex.explainMessage(ctx, m); err != nil {
 			return answer{}, err
 		}
 	}
-	return answer{text: strings.Join(told, "\n\n"), quotes: about}, nil
+	return answer{text: strings.Join(explanations, "\n\n"), quotes: about}, nil
 }
 
 // explainMessage says what was done with a message, and why.
@@ -113,19 +113,19 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 			out = &o
 		}
 	}
-	said := quote(m.Body, 200)
+	quoted := quote(m.Body, 200)
 	if m.RedactedAt != nil {
-		said = "a message that was deleted"
+		quoted = "a message that was deleted"
 	}
 	if m.Kind == string(bridgebridge.Voice) && !strings.HasPrefix(m.Body, "[") && m.RedactedAt == nil {
-		said = "🎤 " + said
+		quoted = "🎤 " + quoted
 	}
 	if late := m.ReceivedAt.Sub(m.At); late >= time.Minute {
-		said += " · arrived after " + text.Duration(late)
+		quoted += " · arrived after " + text.Duration(late)
 	}
 	lines := []string{
 		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.shortTime(m.At)),
-		said,
+		quoted,
 		esc(m.Reason),
 	}
 	if out == nil {
