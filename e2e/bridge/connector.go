@@ -20,8 +20,7 @@ import (
 // loginID is the owner's only login; it is also the receiver of DM portals.
 const loginID networkid.UserLoginID = "phone"
 
-// connector is the network as bridgev2 sees it, and the bridge as the network
-// sees it.
+// connector is bridgev2's connector to the network, and the network's Bridge.
 type connector struct {
 	bridge  *bridgev2.Bridge
 	network *demonet.Network
@@ -65,7 +64,7 @@ func (c *connector) LoadUserLogin(_ context.Context, login *bridgev2.UserLogin) 
 	return nil
 }
 
-// logIn gives the owner the login, unless it stands from an earlier run.
+// logIn logs the owner in, unless the login exists from an earlier run.
 func (c *connector) logIn(ctx context.Context, owner id.UserID) error {
 	user, err := c.bridge.GetUserByMXID(ctx, owner)
 	if err != nil {
@@ -199,8 +198,8 @@ func (c *connector) Room(ctx context.Context, chat string) (id.RoomID, error) {
 	return portal.MXID, nil
 }
 
-// handle gives bridgev2 an event and waits for it: with a portal event buffer
-// of 0 an event is handled where it is queued.
+// handle passes an event to bridgev2 and waits until it is handled. The portal
+// event buffer is 0, so that events are handled synchronously.
 func (c *connector) handle(evt bridgev2.RemoteEvent) error {
 	result := c.bridge.QueueRemoteEvent(c.login, evt)
 	if result.Error != nil {
@@ -211,7 +210,7 @@ func (c *connector) handle(evt bridgev2.RemoteEvent) error {
 	return nil
 }
 
-// key is where a chat is bridged: groups are shared between logins, others not.
+// key returns the portal key of a chat. Groups are shared between logins.
 func (c *connector) key(chat string) networkid.PortalKey {
 	if known, ok := c.network.Chat(chat); ok && known.Kind == demonet.Group {
 		return networkid.PortalKey{ID: networkid.PortalID(chat)}
@@ -225,7 +224,7 @@ func (c *connector) meta(kind bridgev2.RemoteEventType, key networkid.PortalKey,
 	}
 }
 
-// senderOf returns an event of now by the one who sent an older message.
+// senderOf returns an event with the current time and the sender of an older message.
 func (c *connector) senderOf(ctx context.Context, chat, message string) (demonet.Message, error) {
 	stored, err := c.bridge.DB.Message.GetFirstPartByID(ctx, c.key(chat).Receiver, networkid.MessageID(message))
 	if err != nil {

@@ -1,11 +1,11 @@
-// Command bridge is a real mautrix bridge, built on bridgev2 as the bridges to
-// WhatsApp or Signal are, over a network that exists only in this process
-// (package demonet). Tests and the demo run it; nobody installs it.
+// Command bridge is a mautrix bridge, built on bridgev2 like the bridges to
+// WhatsApp or Signal, to a network that is simulated in this process (package
+// demonet). Tests and the demo run it.
 //
 //	bridge CONFIG
 //
 // The configuration is that of every bridgev2 bridge, with a network section of
-// its own. The owner is logged in by itself.
+// its own. The owner is logged in automatically.
 package main
 
 import (

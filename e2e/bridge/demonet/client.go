@@ -13,7 +13,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Client steers a network in another process.
+// Client controls a network in another process.
 type Client struct {
 	// URL is the address of the control interface, without a slash at its end.
 	URL string
@@ -23,14 +23,14 @@ type Client struct {
 type Line struct {
 	// Sender is a contact's id. Defaults to the contact with the chat's id.
 	Sender string
-	// SenderName names the sender anew. Defaults to the name so far.
+	// SenderName changes the name of the sender. Defaults to the current name.
 	SenderName string
 	Text       string
-	// File goes along, with Text as its caption. Defaults to none.
+	// File is attached, with Text as its caption. May be nil.
 	File *File
-	// Time is when it was said. Defaults to now.
+	// Time is when it was sent. Defaults to now.
 	Time time.Time
-	// OnPhone makes it the owner's, typed on the phone; Sender is ignored.
+	// OnPhone sends it as the owner, on the phone; Sender is ignored.
 	OnPhone bool
 }
 
@@ -38,7 +38,7 @@ func (l Line) request(chat string) sayRequest {
 	return sayRequest{Chat: chat, Sender: l.Sender, Name: l.SenderName, Text: l.Text, File: l.File, Time: l.Time, Me: l.OnPhone}
 }
 
-// Say says a line and returns where it went, when the homeserver has it.
+// Say sends a message and returns its ids when the homeserver has accepted it.
 func (c Client) Say(ctx context.Context, chat string, line Line) (Said, error) {
 	var said Said
 	err := c.post(ctx, "/say", line.request(chat), &said)
@@ -50,7 +50,7 @@ func (c Client) Edit(ctx context.Context, chat, message, text string) error {
 	return c.post(ctx, "/edit", changeRequest{Chat: chat, Message: message, Text: text}, &empty{})
 }
 
-// Delete takes a message back, given its id on the network.
+// Delete deletes a message, given its id on the network.
 func (c Client) Delete(ctx context.Context, chat, message string) error {
 	return c.post(ctx, "/delete", changeRequest{Chat: chat, Message: message}, &empty{})
 }
@@ -65,8 +65,8 @@ func (c Client) Rename(ctx context.Context, contact Contact) error {
 	return c.post(ctx, "/rename", contact, &empty{})
 }
 
-// Backfill opens a portal that did not exist with lines of the past, oldest
-// first, each with its Time, as a bridge does after a login.
+// Backfill creates a portal with a history, oldest first and each line with its
+// Time, as a bridge does after a login.
 func (c Client) Backfill(ctx context.Context, chat string, lines []Line) error {
 	request := backfillRequest{Chat: chat}
 	for _, line := range lines {
@@ -75,39 +75,39 @@ func (c Client) Backfill(ctx context.Context, chat string, lines []Line) error {
 	return c.post(ctx, "/backfill", request, &empty{})
 }
 
-// Fail makes the network refuse, or again accept, what comes for a chat.
+// Fail makes the network refuse, or accept again, messages for a chat.
 func (c Client) Fail(ctx context.Context, chat string, on bool) error {
 	return c.post(ctx, "/fail", failRequest{Chat: chat, On: on}, &empty{})
 }
 
-// Encrypt turns encryption on in a chat's portal, for good. The bridge must allow it.
+// Encrypt enables encryption in a chat's portal. The bridge must allow it.
 func (c Client) Encrypt(ctx context.Context, chat string) error {
 	return c.post(ctx, "/encrypt", portalRequest{Chat: chat}, &empty{})
 }
 
-// Forget deletes a chat's portal, room and all; what is said there next makes another.
+// Forget deletes a chat's portal and its room; the next message creates another.
 func (c Client) Forget(ctx context.Context, chat string) error {
 	return c.post(ctx, "/forget", portalRequest{Chat: chat}, &empty{})
 }
 
-// Open brings a chat's portal up to date, as a bridge does when it looks at the chat anew.
+// Open updates a chat's portal, as a bridge does when it resyncs the chat.
 func (c Client) Open(ctx context.Context, chat string) error {
 	return c.post(ctx, "/open", portalRequest{Chat: chat}, &empty{})
 }
 
-// EndLogin makes the network end the owner's login, or take it again.
+// EndLogin ends the owner's login, or restores it.
 func (c Client) EndLogin(ctx context.Context, ended bool) error {
 	return c.post(ctx, "/login", loginRequest{Ended: ended}, &empty{})
 }
 
-// Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.
+// Delivered lists the messages that reached a chat from Matrix, oldest first; "" means all chats.
 func (c Client) Delivered(ctx context.Context, chat string) ([]Delivery, error) {
 	var delivered []Delivery
 	err := c.get(ctx, "/delivered", chat, &delivered)
 	return delivered, err
 }
 
-// Room is a chat's portal; "" when it has none.
+// Room returns the room of a chat's portal; "" if it has none.
 func (c Client) Room(ctx context.Context, chat string) (id.RoomID, error) {
 	var response roomResponse
 	err := c.get(ctx, "/room", chat, &response)

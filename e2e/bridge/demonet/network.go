@@ -1,7 +1,7 @@
-// Package demonet is a made-up chat network for tests and the demo: contacts
-// that can be made to speak, deliveries that can be read, and failures on
-// demand. The bridge in the folder above carries it to Matrix; Client steers it
-// over HTTP from another process.
+// Package demonet is a simulated chat network for tests and the demo, with
+// scripted contacts, a record of deliveries and failures on demand. The bridge in
+// the folder above connects it to Matrix; Client controls it over HTTP from
+// another process.
 package demonet
 
 import (
@@ -21,7 +21,7 @@ var ErrNoID = errors.New("a chat and a contact need an id")
 // Self is the owner's own user id on the network.
 const Self = "self"
 
-// ErrRefused is what Deliver returns in a chat that was told to fail.
+// ErrRefused is returned by Deliver for a chat that SetFailing made fail.
 var ErrRefused = errors.New("the network refused the message")
 
 // Kind is the kind of a chat.
@@ -32,11 +32,11 @@ const (
 	DM Kind = "dm"
 	// Group is a chat with several.
 	Group Kind = "group"
-	// Status is the broadcast in which contacts post for everybody.
+	// Status is the broadcast channel of status updates.
 	Status Kind = "status"
 )
 
-// Contact is somebody on the network.
+// Contact is a user of the network.
 type Contact struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -46,13 +46,13 @@ type Contact struct {
 type Chat struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Name is empty in a DM: those are called as the contact is.
+	// Name is empty for a DM, which has the name of its contact.
 	Name string `json:"name,omitempty"`
 	// Members are contact ids, without Self.
 	Members []string `json:"members"`
 }
 
-// Message is something said on the network.
+// Message is a message on the network.
 type Message struct {
 	ID   string `json:"id"`
 	Chat string `json:"chat"`
@@ -68,7 +68,7 @@ type File struct {
 	Name   string `json:"name"`
 	MIME   string `json:"mime"`
 	Data   []byte `json:"data"`
-	Millis int    `json:"millis,omitempty"` // how long it plays
+	Millis int    `json:"millis,omitempty"` // duration of a recording
 	Voice  bool   `json:"voice,omitempty"`  // it is a voice note
 }
 
@@ -80,8 +80,8 @@ type Delivery struct {
 	Time    time.Time `json:"time"`
 }
 
-// Network is the state of the network. It is kept in a file, so that the bridge
-// can restart as a real network would not notice.
+// Network is the state of the network. It is stored in a file, so that it
+// survives a restart of the bridge.
 type Network struct {
 	path string
 
@@ -99,7 +99,7 @@ type networkState struct {
 	LoggedOut  bool                 `json:"logged_out"` // the network ended the owner's login
 }
 
-// Open reads the network's state from path; no file is an empty network.
+// Open reads the state from path. A missing file means an empty network.
 func Open(path string) (*Network, error) {
 	n := &Network{path: path, networkState: networkState{
 		Names: map[string]string{Self: "Me"}, Chats: map[string]Chat{},
@@ -185,8 +185,8 @@ func (n *Network) Say(message Message, senderName string) (Message, error) {
 	return message, n.save()
 }
 
-// AddHistory adds messages, oldest first, that were said before the bridge came,
-// by members of the chat.
+// AddHistory adds messages of the members of a chat, oldest first, from the time
+// before the bridge was connected.
 func (n *Network) AddHistory(chat string, messages []Message) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -198,7 +198,7 @@ func (n *Network) AddHistory(chat string, messages []Message) error {
 	return n.save()
 }
 
-// SetFailing makes the network refuse, or again accept, what comes for a chat.
+// SetFailing makes the network refuse, or accept again, messages for a chat.
 func (n *Network) SetFailing(chat string, on bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -206,7 +206,7 @@ func (n *Network) SetFailing(chat string, on bool) error {
 	return n.save()
 }
 
-// SetLoggedOut makes the network end the owner's login, or take it again.
+// SetLoggedOut ends the owner's login, or restores it.
 func (n *Network) SetLoggedOut(out bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -214,7 +214,7 @@ func (n *Network) SetLoggedOut(out bool) error {
 	return n.save()
 }
 
-// LoggedIn tells whether the owner's login stands.
+// LoggedIn reports whether the owner is logged in.
 func (n *Network) LoggedIn() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -235,7 +235,7 @@ func (n *Network) Deliver(delivery Delivery) (string, error) {
 	return fmt.Sprintf("m%d", n.LastID), n.save()
 }
 
-// Delivered lists what reached a chat from Matrix, oldest first; "" is all chats.
+// Delivered lists the messages that reached a chat from Matrix, oldest first; "" means all chats.
 func (n *Network) Delivered(chat string) []Delivery {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -271,7 +271,7 @@ func (n *Network) NameOf(contact string) string {
 	return n.Names[contact]
 }
 
-// name records a contact; without a name it is called as its id; mu is held.
+// name records a contact, whose name defaults to its id; mu is held.
 func (n *Network) name(contact Contact) {
 	if contact.Name == "" {
 		if n.Names[contact.ID] != "" {

@@ -9,30 +9,30 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Bridge carries what happens on the network to Matrix. Every method returns
-// when Matrix has it.
+// Bridge passes changes of the network to Matrix. Every method returns when the
+// homeserver has accepted them.
 type Bridge interface {
-	// Bring puts a message into its portal, which it makes if needed.
+	// Bring sends a message to its portal, which it creates if needed.
 	Bring(ctx context.Context, message Message) (Said, error)
 	// Edit replaces a message's text.
 	Edit(ctx context.Context, chat, message, text string) error
-	// Delete takes a message back.
+	// Delete deletes a message.
 	Delete(ctx context.Context, chat, message string) error
-	// Open makes a chat's portal with its history, or brings it up to date.
+	// Open creates a chat's portal with its history, or updates it.
 	Open(ctx context.Context, chat string) error
-	// Renamed tells that a contact has a new name.
+	// Renamed updates the name of a contact.
 	Renamed(ctx context.Context, contact string) error
-	// Encrypt turns encryption on in a chat's portal.
+	// Encrypt enables encryption in a chat's portal.
 	Encrypt(ctx context.Context, chat string) error
-	// Forget deletes a chat's portal, room and all, as the command delete-portal does. What comes next makes another.
+	// Forget deletes a chat's portal and its room, as the command delete-portal does. The next message creates another.
 	Forget(ctx context.Context, chat string) error
-	// LoginChanged tells that the network ended the owner's login, or took it again.
+	// LoginChanged updates the state of the owner's login.
 	LoginChanged()
-	// Room is a chat's portal; "" when it has none.
+	// Room returns the room of a chat's portal; "" if it has none.
 	Room(ctx context.Context, chat string) (id.RoomID, error)
 }
 
-// Said is where a message went.
+// Said holds the ids of a message.
 type Said struct {
 	// Message is its id on the network.
 	Message string     `json:"message"`
@@ -97,7 +97,7 @@ type loginRequest struct {
 
 type empty struct{}
 
-// NewHandler serves the control interface that Client speaks.
+// NewHandler returns the control interface for Client.
 func NewHandler(network *Network, bridge Bridge) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /say", handle(func(ctx context.Context, r sayRequest) (Said, error) {
