@@ -38,7 +38,7 @@ func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
 		_, err := lib.Index(t.Context(), knowledge.File{Name: fmt.Sprint(i, ".md"), Role: role, Data: []byte(text.String())})
 		require.NoError(t, err)
 	}
-	held := search.New(st)
+	cached := search.New(st)
 	for n := range 120 {
 		text := randomText(r, 1+r.IntN(4))
 		switch n % 6 {
@@ -54,7 +54,7 @@ func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
 		scope := policy.ContactScope(int64(1 + n%2))
 		want, err := search.New(st).AsContact(t.Context(), scope, search.Query{Text: text}) // asked for the first time
 		require.NoError(t, err)
-		got, err := held.AsContact(t.Context(), scope, search.Query{Text: text})
+		got, err := cached.AsContact(t.Context(), scope, search.Query{Text: text})
 		require.NoError(t, err)
 		require.Equal(t, hits(want), hits(got), text)
 		require.ElementsMatch(t, want.Terms, got.Terms, text)
@@ -72,7 +72,7 @@ func TestWhatIsHeldIsNeverOlderThanTheDatabase(t *testing.T) {
 	}
 	find := func(text string) []string {
 		var texts []string
-		for range 3 { // noted, read, held
+		for range 3 { // version noted, loaded, cached
 			found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text})
 			require.NoError(t, err)
 			texts = nil
@@ -107,7 +107,7 @@ func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		for _, in := range []store.Source{store.Documents, store.Archive} {
 			var trips int64
-			for range 3 { // noted, read, held
+			for range 3 { // version noted, loaded, cached
 				before := a.st.Pool().Stat().AcquireCount()
 				found, err := a.s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "parrot", Source: in})
 				require.NoError(t, err)

@@ -31,11 +31,11 @@ func FuzzQuestion(f *testing.F) {
 		passages[i] = fmt.Sprintf("harbour lantern %s word%d 面包", strings.Repeat("keeper ", i%7), i%50)
 	}
 	putPassages(f, st, passages)
-	held := search.New(st)
+	cached := search.New(st)
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(t.Context(), slowest)
 		defer cancel()
-		for _, s := range []*search.Searcher{held, search.New(st)} { // the new one has the database find the passages
+		for _, s := range []*search.Searcher{cached, search.New(st)} { // a new one matches in Postgres
 			for _, in := range []store.Source{store.Documents, store.Archive} {
 				owner, err := s.AsOwner(ctx, policy.OwnerScope(), search.Query{Text: text, Source: in})
 				require.NoError(t, err)

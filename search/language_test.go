@@ -75,7 +75,7 @@ func TestAMistypedWordIsForgivenAndNeverAnAnswer(t *testing.T) {
 	require.Equal(t, []string{"a.txt"}, titles(found))
 	_, ok, err := s.Answer(t.Context(), found)
 	require.NoError(t, err)
-	require.False(t, ok, "a guess finds passages; it does not answer for them")
+	require.False(t, ok, "a correction finds passages but supports no answer")
 }
 
 func TestAGuessTellsNothingOfOtherChats(t *testing.T) {

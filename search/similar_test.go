@@ -56,9 +56,9 @@ func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
 	t.Parallel()
 	corpus := store.Corpus{StatsChunks: 50}
 	asked := store.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
-	guess := store.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
+	correction := store.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
 	alone := mergeTerms([]store.Term{asked}, []string{"conservatory"}, corpus)[0]
-	for _, found := range [][]store.Term{{asked, guess}, {guess, asked}} {
+	for _, found := range [][]store.Term{{asked, correction}, {correction, asked}} {
 		term := mergeTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
 		require.False(t, term.Correction)
 		require.InDelta(t, alone.IDF, term.IDF, 0)

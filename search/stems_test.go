@@ -90,7 +90,7 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 		_, err := st.DB().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
 		require.NoError(t, err)
 		var trips int64
-		for range 3 { // noted, read, held
+		for range 3 { // version noted, loaded, cached
 			before := st.Pool().Stat().AcquireCount()
 			found, err := s.AsContact(t.Context(), policy.ContactScope(1), Query{Text: "parrot"})
 			require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
 	putTexts(t, st, append([]string{"parrot"}, metals...)...)
 	s := New(st)
 	for n, metal := range metals {
-		if n > 2 { // what is there is held, and so is the stem of the parrot
+		if n > 2 { // the scope is cached, and so is the stem of parrot
 			for i := range maxCachedStems - len(s.cache.stems) {
 				s.cache.stems[stemKey{"english", fmt.Sprint("filler", i)}] = nil
 			}

@@ -82,7 +82,7 @@ func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) 
 	written := make(chan error, 1)
 	go func() { written <- writing.Wait() }()
 
-	held, r, shown := search.New(st), rand.New(rand.NewPCG(4, 3)), 0
+	cached, r, shown := search.New(st), rand.New(rand.NewPCG(4, 3)), 0
 	for searches := 0; ; searches++ {
 		select {
 		case err := <-written:
@@ -91,9 +91,9 @@ func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) 
 			return
 		default:
 		}
-		s := held
+		s := cached
 		if searches%2 == 0 {
-			s = search.New(st) // nothing is held: the database finds the passages
+			s = search.New(st) // nothing is cached: Postgres finds the passages
 		}
 		scope, word := policy.ContactScope(int64(1+r.IntN(2))), vocabulary[r.IntN(len(vocabulary))]
 		found, err := s.AsContact(t.Context(), scope, search.Query{Text: word, Limit: 50})
