@@ -55,7 +55,7 @@ func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, d
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
 		task, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // the task went on without it
+			return nil // the task continued without it
 		}
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Ch
 
 // agree starts or drops a plan. The message that showed the plan shows its progress from then on.
 func (q approveCall) agree(r request, allowed bool) answer {
-	text := "" // what becomes of it is said when it has ended
+	text := "" // the result is sent when the task ends
 	if allowed {
 		text = "I begin."
 	}

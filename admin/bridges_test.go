@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// addClaim has a bot claim the chats of @bot:example.com.
+// addClaim stores that a bot claims the chats of @bot:example.com.
 func (r *rig) addClaim(bot id.UserID) int64 {
 	r.t.Helper()
 	var change int64

@@ -214,7 +214,7 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 // bulletLine formats one entry, with links to its messages.
 func (bs *briefCommands) bulletLine(l memory.Bullet, b memory.Brief) string {
 	text := esc(l.Text)
-	if b.NoModelReason != "" { // the words themselves
+	if b.NoModelReason != "" { // without a model the message itself is quoted
 		text = quote(l.Text, len(l.Text))
 	}
 	first := l.Sources[0]

@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// addMessageIn stores what somebody said in a chat.
+// addMessageIn stores a message of a contact.
 func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) store.Message {
 	r.t.Helper()
 	m := store.Message{ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive}

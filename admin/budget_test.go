@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-// addSpending books a call that did cost this much.
+// addSpending stores a call that cost this much.
 func (r *rig) addSpending(sp store.Spend, amount int64) {
 	r.t.Helper()
 	sp.Model, sp.DayCap, sp.ChatCap = "m", 2_000_000, 2_000_000

@@ -22,7 +22,7 @@ type chatStates struct {
 
 // chatOverview is what a chat's line in a list needs beside the chat.
 type chatOverview struct {
-	name       string // what the assistant is called
+	name       string // the assistant's name
 	pausedAll  bool
 	escalated  map[int64]bool   // the chats with an open escalation
 	unreadable map[int64]string // why messages of a chat cannot be read
@@ -51,7 +51,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	mode := c.ModeIn(s.rules.Defaults)
 	parts := []string{esc(label(c)) + " — " + s.modeNote(c, mode, v)}
-	if c.Namesake && c.Contact != "" { // it often holds the number
+	if c.Namesake && c.Contact != "" { // it often contains the phone number
 		parts = append(parts, code(c.Contact.Localpart()))
 	}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-// addCommitment enters a promise, as a capture does.
+// addCommitment stores a commitment, as the capture of notes does.
 func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) store.Commitment {
 	r.t.Helper()
 	var c store.Commitment
@@ -39,7 +39,7 @@ func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) s
 	return c
 }
 
-// remind is what the owner is reminded of at a time.
+// remind returns what the owner is reminded of at a time.
 func (r *rig) remind(at time.Time) string {
 	r.t.Helper()
 	r.now = at

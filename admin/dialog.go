@@ -99,14 +99,14 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
-	// A draft comes by itself: a word without pointing at it may be meant for something else, and must send nothing.
+	// A draft is shown without being asked for. A word that does not point at it may be meant for something else, and must not send it.
 	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool { return d.Kind == kindDraft })
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
 	for _, older := range recent {
-		// Only files queue up: they are sent several at a time, and each asks the same.
+		// Only files queue up: several are sent at a time, and each asks the same question.
 		if older.Kind != kindDocument {
 			break
 		}

@@ -173,7 +173,7 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 		change: func(ctx context.Context, tx store.Tx) error {
 			err := store.RemoveDocument(ctx, tx, doc.Origin)
 			if errors.Is(err, store.ErrNotFound) {
-				return nil // somebody else was quicker
+				return nil // it was removed meanwhile
 			}
 			return err
 		},

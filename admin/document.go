@@ -153,7 +153,7 @@ func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexAr
 func (dc *DocumentCommands) folderList() string {
 	root, err := dc.library.OpenFolder()
 	if err != nil {
-		return "" // said already, or there is no folder
+		return "" // there is no folder, or the error was reported already
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")

@@ -15,7 +15,7 @@ import (
 	"multis/store/storetest"
 )
 
-// presentDrafts carries out the jobs of drafts, and returns what was said.
+// presentDrafts runs the jobs of drafts and returns what was sent.
 func (r *rig) presentDrafts() []sentEvent {
 	r.t.Helper()
 	for r.count("select count(*) from river.river_job where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1)", r.now) > 0 {
@@ -33,7 +33,7 @@ func (r *rig) presentDrafts() []sentEvent {
 	return r.flush()
 }
 
-// sentTo is what went to a chat.
+// sentTo returns what was sent to a chat.
 func (r *rig) sentTo(c store.Chat) (said []string) {
 	for _, h := range r.homeserver.sent {
 		if h.Room == *c.RoomID {
@@ -43,7 +43,7 @@ func (r *rig) sentTo(c store.Chat) (said []string) {
 	return said
 }
 
-// addDraft is a chat whose scheduled message was just shown as a draft.
+// addDraft adds a chat whose scheduled message was just shown as a draft.
 func (r *rig) addDraft() (store.Chat, sentEvent) {
 	r.t.Helper()
 	ana := r.chat("Ana", "whatsapp")

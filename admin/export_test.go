@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-// runExports carries an export out that the newest message asked for, and returns the names of its files.
+// runExports runs the export that the newest message asked for, and returns the names of its files.
 func (r *rig) runExports(chat int64) []string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
@@ -61,7 +61,7 @@ func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", second.ID))
 }
 
-// crashingExports is an admin room whose process dies right after each export was committed, as far as the job can tell.
+// crashingExports fails after each export was committed, like a process that is killed before its job ends.
 type crashingExports struct{ *admin.ExportCommands }
 
 func (c crashingExports) Export(ctx context.Context, args jobs.ExportArgs, last bool) error {

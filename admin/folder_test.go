@@ -14,7 +14,7 @@ import (
 	"multis/policy"
 )
 
-// setFileAge makes all files of the documents folder some time old.
+// setFileAge sets the age of all files in the documents folder.
 func (r *rig) setFileAge(ago time.Duration, names ...string) {
 	r.t.Helper()
 	for _, name := range names {
@@ -23,7 +23,7 @@ func (r *rig) setFileAge(ago time.Duration, names ...string) {
 	}
 }
 
-// watches looks at the watched folders and returns what was told.
+// watches indexes the watched folders and returns what was sent.
 func (r *rig) watches() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Documents.IndexFolders(r.ctx))
@@ -208,7 +208,7 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 	}
 }
 
-// nobody runs fn, on the thread that the test holds, without root's right to read every file.
+// nobody runs fn on the thread of the test without root's right to read every file.
 func nobody(t *testing.T, fn func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -96,7 +96,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	}
 	switch {
 	case isEmpty(d) && stays == "":
-		// What was asked holds the words itself.
+		// The command itself contains the topic and is deleted.
 		return answer{text: "I hold nothing about that.", change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
 		return answer{text: "I remember nothing about that. " + stays, change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil

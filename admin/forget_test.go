@@ -19,7 +19,7 @@ import (
 	"multis/store/storetest"
 )
 
-// addGroupMessage stores a message of a chat as the inbox does.
+// addGroupMessage stores a message in a chat, as the inbox does.
 func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) store.Message {
 	r.t.Helper()
 	m := store.Message{
@@ -33,7 +33,7 @@ func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) st
 	return m
 }
 
-// notes takes down a note of a capture, with the passage that makes it found.
+// notes stores a captured note with its passage.
 func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
 	r.t.Helper()
 	var note int64
@@ -56,7 +56,7 @@ func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
 	return note
 }
 
-// addWork leaves a task with a step and a question about a call behind, that read messages.
+// addWork stores a task that read messages, with a step and a question about a call.
 func (r *rig) addWork(chat store.Chat, text string, about ...int64) {
 	r.t.Helper()
 	about = append([]int64{}, about...)
@@ -78,7 +78,7 @@ func (r *rig) addWork(chat store.Chat, text string, about ...int64) {
 	require.NoError(r.t, err)
 }
 
-// addNotice sends a letter.
+// addNotice sends a message.
 func (r *rig) addNotice(l outbox.Message) {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error {
@@ -89,14 +89,14 @@ func (r *rig) addNotice(l outbox.Message) {
 	r.flush()
 }
 
-// runForgettings carries out what is to be forgotten, as the job does, and returns the report.
+// runForgettings runs the jobs that delete, and returns the report.
 func (r *rig) runForgettings() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
 	return bodies(r.flush())
 }
 
-// addSecret is a message with all that hangs on it.
+// addSecret stores a message with everything that can refer to one.
 func (r *rig) addSecret(ana store.Chat) store.Message {
 	r.t.Helper()
 	secret := r.addGroupMessage(ana, ana.Contact, "the door code is Zanzibar")
@@ -118,7 +118,7 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 	return secret
 }
 
-// archive makes searchable what was said.
+// archive indexes the messages for search.
 func (r *rig) archive() {
 	r.t.Helper()
 	for more := true; more; {
@@ -163,7 +163,7 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.spans("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
-	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.addOutbox(ana)))
+	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.lastOutboxTo(ana)))
 	r.tx(func(tx store.Tx) error {
 		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, RestsOn: rests})
 		require.True(t, decision.Allow, decision.Why)
@@ -183,15 +183,15 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	require.Empty(t, r.task(running.ID).Input)
 }
 
-// addOutbox is the newest row of the outbox for a chat.
-func (r *rig) addOutbox(c store.Chat) uuid.UUID {
+// lastOutboxTo returns the newest outbox message to a chat.
+func (r *rig) lastOutboxTo(c store.Chat) uuid.UUID {
 	r.t.Helper()
 	var out uuid.UUID
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id from outbox where chat_id = $1 order by seq desc limit 1", c.ID).Scan(&out))
 	return out
 }
 
-// everywhere is a chat in which a word stands in every table that can hold it.
+// everywhere adds a chat with a word in every table that can contain it.
 func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	t.Helper()
 	r = newRig(t)

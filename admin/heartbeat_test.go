@@ -100,7 +100,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 history"), "failed, logged out")
 }
 
-// state is how the last run of a job ended.
+// state returns how the last execution of a schedule ended.
 func (r *rig) state(job int64) string {
 	r.t.Helper()
 	runs, err := store.RunsOf(r.ctx, r.st.DB(), job, 1)

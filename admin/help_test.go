@@ -13,8 +13,7 @@ import (
 	"multis/policy"
 )
 
-// The examples of the papers that multis was planned with, typed as they stand there, and what comes of each: it works, or the
-// answer says exactly what to write.
+// The examples of multis' specification, typed as they are there: each works, or the answer says exactly what to write.
 func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

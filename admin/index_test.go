@@ -19,7 +19,7 @@ import (
 	"multis/store"
 )
 
-// runIndexing carries out the index jobs that were asked for and returns what was sent for them.
+// runIndexing runs the index jobs and returns what was sent.
 func (r *rig) runIndexing() []sentEvent {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.ctx, "delete from river.river_job where kind = 'index' returning args")

@@ -17,7 +17,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// addChats fills the room's world with one chat of every sort.
+// addChats adds a chat of each kind.
 func (r *rig) addChats() (ana, signal, family store.Chat) {
 	r.t.Helper()
 	ana, signal = r.chat("Ana", "whatsapp"), r.chat("Ana", "signal")
@@ -38,7 +38,7 @@ func (r *rig) addChats() (ana, signal, family store.Chat) {
 	return ana, signal, family
 }
 
-// addUnreadable leaves a message in a chat whose key has not come.
+// addUnreadable stores a message whose key has not arrived.
 func (r *rig) addUnreadable(name string) {
 	r.t.Helper()
 	r.exec("insert into messages (chat_id, event_id, author, sender, kind, body, parked, ts, action, code, reason) "+
@@ -308,7 +308,7 @@ func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
 	}
 }
 
-// modes are the modes of all chats that were set by hand.
+// modes lists the modes of all chats that were set by hand.
 func (r *rig) modes() string {
 	r.t.Helper()
 	var all string

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-// crashingAdmin does what the admin does, and dies before its job is ended.
+// crashingAdmin fails after each transaction, like a process that dies before its job ends.
 type crashingAdmin struct{ *admin.Admin }
 
 var errDied = errors.New("died after the transaction")

@@ -66,7 +66,7 @@ func isQuestion(m store.Message) bool {
 // choice is a short answer to a question: a number, a word, or a reaction that stands for one of these.
 type choice struct {
 	number int    // zero for a word
-	word   string // in small letters; empty for a number
+	word   string // in lower case; empty for a number
 	// onPage says that the number counts from the first entry of the message that was reacted to.
 	onPage bool
 }

@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-// showPlan stores a plan with one step and has the owner asked.
+// showPlan stores a plan with one step and asks the owner about it.
 func (r *rig) showPlan(goal string) store.Task {
 	r.t.Helper()
 	asked := r.write(store.Message{Body: "/plan " + goal})

@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-// advance lets time go by, and everything happen that becomes due meanwhile, as the queue would have it.
+// advance lets time pass, and runs all that becomes due meanwhile, as the queue does.
 func (r *rig) advance(d time.Duration) []sentEvent {
 	r.t.Helper()
 	before, end := len(r.homeserver.sent), r.now.Add(d)
@@ -53,7 +53,7 @@ func (r *rig) nextTick(until time.Time) (tick, bool) {
 	return next, found && !next.at.After(until)
 }
 
-// execute carries out the runs that take their time, up to their last attempt.
+// execute runs the executions that take their time, up to their last attempt.
 func (r *rig) execute() {
 	r.t.Helper()
 	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {

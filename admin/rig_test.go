@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// noon is when the tests take place: 18:00 on a Friday in the owner's zone.
+// noon is the time of the tests: 18:00 on a Friday in the owner's zone.
 var noon = time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
 
 const (
@@ -39,7 +39,7 @@ const (
 	operator = id.UserID("@eva:example.com")
 )
 
-// sentEvent is one event as it reached the homeserver.
+// sentEvent is an event as the homeserver received it.
 type sentEvent struct {
 	Event  id.EventID
 	Room   id.RoomID
@@ -52,11 +52,11 @@ type sentEvent struct {
 	Rings  []id.UserID // who is mentioned
 }
 
-// homeserver takes what is sent, as the real one would.
+// homeserver is a fake that records what is sent.
 type homeserver struct {
 	sent  []sentEvent
 	files map[id.ContentURIString][]byte
-	// sendErr is what it says to every event; nil: it takes them.
+	// sendErr is returned for every event; nil accepts them.
 	sendErr error
 }
 
@@ -87,7 +87,7 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 	return event, nil
 }
 
-// Show takes what is shown while something goes on.
+// Show records what is shown while work goes on.
 func (h *homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	return h.Send(ctx, o, room)
 }
@@ -102,15 +102,16 @@ func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64)
 	return data, nil
 }
 
-// fakeAgent answers every question with the question.
+// fakeAgent answers every question with the question. It takes the place of agent.Agent, whose own tests have a scripted model: here
+// only what the room makes of an answer, an error or a missing model is tested.
 type fakeAgent struct {
 	err        error
 	blocks     bool // works until its time is over
 	heartbeats int
 	goals      []string
-	// modelless: llm.model is none.
+	// modelless says that no model is configured.
 	modelless bool
-	// answers says which agent answers in a chat; nil: multis itself does everywhere.
+	// answers returns the agent that answers in a chat; nil when multis itself does everywhere.
 	answers func(store.Chat) (agent, by string)
 	st      *store.Store
 	box     *outbox.Box
@@ -130,7 +131,7 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 	})
 }
 
-// Thinks says that only @shop does when the room has no model.
+// Thinks reports a model for @shop, and for the room unless modelless is set.
 func (a *fakeAgent) Thinks(_ store.Chat, question string) bool {
 	return !a.modelless || strings.HasPrefix(question, "@shop")
 }
@@ -175,7 +176,7 @@ func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, pe
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
 
-// offers is what the configuration offers: tools, their servers and saved tasks.
+// offers lists the tools, their servers and the saved tasks of the configuration.
 type offers struct{ *rig }
 
 func (o offers) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
@@ -188,7 +189,7 @@ func (o offers) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 	return o.beginSaved[name](ctx, tx, room, message)
 }
 
-// rig is an admin room on a database of its own, with the owner and an operator in it.
+// rig is an admin room with a database of its own, an owner and an operator.
 type rig struct {
 	t          *testing.T
 	ctx        context.Context
@@ -206,7 +207,7 @@ type rig struct {
 	upkeep     []clock.Upkeep
 	heartbeats []clock.Heartbeat
 	documents  string // the documents folder
-	// operators are who may set schedules beside the owner.
+	// operators may set schedules, too.
 	operators  []id.UserID
 	tools      []admin.Tool
 	sources    []admin.ToolSource
@@ -267,7 +268,7 @@ func (r *rig) exec(sql string, args ...any) {
 	require.NoError(r.t, err)
 }
 
-// chat makes a plain, readable direct chat, changed as asked.
+// chat adds an unencrypted direct chat, changed by the functions.
 func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Chat {
 	r.t.Helper()
 	r.events++
@@ -286,7 +287,7 @@ func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Cha
 	return c
 }
 
-// setLastMessage sets when the last message of a chat came.
+// setLastMessage sets how long ago the last message of a chat was.
 func (r *rig) setLastMessage(c store.Chat, ago time.Duration) {
 	r.t.Helper()
 	r.exec("update chats set last_message_at = $2 where id = $1", c.ID, r.now.Add(-ago))
@@ -326,7 +327,7 @@ func (r *rig) write(m store.Message) int64 {
 	return row
 }
 
-// execute does both jobs of a message from the admin room: a question is left by the first to the second.
+// runJobs runs both jobs of a message in the admin room. The first passes a question to the second.
 func (r *rig) runJobs(message int64, last bool) error {
 	if err := r.admin.Command(r.ctx, message, last); err != nil {
 		return err
@@ -334,14 +335,14 @@ func (r *rig) runJobs(message int64, last bool) error {
 	return r.admin.Answer(r.ctx, message, last)
 }
 
-// handle carries out a message and returns what was sent for it.
+// handle runs the jobs of a message and returns what was sent.
 func (r *rig) handle(m store.Message) []sentEvent {
 	r.t.Helper()
 	require.NoError(r.t, r.runJobs(r.write(m), false))
 	return r.flush()
 }
 
-// flush sends what waits in the outbox.
+// flush sends what is queued in the outbox.
 func (r *rig) flush() []sentEvent {
 	r.t.Helper()
 	before := len(r.homeserver.sent)
@@ -366,25 +367,25 @@ func (r *rig) queued() []uuid.UUID {
 	return outs
 }
 
-// asOwner writes a line and reads what is said to it.
+// asOwner writes a text as the owner and returns what was sent.
 func (r *rig) asOwner(line string) string {
 	r.t.Helper()
 	return bodies(r.handle(store.Message{Body: line}))
 }
 
-// asOperator is an operator.
+// asOperator writes a text as an operator and returns what was sent.
 func (r *rig) asOperator(line string) string {
 	r.t.Helper()
 	return bodies(r.handle(store.Message{Body: line, Author: policy.AuthorOperator, Sender: operator}))
 }
 
-// react puts the owner's reaction on an event.
+// react puts the owner's reaction on an event and returns what was sent.
 func (r *rig) react(to id.EventID, key string) string {
 	r.t.Helper()
 	return bodies(r.handle(store.Message{Body: key, Kind: string(bridgebridge.Reaction), RelatesTo: to}))
 }
 
-// sendFile puts a file into the admin room.
+// sendFile sends a file to the admin room.
 func (r *rig) sendFile(name, data, caption string) []sentEvent {
 	r.t.Helper()
 	url := id.ContentURIString("mxc://example.com/" + r.event())
@@ -395,20 +396,20 @@ func (r *rig) sendFile(name, data, caption string) []sentEvent {
 	})
 }
 
-// lastSent is the event that was sent last.
+// lastSent returns the event that was sent last.
 func (r *rig) lastSent() sentEvent {
 	r.t.Helper()
 	require.NotEmpty(r.t, r.homeserver.sent)
 	return r.homeserver.sent[len(r.homeserver.sent)-1]
 }
 
-// count asks the database for one number.
+// count returns the number that a query gives.
 func (r *rig) count(sql string, args ...any) int {
 	r.t.Helper()
 	return storetest.Count(r.t, r.st, sql, args...)
 }
 
-// bodies is what was sent, as plain text; a reaction is shown with its mark.
+// bodies returns what was sent as plain text, reactions in brackets.
 func bodies(events []sentEvent) string {
 	var lines []string
 	for _, e := range events {
@@ -423,7 +424,7 @@ func bodies(events []sentEvent) string {
 
 func text(lines ...string) string { return strings.Join(lines, "\n") }
 
-// addDocument puts a document into the library.
+// addDocument indexes a document.
 func (r *rig) addDocument(name, data string, role policy.Role) {
 	r.t.Helper()
 	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: name, Data: []byte(data), Role: role})

@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// addTask stores a task of the owner's that runs.
+// addTask stores a running task of the owner.
 func (r *rig) addTask(question string) store.Task {
 	r.t.Helper()
 	task, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
@@ -75,7 +75,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	require.Empty(t, r.flush())
 }
 
-// requestApproval has the owner asked about a call with these arguments.
+// requestApproval asks the owner about a call with these arguments.
 func (r *rig) requestApproval(arguments string) store.Approval {
 	r.t.Helper()
 	task := r.addTask(arguments)

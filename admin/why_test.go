@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-// addMessage stores a contact's message, received two seconds after it was written.
+// addMessage stores a contact's message that was received two seconds after it was written.
 func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code, reason string) store.Message {
 	r.t.Helper()
 	m := store.Message{
@@ -29,7 +29,7 @@ func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action po
 	return m
 }
 
-// spans is a quote from a public document, which is called faq.md and names prices.md.
+// spans returns a quote from a public document called faq.md that names prices.md.
 func (r *rig) spans(source, quote string) []store.Span {
 	r.t.Helper()
 	span := storetest.Cite(r.t, r.st, policy.Public, store.KindKnowledge, "See prices.md.")
@@ -37,7 +37,7 @@ func (r *rig) spans(source, quote string) []store.Span {
 	return []store.Span{span}
 }
 
-// addAnswer queues a reply to a message and settles it, as a turn does.
+// addAnswer queues an answer to a message and settles the message, as a turn does.
 func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, spans ...store.Span) uuid.UUID {
 	r.t.Helper()
 	var out uuid.UUID
