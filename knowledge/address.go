@@ -13,13 +13,13 @@ import (
 	"multis/store"
 )
 
-// IsAddress tells whether somebody named a page of the web, and no file.
+// IsAddress reports whether a name is a web address and not a file.
 func IsAddress(where string) bool {
 	where = strings.ToLower(where)
 	return strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://")
 }
 
-// AddressName is what a page is called until it is read, and in citations: its address without what does not tell it apart.
+// AddressName returns the name of a page in citations: its host and path.
 func AddressName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -32,8 +32,8 @@ func AddressName(address string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.") + strings.TrimSuffix(path, "/")
 }
 
-// IndexAddress fetches the page, or the file on a server, that is f.Origin, and indexes it as Index does. One that its server calls
-// unchanged is no work. Of f it takes what the page does not say itself.
+// IndexAddress fetches the page or file at the address f.Origin and indexes it as Index does, unless its server says that it is unchanged.
+// Name, Type and Data of f are ignored.
 func (l *Library) IndexAddress(ctx context.Context, f File) (Report, error) {
 	report, err := l.indexAddress(ctx, f)
 	if err != nil {
@@ -64,7 +64,7 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 	return l.index(ctx, f)
 }
 
-// Lines gives the text of a page line by line, as it would be indexed.
+// Lines returns the lines of a page, as they would be indexed.
 func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
 	doc, err := l.read(ctx, File{Name: AddressName(p.Address), Type: p.Type, Data: p.Data})
 	if err != nil {
@@ -80,7 +80,7 @@ func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
 	return lines, nil
 }
 
-// versioned is a validator as it is kept: with the way the page was cut, because another way would make it worth another look.
+// versioned returns a validator as it is stored, with ReaderVersion: a new version must read the page again.
 func versioned(v fetch.Validator) string {
 	if v == "" {
 		return ""
@@ -88,7 +88,7 @@ func versioned(v fetch.Validator) string {
 	return ReaderVersion + " " + string(v)
 }
 
-// isPermanent tells whether a page cannot be had now nor later.
+// isPermanent reports whether a page cannot be fetched now or later.
 func isPermanent(err error) bool {
 	if status, ok := errors.AsType[fetch.StatusError](err); ok {
 		return !status.Temporary()

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// startTimeout is for the reading process to be ready. It may have to compile the PDF engine, which takes a busy machine a minute
-	// and would begin anew for each PDF if it were stopped.
+	// startTimeout is how long the reader process may take until it is ready. It may have to compile the PDF engine, which takes a busy
+	// machine a minute.
 	startTimeout = 3 * time.Minute
 	readTimeout  = 30 * time.Second // for one file
-	// memoryLimit is what the reading process may use, in bytes of address space. The garbage collector, which knows real
-	// memory, is told a quarter of it.
+	// memoryLimit is the address space of the reader process, in bytes. The garbage collector's limit, which is for real memory, is a
+	// quarter of it.
 	memoryLimit = 4 << 30
-	// cpuLimit is how long it may run, in seconds, should this process die before it can end it.
+	// cpuLimit is the CPU time of the reader process, in seconds. It ends the process if this one dies.
 	cpuLimit = 120
-	// maxReplyBytes bounds what it may answer, in bytes.
+	// maxReplyBytes is the maximum size of its replies.
 	maxReplyBytes = 4 * maxText
 )
 
-// read reads a file where the options say.
+// read reads a file in a reader process, or in this process if no reader is configured.
 func (l *Library) read(ctx context.Context, f File) (document, error) {
 	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
 	if len(l.options.Reader) == 0 {
@@ -48,7 +48,7 @@ func (r reporter) page(done, all int) {
 	}
 }
 
-// reply is what the reading process says: that it is ready, how far it is, and at last the document or why there is none.
+// reply is a message of the reader process: that it is ready, its progress, or finally the document or an error.
 type reply struct {
 	Ready       bool
 	Page, Pages int
@@ -56,9 +56,9 @@ type reply struct {
 	Failure     *failure
 }
 
-// failure is an error on its way between processes.
+// failure is an error that is sent between processes.
 type failure struct {
-	Sentinel int // its place among the sentinels, from 1; 0: it is none
+	Sentinel int // its index in sentinels plus 1; 0 for other errors
 	Text     string
 }
 
@@ -83,8 +83,8 @@ func (f *failure) err() error {
 	return errors.New(f.Text)
 }
 
-// Serve reads the one file that stands on in and writes what is in it to out, both in a form of its own. It is the whole of
-// the process that Options.Reader names: it lowers the limits of the process for good.
+// Serve reads one file from in and writes its content to out. It is the whole work of the process that Options.Reader starts, and lowers the
+// limits of that process permanently.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := confine(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return answer.err
 }
 
-// confine takes from this process what reading a file does not need, so that the file cannot use it.
+// confine lowers the limits of this process to what reading a file needs.
 func confine() error {
 	debug.SetMemoryLimit(memoryLimit / 4)
 	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit, syscall.RLIMIT_FSIZE: 256 << 20} {
@@ -111,12 +111,12 @@ func confine() error {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
 	}
-	// When the machine runs out of memory, this process should be the one to go. Where that cannot be said, it is not needed.
+	// When the machine runs out of memory, this process should be killed first. Systems without this file do without.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	return nil
 }
 
-// replyWriter writes replies. The first error stays.
+// replyWriter writes replies. It keeps the first error and writes nothing after it.
 type replyWriter struct {
 	out  *gob.Encoder
 	err  error
@@ -131,7 +131,7 @@ func (a *replyWriter) say(r reply) {
 
 func (a *replyWriter) ready() { a.say(reply{Ready: true}) }
 
-// page is told a few times a second: nobody reads faster.
+// page writes the progress, at most five times a second.
 func (a *replyWriter) page(done, all int) {
 	if now := time.Now(); done == all || now.Sub(a.last) > 200*time.Millisecond {
 		a.last = now
@@ -139,7 +139,7 @@ func (a *replyWriter) page(done, all int) {
 	}
 }
 
-// readInSubprocess reads a file in a process of its own and ends it when it takes too long.
+// readInSubprocess reads a file in a reader process and kills it when it takes too long.
 func readInSubprocess(ctx context.Context, command []string, src source, progress func(done, all int)) (document, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -147,7 +147,7 @@ func readInSubprocess(ctx context.Context, command []string, src source, progres
 	defer deadline.Stop()
 
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = []string{} // none of our secrets
+	cmd.Env = []string{} // the environment may have secrets
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return document{}, fmt.Errorf("start the reader: %w", err)
@@ -159,7 +159,7 @@ func readInSubprocess(ctx context.Context, command []string, src source, progres
 	if err := cmd.Start(); err != nil {
 		return document{}, fmt.Errorf("start the reader: %w", err)
 	}
-	// When the process ends before it read everything, its end says why; so does the missing reply.
+	// An error here means that the process ended early; the missing reply shows that as well.
 	_ = gob.NewEncoder(in).Encode(src)
 	in.Close()
 	last := reply{}
@@ -178,7 +178,7 @@ func readInSubprocess(ctx context.Context, command []string, src source, progres
 	}
 	stopped := context.Cause(ctx)
 	cancel(nil)
-	_ = cmd.Wait() // what it said counts, not how it ended
+	_ = cmd.Wait() // its last reply counts, not its exit code
 	switch {
 	case last.Document != nil:
 		return *last.Document, nil

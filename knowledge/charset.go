@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// guessSample is how much of a text is looked at to guess what it was written in, in bytes.
+	// guessSample is how much of a text is used to guess its encoding, in bytes.
 	guessSample = 64 << 10
-	// Most bytes could be pairs that stand for Chinese, Japanese or Korean characters. They are taken for that when it is so
-	// sure, in percent, and when they do not spell the words of an alphabet so surely.
+	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only with at least
+	// surePairs percent confidence, and if no encoding of an alphabet has sureLetters.
 	surePairs, sureLetters = 80, 50
 )
 
-// guess tells in which characters a text was written of which nobody says it: those of Western Europe, unless its letters
-// speak for others. A few words are not enough to tell.
+// guess returns the probable encoding of a text that does not declare one. It is Windows-1252 unless there is evidence for another.
 func guess(data []byte) encoding.Encoding {
 	from := max(bytes.IndexFunc(data, func(r rune) bool { return r >= 0x80 }), 0)
 	all, err := chardet.NewTextDetector().DetectAll(data[from:min(from+guessSample, len(data))])
@@ -43,7 +42,7 @@ func guess(data []byte) encoding.Encoding {
 	return e
 }
 
-// mostlyUTF8 tells whether more characters beyond ASCII are whole than broken. Many servers say UTF-8 of whatever they have.
+// mostlyUTF8 reports whether more non-ASCII characters are valid UTF-8 than not. Many servers declare UTF-8 for any text.
 func mostlyUTF8(data []byte) bool {
 	whole, broken := 0, 0
 	for len(data) > 0 {
@@ -58,12 +57,12 @@ func mostlyUTF8(data []byte) bool {
 	return whole > broken
 }
 
-// isPairs tells whether characters are written as two bytes.
+// isPairs reports whether an encoding has two bytes for a character.
 func isPairs(r chardet.Result) bool {
 	return slices.Contains([]string{"GB18030", "Big5", "EUC-JP", "EUC-KR", "Shift_JIS"}, r.Charset)
 }
 
-// rarity decides between equals.
+// rarity is 0 for common encodings and 1 for others. It decides between results of equal confidence.
 func rarity(r chardet.Result) int {
 	if slices.Contains([]string{"ISO-8859-1", "windows-1252", "GB18030"}, r.Charset) {
 		return 0

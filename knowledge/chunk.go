@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	chunkSize    = 2000 // characters at most
-	chunkOverlap = 200  // characters at most that a chunk repeats of the one before
+	chunkSize    = 2000 // maximum, in characters
+	chunkOverlap = 200  // maximum that a chunk repeats of the one before, in characters
 )
 
 // chunksOf cuts the sections of a document into passages.
@@ -40,19 +40,19 @@ func chunksOf(row store.Document, sections []section) []store.Chunk {
 	return chunks
 }
 
-// byteRange is a part of a text, as byte offsets.
+// byteRange is a part of a text between two byte offsets.
 type byteRange struct{ from, to int }
 
-// cutText divides text into pieces of chunkSize characters at most, at the ends of sentences where that is possible, else
-// between words, else anywhere. Every piece begins with a little of the one before and has something new.
+// cutText divides a text into parts of at most chunkSize characters: at the ends of sentences if possible, else between words, else
+// anywhere. Each part repeats a little of the one before and has new text.
 func cutText(text string) []byteRange {
 	breaks := search.Breaks(text)
 	var pieces []byteRange
-	start, fresh := 0, 0 // where the piece begins, and where its new text begins
+	start, fresh := 0, 0 // where the part begins, and where its new text begins
 	for fresh < len(text) {
 		end := lastBreak(breaks, fresh, advance(text, start, chunkSize))
 		if end == 0 && start < fresh {
-			start = fresh // too long to repeat anything before it
+			start = fresh // there is no room for an overlap
 			end = lastBreak(breaks, fresh, advance(text, start, chunkSize))
 		}
 		if end == 0 {
@@ -67,7 +67,7 @@ func cutText(text string) []byteRange {
 	return pieces
 }
 
-// lastBreak is the last break after from and not after to, or 0.
+// lastBreak returns the last break after from and not after to, or 0.
 func lastBreak(breaks []int, from, to int) int {
 	i, found := slices.BinarySearch(breaks, to)
 	if !found {
@@ -79,7 +79,7 @@ func lastBreak(breaks []int, from, to int) int {
 	return breaks[i]
 }
 
-// lastSpace is the offset behind the last blank between from and to, or to.
+// lastSpace returns the offset after the last space between from and to, or to.
 func lastSpace(text string, from, to int) int {
 	i := strings.LastIndexFunc(text[from:to], unicode.IsSpace)
 	if i < 0 {
@@ -89,7 +89,7 @@ func lastSpace(text string, from, to int) int {
 	return from + i + size
 }
 
-// overlap is where the next piece begins to repeat text[from:end]: at a sentence, else at a word, else not at all.
+// overlap returns where the part after end begins: at the first sentence in text[from:end], else at the first word, else at end.
 func overlap(text string, breaks []int, from, end int) int {
 	i, _ := slices.BinarySearch(breaks, from)
 	if i < len(breaks) && breaks[i] < end {
@@ -101,7 +101,7 @@ func overlap(text string, breaks []int, from, end int) int {
 	return end
 }
 
-// advance is the offset so many characters after from.
+// advance returns the offset a number of characters after from.
 func advance(text string, from, characters int) int {
 	for ; characters > 0 && from < len(text); characters-- {
 		_, size := utf8.DecodeRuneInString(text[from:])
@@ -110,7 +110,7 @@ func advance(text string, from, characters int) int {
 	return from
 }
 
-// retreat is the offset so many characters before to.
+// retreat returns the offset a number of characters before to.
 func retreat(text string, to, characters int) int {
 	for ; characters > 0 && to > 0; characters-- {
 		_, size := utf8.DecodeLastRuneInString(text[:to])

@@ -10,11 +10,11 @@ import (
 	"multis/text"
 )
 
-// minQuote is the length, in characters, from which a quote that is less than a whole line says enough to be checked.
+// minQuote is the minimum length, in characters, of a quote that is not a whole line.
 const minQuote = 12
 
-// ContainsQuote tells whether quote stands in text word for word, but for blanks and line ends. It must begin and end with
-// whole words and have at least 12 characters or be a whole line, list item or table row.
+// ContainsQuote reports whether a passage contains a quote word for word, apart from white space. The quote must begin and end with whole
+// words, and have at least 12 characters or be a whole line, list item or table row.
 func ContainsQuote(passage, quote string) bool {
 	quote = text.CollapseSpaces(quote)
 	if quote == "" {
@@ -52,10 +52,10 @@ func areWholeWords(text string, from, to int) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Cite names the source of a passage for people: [prices.md › Delivery, lines 12-14].
+// Cite returns the citation of a passage: [prices.md › Delivery, lines 12-14].
 func Cite(h search.Hit) string { return citation(h, h.LineFrom, h.LineTo) }
 
-// CiteQuote names the source of a quote for people, with the very lines.
+// CiteQuote returns the citation of a quote, with its lines.
 func CiteQuote(q search.Quote) string { return citation(q.Hit, q.LineFrom, q.LineTo) }
 
 func citation(h search.Hit, lineFrom, lineTo int) string {
@@ -82,13 +82,13 @@ func rangeText(what string, from, to int) string {
 	return fmt.Sprintf("%ss %d-%d", what, from, to)
 }
 
-// printable keeps a file's name or heading from looking like anything but that: no line ends, no brackets that would end
-// the citation or begin a link.
+// printable returns a name or heading as it may stand in a citation: without line ends, and without brackets, which would end the citation
+// or begin a link.
 func printable(s string) string { return PrintableLine(brackets.Replace(s)) }
 
 var brackets = strings.NewReplacer("[", "", "]", "", "<", "", ">", "")
 
-// PrintableLine is a text as it can stand on a line, whatever a file is called: line ends are spaces, and what cannot be printed is left out.
+// PrintableLine returns a text on one line: line ends become spaces, and characters that cannot be printed are removed.
 func PrintableLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

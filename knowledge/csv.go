@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// csvRows makes a line of each row of a table, which is found and quoted alone: "| Item: Baguette; Price: 1.80 €". Lines
-// stay where they are in the file.
+// csvRows writes each row of a table as a line that can be found and quoted alone: "| Item: Baguette; Price: 1.80 €". Line numbers stay
+// those of the file.
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
 	if said := saidDelimiter.FindSubmatch(data); said != nil {
@@ -26,7 +26,7 @@ func csvRows(data []byte) []section {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // no table after all
+		if err != nil { // it is not CSV
 			return []section{{Text: string(data), Line: 1}}
 		}
 		line, _ := r.FieldPos(0)
@@ -50,16 +50,16 @@ func csvRows(data []byte) []section {
 	return []section{{Text: text.String() + "\n", Line: 1}}
 }
 
-// saidDelimiter is the line that Excel writes above a table to say what stands between its cells.
+// saidDelimiter matches the line above a table in which Excel declares the delimiter.
 var saidDelimiter = regexp.MustCompile(`^(?i:sep=)([,;\t|])\n`)
 
-// quotedCell is a cell in which anything may stand.
+// quotedCell matches a quoted cell, which may contain delimiters.
 var quotedCell = regexp.MustCompile(`"[^"]*"`)
 
-// delimiterLines is how many lines are looked at to tell what stands between cells.
+// delimiterLines is how many lines are used to detect the delimiter.
 const delimiterLines = 50
 
-// delimiter is what stands on most of the first lines; a comma only where nothing else does so often: it stands in numbers, too.
+// delimiter returns the delimiter that is on most of the first lines. A comma loses against an equal, because it is also in numbers.
 func delimiter(data []byte) rune {
 	lines := strings.SplitN(string(data), "\n", delimiterLines+1)
 	best, most := ',', 0

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// maxUnpacked is the size, in bytes, of the biggest part that is unpacked. It is read as a stream and never held.
+// maxUnpacked is the maximum unpacked size of a part of the file, in bytes. Parts are read as streams.
 const maxUnpacked = 128 << 20
 
-// readDOCX reads a Word file: paragraphs below their headings, tables a row a line, and the notes that stand at the foot of pages.
+// readDOCX reads a Word file: paragraphs below their headings, tables with a row on each line, footnotes and endnotes.
 func readDOCX(data []byte) (document, error) {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -56,7 +56,7 @@ func part(archive *zip.Reader, name *regexp.Regexp) *zip.File {
 	return nil
 }
 
-// unpack streams one part of the file through read. No more comes out of a part than it says.
+// unpack calls read with one part of the file. It reads no more than the size that the part declares.
 func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 	if f.UncompressedSize64 > maxUnpacked {
 		return ErrBomb
@@ -73,10 +73,10 @@ func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 	return err
 }
 
-// maxNested is how deep elements may stand in others. The decoder keeps them all in memory.
+// maxNested is how deep elements may be nested. The decoder keeps all open ones in memory.
 const maxNested = 10_000
 
-// tokens calls begin and end for each element of d until its end.
+// tokens calls begin and end for each element of d, and text for each text.
 func tokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name string), text func([]byte) error) error {
 	for nested := 0; ; {
 		token, err := d.Token()
@@ -112,7 +112,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// outlineLevel reads an outline level, which counts from 0, as that of a heading, 1 to 6. 0: it is none.
+// outlineLevel converts an outline level, from 0, to the level of a heading, 1 to 6; 0 if it is not one of a heading.
 func outlineLevel(value string) int {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > 5 {
@@ -121,10 +121,10 @@ func outlineLevel(value string) int {
 	return n + 1
 }
 
-// maxStyles is how many styles are looked at, and how far one may be based on others.
+// maxStyles is the maximum number of styles of a file.
 const maxStyles = 10_000
 
-// headingStyles finds the styles that make headings: by their level, by their name, or by the style they are based on.
+// headingStyles adds the heading levels of styles to levels: by their outline level, their name, or the style they are based on.
 func headingStyles(d *xml.Decoder, levels map[string]int) error {
 	parents := map[string]string{}
 	style := ""
@@ -162,7 +162,7 @@ func headingStyles(d *xml.Decoder, levels map[string]int) error {
 	return err
 }
 
-// docxReader walks through the body of a Word file.
+// docxReader reads the body of a Word file element by element.
 type docxReader struct {
 	levels   map[string]int // of headings, by style
 	sections []section
@@ -175,20 +175,20 @@ type docxReader struct {
 	level     int // of the open paragraph, if it is a heading
 	item      bool
 	inText    bool
-	skip      int      // how deep in what is not to be read
-	rows      int      // how many table rows are open, one in another
+	skip      int      // the depth inside an element that is skipped
+	rows      int      // how many table rows are open: more than 1 in a nested table
 	row, last []string // cells of the open row, and of the one above it
 	cell      strings.Builder
-	span      int  // columns that the open cell reaches over
-	merged    bool // the open cell goes on from the row above
-	named     bool // the open row names the columns
+	span      int  // columns that the open cell spans
+	merged    bool // the open cell continues the one above
+	named     bool // the open row is the header
 }
 
 func (r *docxReader) read(d *xml.Decoder) error { return tokens(d, r.begin, r.end, r.characters) }
 
 func (r *docxReader) begin(e xml.StartElement) error {
 	name := e.Name.Local
-	if r.skip > 0 || name == "Fallback" || name == "del" || name == "moveFrom" { // what stands twice, or was deleted
+	if r.skip > 0 || name == "Fallback" || name == "del" || name == "moveFrom" { // duplicates and deleted text
 		r.skip++
 		return nil
 	}
@@ -273,10 +273,10 @@ func (r *docxReader) end(name string) {
 	}
 }
 
-// maxColumns is how many columns a cell may reach over, as in Word.
+// maxColumns is how many columns a cell may span, as in Word.
 const maxColumns = 63
 
-// endCell takes in a cell, once for each column that it reaches over. One that goes on from the row above says the same again.
+// endCell adds a cell to the row, once for each column that it spans. A cell that continues the one above repeats its text.
 func (r *docxReader) endCell() {
 	said := strings.TrimSpace(r.cell.String())
 	r.cell.Reset()
@@ -292,7 +292,7 @@ func (r *docxReader) endCell() {
 	}
 }
 
-// endRow writes a row as Markdown does. Which of them names the columns is found out where no row says it.
+// endRow writes a row as Markdown. tableRows finds the header if no row is marked as one.
 func (r *docxReader) endRow() {
 	line := "| " + strings.Join(r.row, " | ") + " |\n"
 	if r.size += len(line); r.size > maxText {
@@ -322,21 +322,21 @@ func (r *docxReader) endParagraph() {
 	r.level = 0
 }
 
-// apart leaves a blank line below what was written.
+// apart writes an empty line after the text so far.
 func (r *docxReader) apart() {
 	if r.rows == 0 && r.text.Len() > 0 && !strings.HasSuffix(r.text.String(), "\n\n") {
 		r.text.WriteByte('\n')
 	}
 }
 
-// heading ends the open section. One with nothing but deeper headings below it stands in their paths.
+// heading ends the open section and begins another. A heading followed only by deeper ones is in their paths.
 func (r *docxReader) heading(title string) {
 	r.close(!r.above.below(r.level))
 	r.above.open(r.level, title)
 	r.title = title
 }
 
-// close ends the open section. alone: a heading with nothing below it is a text of its own.
+// close ends the open section. With alone, a heading without text below it becomes a section with its own text.
 func (r *docxReader) close(alone bool) {
 	text := r.text.String()
 	r.text.Reset()
@@ -349,7 +349,7 @@ func (r *docxReader) close(alone bool) {
 	r.title = ""
 }
 
-// notes reads footnotes and endnotes, each kind as a section of its own.
+// notes reads footnotes and endnotes, each as a section.
 func (r *docxReader) notes(archive *zip.Reader) error {
 	for _, notes := range []struct {
 		part  *regexp.Regexp

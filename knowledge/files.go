@@ -15,23 +15,23 @@ import (
 	"multis/plainfile"
 )
 
-// Why no file was found.
+// Errors of Files, ReadFile and SyncFolder. Each is the second half of a sentence for people that begins with a name.
 var (
 	ErrNoFiles      = errors.New("there is nothing there that I read")
 	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
-	// ErrNoFile: there is something else than a file or folder under the name.
+	// ErrNoFile is returned for a name of something that is neither a file nor a folder.
 	ErrNoFile = errors.New("it is not a file")
-	// ErrFileName: nothing can be asked for, kept or told under such a name.
+	// ErrFileName is returned for a name that the database and messages cannot have.
 	ErrFileName = errors.New("the name of a file there is not written in UTF-8, rename it")
 )
 
 const (
-	maxFiles   = 500    // that are found
-	maxEntries = 50_000 // that are looked at
+	maxFiles   = 500    // of the result
+	maxEntries = 50_000 // of a folder that are searched
 )
 
-// Files lists what where means in a folder: one file, all readable files below a folder, or those that a pattern such as
-// **/*.pdf matches. Links to folders are not followed, and hidden files and folders are left out.
+// Files returns the files that a path means in a folder: the file itself, all readable files below a folder, or those that match a pattern
+// such as **/*.pdf. Links to folders are not followed. Hidden files and folders are left out.
 func Files(folder fs.FS, where string) ([]string, error) {
 	info, err := fs.Stat(folder, where)
 	switch {
@@ -72,7 +72,7 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 		case (err != nil || hidden) && e.IsDir():
 			return fs.SkipDir
 		case err != nil, hidden, !e.IsDir() && !(e.Type().IsRegular() && IsReadable(name)):
-			return nil //nolint:nilerr // what may not be looked at is not there
+			return nil //nolint:nilerr // what may not be read is left out
 		case !utf8.ValidString(name):
 			return fmt.Errorf("%w: %q", ErrFileName, name)
 		case e.IsDir(), !wanted(name):
@@ -93,7 +93,7 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 	return found, nil
 }
 
-// ReadFile reads a file of a folder, and no more of it than is indexed.
+// ReadFile reads a file below a folder. It returns ErrTooBig for one that is larger than MaxSize.
 func ReadFile(folder *os.Root, name string) ([]byte, error) {
 	f, info, err := plainfile.OpenIn(folder, name)
 	switch {

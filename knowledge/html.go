@@ -14,14 +14,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleShare is how much of a page's text must be in what looks like its article. Below it the page is no article but,
-// say, a price list, and is read whole.
+// articleShare is the minimum share of a page's text that its article must have. With less, the page is something else, such as a price
+// list, and is read whole.
 const articleShare = 0.4
 
-// wordJoiner stands behind headings while a page is turned into Markdown, which takes a heading's last # for no part of it.
+// wordJoiner is put after headings while a page is converted to Markdown, where a # at the end of a heading is no part of it.
 const wordJoiner = "\u2060"
 
-// readHTML reads what a page says: its article, with headings, lists and tables, without what stands around it.
+// readHTML reads the article of a page, with headings, lists and tables, without navigation and the like.
 func readHTML(data []byte) (document, error) {
 	page, err := html.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -58,7 +58,7 @@ func readHTML(data []byte) (document, error) {
 	return document{Format: formatHTML, Title: title, Sections: sections}, nil
 }
 
-// strip takes out what is not for reading.
+// strip removes the parts of a page that are not text for readers.
 func strip(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
@@ -88,8 +88,8 @@ func unread(n *html.Node) bool {
 	return false
 }
 
-// unlink leaves the words of links and takes pictures out: addresses are neither searched nor quoted. A heading's link to
-// itself goes, and so does a heading that is nothing else.
+// unlink replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's
+// link to itself, and a heading that consists of nothing else.
 func unlink(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
@@ -112,8 +112,8 @@ func unlink(n *html.Node) {
 	}
 }
 
-// narrow keeps the cells of tables from reaching over more columns and rows than there are. Each that one reaches over is written
-// out, and many pages say colspan="1000" for a whole line.
+// narrow limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column and row it spans, and
+// many pages have colspan="1000" for a whole line.
 func narrow(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {
@@ -149,7 +149,7 @@ func narrowTable(table *html.Node) {
 	}
 }
 
-// plain is the text below n.
+// plain returns the text below n.
 func plain(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -161,7 +161,7 @@ func plain(n *html.Node) string {
 	return text.String()
 }
 
-// textLength counts the bytes of text below n, without blanks.
+// textLength returns the number of bytes of the text below n, without white space.
 func textLength(n *html.Node) int {
 	size := 0
 	for word := range strings.FieldsSeq(plain(n)) {

@@ -1,4 +1,5 @@
-// Package knowledge turns files into passages that can be searched and cited, and checks citations.
+// Package knowledge is the library of documents: it reads files and web pages, cuts them into passages that are searched and cited, keeps
+// watched folders up to date, and checks citations.
 package knowledge
 
 import (
@@ -13,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// Why a file was not indexed. Index returns them, sometimes with more behind them; each goes on a sentence about the file
-// that begins with its name, for the person who sent it.
+// Index returns these errors, maybe wrapped, for a file that cannot be indexed. Each is the second half of a sentence that begins with the
+// file's name and is shown to the person who sent it.
 var (
 	ErrUnknownType  = errors.New("I read " + FormatList())
 	ErrTooBig       = errors.New("it is too big (" + MaxSizeText + " and 20,000 passages at most): send it in parts")
@@ -31,14 +32,14 @@ var (
 	ErrLongName     = errors.New("its name or address is longer than 2,000 characters")
 )
 
-// sentinels are the errors that keep what they are when they cross from the reading process to this one.
+// sentinels returns the errors that errors.Is still recognises after they came from the reader process.
 func sentinels() []error {
 	return []error{
 		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
 	}
 }
 
-// IsFinal tells whether another attempt at the same file would fail the same way.
+// IsFinal reports whether another attempt at the same file would fail the same way.
 func IsFinal(err error) bool {
 	if errors.Is(err, ErrLicence) {
 		return false // the server that checks it may be back later
@@ -53,67 +54,66 @@ const (
 	MaxSizeText = "10 MB"
 )
 
-// maxChunks is the most passages of one file. A file of nothing but headings would have a hundred times as many.
+// maxChunks is the maximum number of passages of a file. A file of only headings would have a hundred times as many.
 const maxChunks = 20_000
 
-// maxOrigin is how long a name or an address may be, in bytes: the database keeps an index of them, which takes no longer ones.
+// maxOrigin is the maximum length of a name or an address, in bytes. The database has an index of them, which takes no longer ones.
 const maxOrigin = 2000
 
-// ReaderVersion changes when the same file would be cut or normalised otherwise, so that indexing it again is not skipped.
+// ReaderVersion must be changed when the same file would be read or cut differently, so that files are indexed again.
 const ReaderVersion = "6"
 
-// File is what is to be indexed.
+// File is a file to index.
 type File struct {
-	Name   string // as cited; its ending tells what it is where the content does not
-	Origin string // what it replaces when indexed again: a path or an address. Defaults to Name.
-	Type   string // the media type, as the server says that sent it; empty if nobody did
+	Name   string // as cited. Its ending decides the format where the content does not.
+	Origin string // identifies the document: a path or an address. A file replaces what has the same origin. Defaults to Name.
+	Type   string // the media type that the server gave; empty if unknown
 	Data   []byte
 	Role   policy.Role
-	// Said is when somebody said that it has this role. A document of which another role was said later keeps that one.
+	// Said is when somebody chose the role. A document whose role was chosen later keeps that role.
 	Said time.Time
-	// Swept says that nobody named the file: it was found in a folder or by a pattern. What was made private then stays so.
+	// Swept says that the file was found in a folder or by a pattern, and not named itself. A private document then stays private.
 	Swept bool
-	// Progress, unless nil, is told how many pages of a file are read.
+	// Progress, unless nil, is called with the number of pages that are read.
 	Progress func(done, all int)
 
-	validator fetch.Validator // of a page
+	validator fetch.Validator // of a web page
 }
 
-// Report says what Index did.
+// Report is the result of Index.
 type Report struct {
 	Name      string
 	Role      policy.Role
 	Chunks    int
-	Pages     int   // 0 if the file has none
-	Blank     []int // pages, from 1, without a text layer; there is nothing of them in the library
-	Unchanged bool  // nothing was done, because the same file was there; then Pages and Blank are not known
+	Pages     int   // 0 if the format has no pages
+	Blank     []int // pages, from 1, without a text layer, which are not indexed
+	Unchanged bool  // the same file was indexed before; Pages and Blank are not set
 }
 
-// Options say how files are read.
+// Options are the settings of a Library.
 type Options struct {
-	// Reader is the command of a process of its own, in which each file is read: a program that calls Serve. A file that
-	// makes its reader hang, crash or eat memory ends that process and nothing else. Empty: files are read in this process,
-	// which only catches panics.
+	// Reader is the command that starts a reader process, which calls Serve. Each file is read in a process of its own, so that a file that
+	// makes the reader hang, crash or use all memory does no harm. Empty: files are read in this process, which only catches panics.
 	Reader []string
-	// CacheDir is where the compiled PDF engine is kept. Empty: it is compiled for each PDF, which takes seconds.
+	// CacheDir is the folder for the compiled PDF engine. Empty: it is compiled for each PDF, which takes seconds.
 	CacheDir string
-	// UnidocKey is a metered licence key of unipdf, which then reads PDFs instead of pdfium.
+	// UnidocKey is a metered licence key of unipdf. With one, PDFs are read with unipdf instead of pdfium.
 	UnidocKey string
-	// Vectors says that passages get vectors, by a job that is asked for whenever there are new ones.
+	// Vectors says that new passages get vectors, by an EmbedArgs job.
 	Vectors bool
-	// Folder is the documents folder, whose files are named by path. Empty: there is none.
+	// Folder is the documents folder. Its files are indexed by path. Empty: there is none.
 	Folder string
-	// Fetch gets pages. Defaults to a client of its own.
+	// Fetch fetches web pages. Defaults to a new client.
 	Fetch *fetch.Client
 }
 
-// Library holds the documents.
+// Library is the library of documents.
 type Library struct {
 	st      *store.Store
 	options Options
 }
 
-// New returns the library in st, which reads files in this process.
+// New returns the library in st with default options: it reads files in this process.
 func New(st *store.Store) *Library { return Open(st, Options{}) }
 
 // Open returns the library in st.
@@ -124,12 +124,12 @@ func Open(st *store.Store, o Options) *Library {
 	return &Library{st: st, options: o}
 }
 
-// Named lists the files and pages that go by a name, or come from there.
+// Named returns the documents whose name or origin is the given one.
 func (l *Library) Named(ctx context.Context, name string, limit int) ([]store.Document, error) {
 	return store.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
 
-// Remove deletes the document of an origin. store.ErrNotFound when there is none.
+// Remove deletes the document with an origin. It returns store.ErrNotFound when there is none.
 func (l *Library) Remove(ctx context.Context, origin string) error {
 	err := l.st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) })
 	if err != nil {
@@ -138,13 +138,13 @@ func (l *Library) Remove(ctx context.Context, origin string) error {
 	return nil
 }
 
-// Overview is what the library holds.
+// Overview says what the library contains.
 type Overview struct {
 	Groups  []store.DocumentGroup // by kind, element and role
 	Biggest []store.Document      // by number of chunks
 }
 
-// Documents says what the library holds of what scope may see, with the given number of documents by name.
+// Documents returns an overview of what scope may see, with the given number of the biggest documents.
 func (l *Library) Documents(ctx context.Context, scope policy.Scope, biggest int) (Overview, error) {
 	groups, err := store.DocumentGroups(ctx, l.st.DB(), scope)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown cuts a Markdown file at its headings. What looks like one inside code, a list or a quote is none.
+// markdown cuts a Markdown file at its headings. Lines inside code, lists and quotes are not headings.
 func markdown(source []byte) []section {
 	front := frontMatter(source)
 	visible := bytes.Clone(source)
@@ -41,10 +41,10 @@ func markdown(source []byte) []section {
 	return cutter.sections
 }
 
-// deepNesting is deeper than anybody writes. The parser's time grows with the square of the depth.
+// deepNesting matches lists and quotes that are nested deeper than people write. The parser needs quadratic time for them.
 var deepNesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20,}`)
 
-// frontMatter is the length of the settings that some programs put above the text, between lines of three dashes.
+// frontMatter returns the length of the front matter: settings above the text between lines of three dashes.
 func frontMatter(source []byte) int {
 	if !bytes.HasPrefix(source, []byte("---\n")) {
 		return 0
@@ -56,19 +56,19 @@ func frontMatter(source []byte) int {
 	return 3 + end + len("\n---\n")
 }
 
-// sectionCutter walks down a file from heading to heading.
+// sectionCutter cuts a file into sections, heading by heading.
 type sectionCutter struct {
 	source   []byte
-	inline   parser.Parser // of a heading's marks
+	inline   parser.Parser // for the text of headings
 	sections []section
 	above    headings
 	heads    int // where the last heading begins
 	from     int // where the text below it begins
-	counted  int // how far lines were counted
+	counted  int // up to where lines are counted
 	lines    int
 }
 
-// heading ends the section before h and opens the one below it.
+// heading ends the section before h and begins the one below it.
 func (c *sectionCutter) heading(h *ast.Heading) {
 	lines := h.Lines()
 	start := bytes.LastIndexByte(c.source[:lines.At(0).Start], '\n') + 1
@@ -77,7 +77,7 @@ func (c *sectionCutter) heading(h *ast.Heading) {
 		end = lineEnd(c.source, end) // the line of dashes below it
 	}
 	if c.above.below(h.Level) && len(bytes.TrimSpace(c.source[c.from:start])) == 0 {
-		c.from = start // a heading with nothing but others below it stands in their paths
+		c.from = start // a heading followed only by deeper ones is in their paths
 	} else {
 		c.close(start)
 	}
@@ -85,7 +85,7 @@ func (c *sectionCutter) heading(h *ast.Heading) {
 	c.heads, c.from = start, end
 }
 
-// close ends the open section. A heading with nothing below it is a text of its own.
+// close ends the open section. A heading without text below it becomes a section with its own text.
 func (c *sectionCutter) close(end int) {
 	from, path := c.from, c.above.path
 	if len(bytes.TrimSpace(c.source[from:end])) == 0 {
@@ -99,14 +99,14 @@ func (c *sectionCutter) close(end int) {
 	c.heads, c.from = end, end
 }
 
-// lineOf is the line, from 1, that begins at an offset. It is asked from the top of the file down.
+// lineOf returns the line, from 1, that begins at an offset. Offsets of successive calls must not decrease.
 func (c *sectionCutter) lineOf(at int) int {
 	c.lines += bytes.Count(c.source[c.counted:at], []byte("\n"))
 	c.counted = at
 	return 1 + c.lines
 }
 
-// lineEnd is the offset behind the first line end at or after at.
+// lineEnd returns the offset after the first line end at or after at.
 func lineEnd(source []byte, at int) int {
 	if at < len(source) {
 		if i := bytes.IndexByte(source[at:], '\n'); i >= 0 {
@@ -116,14 +116,14 @@ func lineEnd(source []byte, at int) int {
 	return len(source)
 }
 
-// headingText is what a heading says, without its marks.
+// headingText returns the text of a heading without markup.
 func headingText(inline parser.Parser, h *ast.Heading, source []byte) string {
 	line := h.Lines().Value(source)
 	line = bytes.ToValidUTF8(line[:min(len(line), maxHeading)], nil)
 	return plainText(inline.Parse(text.NewReader(line)), line)
 }
 
-// plainText is the text in n.
+// plainText returns the text below n.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

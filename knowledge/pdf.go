@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// pdfText is what a PDF engine gets out of a file.
+// pdfText is what a PDF engine extracts from a file.
 type pdfText struct {
 	pages   []string
 	outline []bookmark // in the order of the file
@@ -23,12 +23,12 @@ type bookmark struct {
 }
 
 const (
-	// maxBookmarks and maxDepth bound an outline. One that goes beyond them goes in circles, and is not used.
+	// maxBookmarks and maxDepth limit an outline. A larger one is probably cyclic and is not used.
 	maxBookmarks = 5000
 	maxDepth     = 8
 )
 
-// readPDF reads a PDF: by the sections of its outline, else by its pages. With a licence key for it, unipdf does the work.
+// readPDF reads a PDF and cuts it by its outline, else by its pages. With a licence key it uses unipdf, else pdfium.
 func readPDF(ctx context.Context, src source, watch watcher) (document, error) {
 	engine := readPdfium
 	if src.UnidocKey != "" {
@@ -63,10 +63,10 @@ func pdfDocument(text pdfText) (document, error) {
 	return doc, nil
 }
 
-// dividedWord is a word with a hyphen at a line end, which pdfium marks.
+// dividedWord matches a word that is hyphenated at a line end, which pdfium marks.
 var dividedWord = regexp.MustCompile(`([\pL\pN'’-]*)[\x02\x{fffe}](?:\r?\n)?([\pL\pN]*)`)
 
-// unwrapHyphens joins the words that were divided at line ends, and makes plain line ends. said holds the words of the document.
+// unwrapHyphens joins words that are hyphenated at line ends, and normalises line ends. said are the words of the document.
 func unwrapHyphens(page string, said map[string]bool) string {
 	page = dividedWord.ReplaceAllStringFunc(page, func(divided string) string {
 		parts := dividedWord.FindStringSubmatch(divided)
@@ -78,8 +78,8 @@ func unwrapHyphens(page string, said map[string]bool) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\uffff", "").Replace(page)
 }
 
-// keepsHyphen tells whether a hyphen at a line end belongs to the word, as in "ready-to-wear": there is another one before it, the
-// second half begins like a name or a number, or the document says both halves as words and never both in one.
+// keepsHyphen reports whether a hyphen at a line end belongs to the word, as in "ready-to-wear": the word has another hyphen, the second half
+// begins like a name or a number, or the document has both halves as words but not the joined word.
 func keepsHyphen(first, second string, said map[string]bool) bool {
 	if first == "" || second == "" {
 		return false
@@ -93,7 +93,7 @@ func keepsHyphen(first, second string, said map[string]bool) bool {
 	return said[first] && said[second] && !said[first+second]
 }
 
-// wordsOf are the words of all pages that are not divided at a line end.
+// wordsOf returns the words of all pages, without those that are hyphenated at a line end.
 func wordsOf(pages []string) map[string]bool {
 	said := map[string]bool{}
 	for _, page := range pages {
@@ -112,8 +112,8 @@ func pageSections(pages []string) []section {
 	return sections
 }
 
-// outlineSections cuts the text of all pages where the entries of the outline point to: at the title where it stands on
-// the page, else at the page's beginning.
+// outlineSections cuts the text of all pages at the entries of the outline: where the title is on the page, else at the beginning of the
+// page.
 func outlineSections(text pdfText) []section {
 	var all strings.Builder
 	starts := make([]int, len(text.pages)+1)
@@ -153,7 +153,7 @@ func outlineSections(text pdfText) []section {
 	return sections
 }
 
-// pagesBetween says where pages begin in the text between two offsets of all pages' text.
+// pagesBetween returns where pages begin between two offsets of the whole text. starts are the offsets of all pages.
 func pagesBetween(starts []int, from, to int) []pageMark {
 	first, found := slices.BinarySearch(starts, from)
 	if !found {
@@ -166,7 +166,7 @@ func pagesBetween(starts []int, from, to int) []pageMark {
 	return marks
 }
 
-// findTitle finds the lines of a page that say a title and nothing else, but for a number before it. Size 0: none do.
+// findTitle finds the lines of a page that consist of a title, maybe after a number. size is 0 if there are none.
 func findTitle(page, title string) (at, size int) {
 	wanted := letters(title)
 	if wanted == "" {
@@ -189,7 +189,7 @@ func findTitle(page, title string) (at, size int) {
 	return 0, 0
 }
 
-// spells is the length of the lines that text begins with when their letters are exactly wanted, else 0.
+// spells returns the length of the first lines of text if their letters are exactly wanted, else 0.
 func spells(text, wanted string) int {
 	for i, r := range text {
 		if wanted == "" {
@@ -216,7 +216,7 @@ func spells(text, wanted string) int {
 	return 0
 }
 
-// letters is a title without all that may be written in several ways.
+// letters returns a title in lower case without spaces and punctuation.
 func letters(title string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {

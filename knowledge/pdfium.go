@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	wasmPages     = 8192 // of 64 KB: what a file may make pdfium use
+	wasmPages     = 8192 // the memory limit of pdfium, in pages of 64 KB
 	engineTimeout = time.Minute
 )
 
-// readPdfium reads a PDF with pdfium inside a WebAssembly machine, which has memory of its own and no files. The machine
-// is compiled once: src.CacheDir keeps it, which turns seconds into a tenth of one.
+// readPdfium reads a PDF with pdfium in a WebAssembly runtime, which has its own memory and no files. The compiled module is cached in
+// src.CacheDir, because compiling takes seconds.
 func readPdfium(ctx context.Context, src source, watch watcher) (text pdfText, err error) {
 	runtime := wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages)
 	if src.CacheDir != "" {
@@ -47,7 +47,7 @@ func readPdfium(ctx context.Context, src source, watch watcher) (text pdfText, e
 	return pdfiumText(ctx, engine, src.Data, watch)
 }
 
-// pdfiumConfig gives pdfium one machine, no file and no terminal. Without FSConfig it would see all files there are.
+// pdfiumConfig allows pdfium one instance, no files and no terminal. Without FSConfig it could read all files.
 func pdfiumConfig(runtime wazero.RuntimeConfig) webassembly.Config {
 	return webassembly.Config{
 		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: runtime, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
@@ -78,7 +78,7 @@ func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch wa
 	return text, nil
 }
 
-// pdfiumPages reads the pages one by one. One that is broken reads as blank; a file of which all are is broken.
+// pdfiumPages reads the pages one by one. A broken page counts as blank; a file with only broken pages is broken.
 func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, watch watcher) ([]string, error) {
 	pages, size, broken := make([]string, count), 0, 0
 	boxes := maxBoxes
@@ -102,7 +102,7 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 	return pages, nil
 }
 
-// pdfiumPage reads one page, with its tables. boxes is how many characters may still be measured.
+// pdfiumPage reads one page with its tables. boxes is how many characters may still be measured; it is reduced.
 func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, boxes *int) (string, error) {
 	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {
@@ -131,7 +131,7 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, b
 	return newPlaced(strings.TrimRight(got.Text, "\x00"), measure).tables(), nil
 }
 
-// pdfiumBox is where a character of a page's text is. Characters that are not in the text count in pdfium's index.
+// pdfiumBox returns the position of a character of a page's text. pdfium's index also counts characters that are not in the text.
 func pdfiumBox(engine pdfium.Pdfium, page references.FPDF_TEXTPAGE, at int) (box, bool) {
 	char, err := engine.FPDFText_GetCharIndexFromTextIndex(&requests.FPDFText_GetCharIndexFromTextIndex{TextPage: page, NTextIndex: at})
 	if err != nil || char.CharIndex < 0 {
@@ -144,7 +144,7 @@ func pdfiumBox(engine pdfium.Pdfium, page references.FPDF_TEXTPAGE, at int) (box
 	return box{left: b.Left, right: b.Right, bottom: b.Bottom, top: b.Top}, true
 }
 
-// pdfiumOutline is the outline of a file, empty if there is none to be used.
+// pdfiumOutline returns the outline of a file; empty if there is none or it is cyclic.
 func pdfiumOutline(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT) []bookmark {
 	left := maxBookmarks
 	if !pdfiumOutlineEnds(engine, doc, nil, 1, &left) {
@@ -168,7 +168,7 @@ func pdfiumOutline(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT) []bookmar
 	return outline
 }
 
-// pdfiumOutlineEnds tells whether an outline comes to an end. pdfium itself follows one that goes in circles for ever.
+// pdfiumOutlineEnds reports whether an outline is finite. pdfium itself never stops in a cyclic one.
 func pdfiumOutlineEnds(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, parent *references.FPDF_BOOKMARK, level int, left *int) bool {
 	child, err := engine.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: doc, Bookmark: parent})
 	if err != nil {

@@ -7,32 +7,32 @@ import (
 	"unicode/utf8"
 )
 
-// box is where a character, or a cell, is on a page. y grows upwards.
+// box is the position of a character or cell on a page. y grows upwards.
 type box struct{ left, right, bottom, top float64 }
 
-// cell is a part of a line with a wide gap before and behind it.
+// cell is a part of a line between wide gaps.
 type cell struct {
 	box
 	text string
 }
 
 const (
-	// maxBoxes is how many characters of one PDF are measured. Tables behind them stay as lines.
+	// maxBoxes is how many characters of a PDF are measured. Later tables stay plain lines.
 	maxBoxes = 200_000
-	// maxLoose is how many lines of one cell in a row, such as a wrapped one, may stand between two rows of a table.
+	// maxLoose is how many successive lines with one cell, such as wrapped ones, may be between two rows of a table.
 	maxLoose = 2
 )
 
-// placed is the text of a page whose characters can be measured.
+// placed is the text of a page with the positions of its characters.
 type placed struct {
 	lines   []string
 	starts  []int                         // where each line begins, in characters
-	joined  map[int]bool                  // lines that stand in the row of one before
-	cut     map[int][]cell                // of the lines that were measured
-	measure func(at int) (b box, ok bool) // where the character at that place is
+	joined  map[int]bool                  // lines that belong to the row of an earlier line
+	cut     map[int][]cell                // cells of the lines that were measured
+	measure func(at int) (b box, ok bool) // returns the position of the character at an index
 }
 
-// newPlaced cuts the text of a page into lines.
+// newPlaced returns the text of a page, cut into lines.
 func newPlaced(text string, measure func(int) (box, bool)) *placed {
 	p := &placed{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
 	at := 0
@@ -43,8 +43,8 @@ func newPlaced(text string, measure func(int) (box, bool)) *placed {
 	return p
 }
 
-// tables writes each row of the tables of a page with the names of its columns. A table is a row of names and at least two rows below
-// it whose cells stand below those names, with numbers in one column. Everything else stays as it is.
+// tables returns the text with each row of a table rewritten with the names of its columns. A table is a header and at least two rows
+// whose cells are below the names, with numbers in one column. All other text is unchanged.
 func (p *placed) tables() string {
 	for i := 0; i < len(p.lines); {
 		i += max(p.rewrite(i), 1)
@@ -58,13 +58,13 @@ func (p *placed) tables() string {
 	return strings.Join(kept, "\n")
 }
 
-// tableRow is a row of a table, and the lines it stands on.
+// tableRow is a row of a table with its first line and its number of lines.
 type tableRow struct {
 	cells       []string
 	line, lines int
 }
 
-// rewrite rewrites the table whose names stand on a line, and returns how many lines it has. 0: there is none.
+// rewrite rewrites the table whose header is on a line, and returns how many lines it has; 0 if there is none.
 func (p *placed) rewrite(header int) int {
 	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLoose, len(p.lines))], hasDigit) {
 		return 0
@@ -89,7 +89,7 @@ func (p *placed) rewrite(header int) int {
 	return last.line + last.lines - header
 }
 
-// rowsBelow reads the rows below the names of columns that end at bottom. Lines of one cell between them are left out.
+// rowsBelow returns the rows below a header that ends at bottom. Lines with one cell between them are left out.
 func (p *placed) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
 	columns := make([]box, len(names))
 	for i, name := range names {
@@ -110,7 +110,7 @@ func (p *placed) rowsBelow(line int, names []cell, bottom float64) (rows []table
 	return rows
 }
 
-// write puts a text in the place of a row.
+// write replaces the lines of a row by a text.
 func (p *placed) write(row tableRow, text string) {
 	p.lines[row.line] = text
 	for i := row.line + 1; i < row.line+row.lines; i++ {
@@ -118,7 +118,7 @@ func (p *placed) write(row tableRow, text string) {
 	}
 }
 
-// row is the cells of a line and of those after it that stand beside it on the page, as pdfium breaks lines at single characters.
+// row returns the cells of a line and of the lines that are beside it on the page: pdfium sometimes breaks a line at single characters.
 func (p *placed) row(line int) (cells []cell, lines int) {
 	cells, lines = slices.Clone(p.cells(line)), 1
 	for ; len(cells) > 0 && lines < maxColumns && line+lines < len(p.lines); lines++ {
@@ -134,7 +134,7 @@ func (p *placed) row(line int) (cells []cell, lines int) {
 	return cells, lines
 }
 
-// addCell adds a part of a line to its cells: to the last one unless the gap between them is wider than maxGap.
+// addCell appends a part of a line to the last cell, or as a new cell if the gap before it is wider than maxGap.
 func addCell(cells []cell, c cell, maxGap float64) []cell {
 	n := len(cells) - 1
 	if n < 0 || c.left-cells[n].right > maxGap {
@@ -144,7 +144,7 @@ func addCell(cells []cell, c cell, maxGap float64) []cell {
 	return cells
 }
 
-// cells cuts a line where the gap between two words is wider than the characters are high. Nil: it cannot be measured.
+// cells cuts a line into cells where the gap between two words is wider than the height of the characters; nil if it cannot be measured.
 func (p *placed) cells(line int) []cell {
 	if cells, done := p.cut[line]; done {
 		return cells
@@ -153,7 +153,7 @@ func (p *placed) cells(line int) []cell {
 	words, height := p.words(line)
 	for i, word := range words {
 		if i > 0 && word.left < words[i-1].left {
-			cells = nil // not written from left to right
+			cells = nil // it is not written from left to right
 			break
 		}
 		cells = addCell(cells, word, height)
@@ -162,7 +162,7 @@ func (p *placed) cells(line int) []cell {
 	return cells
 }
 
-// words are the words of a line, and the height of its highest character. None: they cannot be measured.
+// words returns the words of a line, none if they cannot be measured, and the height of its highest character.
 func (p *placed) words(line int) (words []cell, height float64) {
 	text := []rune(p.lines[line])
 	for i := 0; i < len(text); i++ {
@@ -186,8 +186,8 @@ func (p *placed) words(line int) (words []cell, height float64) {
 	return words, height
 }
 
-// rowBelow sorts the cells of a line into columns, and widens these by them. Nil: the line is not below bottom, or a cell does not stand
-// below exactly one name.
+// rowBelow assigns the cells of a line to columns, and widens the columns to include them. It returns nil if the line is not below bottom or
+// a cell is not below exactly one name.
 func rowBelow(columns []box, bottom float64, cells []cell) []string {
 	if len(cells) == 0 || len(cells) > len(columns) {
 		return nil
@@ -230,7 +230,7 @@ func texts(cells []cell) []string {
 	return list
 }
 
-// hasNumbers tells whether most rows have a number in one column. Of two columns, its name must have none.
+// hasNumbers reports whether most rows have a number in the same column. With two columns, the column's name must have none.
 func hasNumbers(names []string, rows []tableRow) bool {
 	for i, name := range names {
 		numbers := 0

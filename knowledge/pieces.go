@@ -10,16 +10,16 @@ import (
 	"multis/store"
 )
 
-// ImportedDocument is a document of which only the pieces are left that another program had cut.
+// ImportedDocument is a document of another program, of which only the passages exist.
 type ImportedDocument struct {
 	Name    string // as cited
-	Origin  string // where the document was; indexed from there, it takes the place of its pieces
+	Origin  string // where the document was. Indexing it from there replaces the imported passages.
 	Element string // pdf, docx, md or txt
 	Role    policy.Role
 	List    []ImportedPassage
 }
 
-// ImportedPassage is one of them.
+// ImportedPassage is a passage of an imported document.
 type ImportedPassage struct {
 	Headings         []string // the outermost first
 	PageFrom, PageTo int      // from 1; 0 if there are no pages
@@ -27,8 +27,8 @@ type ImportedPassage struct {
 	Used             store.Uses
 }
 
-// ImportDocument puts pieces into the library. It leaves alone what is there from the same origin, and reports that as unchanged: a document
-// that was read here is better than its pieces.
+// ImportDocument adds an imported document to the library. It does nothing if there is a document of the same origin, and reports it as
+// unchanged: a document that was read here has its pages and lines.
 func (l *Library) ImportDocument(ctx context.Context, p ImportedDocument) (Report, error) {
 	report, err := l.importDocument(ctx, p)
 	if err != nil {

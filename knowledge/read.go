@@ -18,38 +18,38 @@ import (
 )
 
 const (
-	// maxPages is how many pages of a file are read.
+	// maxPages is the maximum number of pages of a file.
 	maxPages = 2000
-	// maxText is the most text that is taken out of a file, in bytes. It is more than maxChunks hold.
+	// maxText is the maximum size of the text of a file, in bytes. It is more than maxChunks passages have.
 	maxText = 40 << 20
-	// maxHeading is how much of a heading is kept, in bytes.
+	// maxHeading is the length to which headings are cut, in bytes.
 	maxHeading = 300
 )
 
-// source is a file that is to be read, with what its reader has to know. It crosses from process to process.
+// source is a file for the reader, with its settings. It is sent to the reader process.
 type source struct {
 	Name      string
-	Type      string // as the server says that sent it; empty if nobody did
+	Type      string // the media type that the server gave; empty if unknown
 	Data      []byte
 	CacheDir  string
 	UnidocKey string
 }
 
-// watcher is told how the reading of a file goes on.
+// watcher observes the reading of a file.
 type watcher interface {
-	// ready: everything that takes time before a file can be looked at is done.
+	// ready is called when the reader is set up and begins with the file.
 	ready()
-	// page: so many of all pages are read.
+	// page is called when a number of all pages is read.
 	page(done, all int)
 }
 
-// document is a file as it was read.
+// document is the content of a file.
 type document struct {
 	Format   string // the id of its Format
-	Title    string // as the file itself says; empty if it does not
+	Title    string // that the file has for itself; empty if none
 	Sections []section
-	Pages    int   // 0 if the file has none
-	Blank    []int // pages, from 1, with nothing on them that can be read
+	Pages    int   // 0 if the format has no pages
+	Blank    []int // pages, from 1, without text
 }
 
 // section is the text below one heading, word for word, up to the next heading of any level.
@@ -58,13 +58,13 @@ type section struct {
 	Text  string
 	Line  int        // where Text begins in the file, from 1; 0 if the file has no lines
 	Pages []pageMark // in order; empty if the file has no pages
-	Used  store.Uses // of one that another program kept
+	Used  store.Uses // of an imported passage
 }
 
-// pageMark says that a page begins, or goes on, at an offset of a section's text.
+// pageMark says that a page begins, or continues, at an offset of a section's text.
 type pageMark struct{ At, Page int }
 
-// pageAt is the page that an offset is on; 0 if there are none.
+// pageAt returns the page of an offset; 0 if there are no pages.
 func (s section) pageAt(at int) int {
 	page := 0
 	for _, mark := range s.Pages {
@@ -76,18 +76,18 @@ func (s section) pageAt(at int) int {
 	return page
 }
 
-// headings are those above a place in a document.
+// headings are the headings above a place in a document.
 type headings struct {
 	path   []string
 	levels []int
 }
 
-// below tells whether a heading of this level would stand below the innermost one.
+// below reports whether a heading of this level is below the innermost one.
 func (h *headings) below(level int) bool {
 	return len(h.levels) > 0 && level > h.levels[len(h.levels)-1]
 }
 
-// open goes on to the next heading. The path before it stays as it was for those who hold it.
+// open adds the next heading. It does not change a path that was returned before.
 func (h *headings) open(level int, title string) {
 	for len(h.levels) > 0 && !h.below(level) {
 		h.levels = h.levels[:len(h.levels)-1]
@@ -97,8 +97,8 @@ func (h *headings) open(level int, title string) {
 	h.path = append(slices.Clip(h.path), title)
 }
 
-// read tells what a file is and cuts it into sections. What the file holds decides before its name: a PDF called .txt is
-// a PDF. A reader that panics has met a broken file.
+// read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt is a PDF. A panic of
+// a reader means that the file is broken.
 func read(ctx context.Context, src source, watch watcher) (doc document, err error) {
 	defer func() {
 		if recover() != nil {
@@ -144,8 +144,8 @@ func isNamed(name, id string) bool {
 	return f.ID == id
 }
 
-// isText tells whether a file is for people to read as it is. Some types are text only for programs, and some are taken
-// for pictures because of two letters they begin with.
+// isText reports whether a file is text for people. Some formats are text for programs only, and some texts look like pictures because of
+// their first two letters.
 func isText(data []byte, kind *mimetype.MIME) bool {
 	if kind.Is("text/rtf") || kind.Is("application/postscript") || kind.Is("image/svg+xml") {
 		return false
@@ -161,10 +161,10 @@ func isText(data []byte, kind *mimetype.MIME) bool {
 	return false
 }
 
-// isBinary tells whether no text has this character.
+// isBinary reports whether a character does not occur in text.
 func isBinary(r rune) bool { return r < ' ' && !unicode.IsSpace(r) && r != '\x1b' }
 
-// encryptedPackage is the name, in a file of the kind Word had before .docx, under which a locked .docx is kept.
+// encryptedPackage is the name, in UTF-16, of the stream that contains a .docx with a password. The file itself has the format before .docx.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
 func unknownType(data []byte, kind *mimetype.MIME) error {
@@ -177,7 +177,7 @@ func unknownType(data []byte, kind *mimetype.MIME) error {
 	return ErrUnknownType
 }
 
-// readText reads what is made of characters. Who sent it may say what it is, else its name does, else what it looks like.
+// readText reads a text file. Its format is that of its media type, else of its name, else what it looks like.
 func readText(src source, looksLikeHTML bool) (document, error) {
 	data, err := decode(src.Data, src.Type)
 	if err != nil {
@@ -195,7 +195,7 @@ func readText(src source, looksLikeHTML bool) (document, error) {
 	}
 }
 
-// decode makes UTF-8 with plain line ends of a text. What is valid UTF-8 is taken for that, whatever is said about it.
+// decode converts a text to UTF-8 with \n as line ends. Valid UTF-8 is taken as such, whatever contentType says.
 func decode(data []byte, contentType string) ([]byte, error) {
 	encoded := encoding.Encoding(nil)
 	switch {
@@ -217,7 +217,7 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	if encoded != nil {
 		decoded, err := encoded.NewDecoder().Bytes(data)
 		if err != nil || bytes.IndexByte(decoded, 0) >= 0 || bytes.Count(decoded, []byte("\uFFFD")) > len(decoded)/100 {
-			return nil, ErrUnknownType // the guess was wrong
+			return nil, ErrUnknownType // the encoding was guessed wrong
 		}
 		data = decoded
 	}
@@ -226,7 +226,7 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n")), nil
 }
 
-// tidy keeps what a database and a terminal can take, and refuses what has no end or no beginning.
+// tidy removes what the database and terminals cannot take, and refuses a document that is too big or empty.
 func tidy(doc document) (document, error) {
 	size := 0
 	var kept []section
@@ -234,7 +234,7 @@ func tidy(doc document) (document, error) {
 		for i, title := range s.Path {
 			s.Path[i] = heading(title)
 		}
-		if len(s.Pages) == 0 { // which are marked at places in the text
+		if len(s.Pages) == 0 { // page marks are offsets in the text, which must not change
 			s.Text = tableRows(s.Text)
 		}
 		if s.Text = printableText(s); strings.TrimSpace(s.Text) == "" {
@@ -252,7 +252,7 @@ func tidy(doc document) (document, error) {
 	return doc, nil
 }
 
-// printableText is a section's text without control characters. Nothing moves: each makes room for a blank of its length.
+// printableText returns a section's text with control characters replaced by spaces of the same length, so that offsets stay valid.
 func printableText(s section) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -266,7 +266,7 @@ func printableText(s section) string {
 	}, strings.ToValidUTF8(s.Text, "?"))
 }
 
-// heading is a title on one line, cut where it is endless.
+// heading returns a title on one line, cut to maxHeading.
 func heading(title string) string {
 	title = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -9,17 +9,17 @@ import (
 	"multis/text"
 )
 
-// rowMark begins a line that is a row of a table: it is quoted whole and alone.
+// rowMark begins a line that is a row of a table. Such a line is quoted whole.
 const rowMark = "| "
 
-// maxRepeated is the length, in bytes, of the longest cell that is repeated in each column and row it reaches over.
+// maxRepeated is the maximum length, in bytes, of a cell that is repeated in each column and row it spans.
 const maxRepeated = 300
 
-// tableRule is the line below the names of a table's columns.
+// tableRule matches the line below the header of a Markdown table.
 var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 
-// tableRows writes each row of the tables in a text with the names of its columns, "| Item: Baguette; Price: 1.80 €", so that it can
-// be found, read and quoted alone. The names have no line of their own: they answer nothing. All lines stay where they are.
+// tableRows rewrites each row of the Markdown tables in a text with the names of its columns, "| Item: Baguette; Price: 1.80 €", so that it
+// can be found and quoted alone. The header becomes an empty line. Line numbers do not change.
 func tableRows(source string) string {
 	if !strings.Contains(source, "|") {
 		return source
@@ -39,7 +39,7 @@ func tableRows(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// rewriteTable rewrites the table that lines begin with, and returns how many lines it has. 0: there is none.
+// rewriteTable rewrites the table at the beginning of lines and returns how many lines it has; 0 if there is none.
 func rewriteTable(lines []string) int {
 	if len(lines) < 2 || !strings.Contains(lines[0], "|") {
 		return 0
@@ -72,7 +72,7 @@ func rewriteTable(lines []string) int {
 	return size
 }
 
-// rowLines writes the rows of a table, one line each. header is the row that names the columns; -1 if none does.
+// rowLines returns the rows of a table as lines. header is the index of the row that names the columns; -1 if none does.
 func rowLines(rows [][]string, header int) []string {
 	var names []string
 	if header >= 0 && slices.ContainsFunc(rows[header+1:], isFilled) {
@@ -91,7 +91,7 @@ func rowLines(rows [][]string, header int) []string {
 		case title == "" || len(row) == 1:
 			lines[i] = rowMark + rowText(names, row)
 		case i+1 < len(rows) && isFilled(rows[i+1]) && groupTitle(rows[i+1]) == "":
-			group = title // of the rows below it
+			group = title // for the rows below it
 		default:
 			lines[i] = rowMark + plainCell(title)
 		}
@@ -101,7 +101,7 @@ func rowLines(rows [][]string, header int) []string {
 
 func isFilled(row []string) bool { return strings.Join(row, "") != "" }
 
-// groupTitle is what a row says that has one cell over all columns, or text in its first one alone; empty if it has more.
+// groupTitle returns the text of a row that has one cell over all columns, or text in the first one only; empty for other rows.
 func groupTitle(row []string) string {
 	first := row[0]
 	for _, cell := range row[1:] {
@@ -112,7 +112,7 @@ func groupTitle(row []string) string {
 	return first
 }
 
-// rowText is one row on one line.
+// rowText returns a row on one line, with the names of the columns.
 func rowText(names, row []string) string {
 	if len(names) == 0 && len(row) == 2 && row[0] != "" && row[1] != "" {
 		return plainCell(row[0]) + ": " + plainCell(row[1])
@@ -132,12 +132,12 @@ func rowText(names, row []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// plainCell is a cell's text on one line. A bar in it would look like the end of the cell.
+// plainCell returns a cell's text on one line, without bars, which would look like the end of the cell.
 func plainCell(cell string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(strings.ReplaceAll(cell, "<br />", " ")), " "), "|", "/")
 }
 
-// tableCells are the cells of a line, between bars. A bar behind a backslash is part of the text.
+// tableCells returns the cells of a line, which are separated by bars. A bar after a backslash is part of the text.
 func tableCells(line string) []string {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "|")
 	var cells []string
@@ -160,7 +160,7 @@ func tableCells(line string) []string {
 	return cells
 }
 
-// isHeader tells whether a row may name the columns: words, all different.
+// isHeader reports whether a row may name the columns: all cells have letters and are different.
 func isHeader(row []string) bool {
 	seen := map[string]bool{}
 	for _, cell := range row {
@@ -173,8 +173,8 @@ func isHeader(row []string) bool {
 	return len(row) > 1
 }
 
-// namesColumns tells whether the first row of a table that does not say so names its columns. Of two columns one must have numbers
-// below words: "Monday, closed" is a row like those that follow it.
+// namesColumns reports whether the first row of a table without a marked header names the columns. With only two columns, one must have
+// numbers below a name without: "Monday, closed" is a row like the others.
 func namesColumns(first []string, rest [][]string) bool {
 	if !isHeader(first) || len(rest) == 0 {
 		return false

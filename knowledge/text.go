@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Text reads a file without keeping it: its words with its headings, as Markdown. The name and the media type tell what it is
-// where the content does not.
+// Text returns the text of a file as Markdown, without storing it. The name and the media type decide the format where the content does not.
 func (l *Library) Text(ctx context.Context, name, mediaType string, data []byte) (string, error) {
 	if len(data) > MaxSize {
 		return "", ErrTooBig

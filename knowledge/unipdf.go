@@ -10,7 +10,7 @@ import (
 	"github.com/unidoc/unipdf/v3/model"
 )
 
-// readUnipdf reads a PDF with unipdf, which needs a licence and asks its maker's server about it.
+// readUnipdf reads a PDF with unipdf, which checks its licence key on its maker's server.
 func readUnipdf(ctx context.Context, src source, watch watcher) (text pdfText, err error) {
 	if err := license.SetMeteredKey(src.UnidocKey); err != nil {
 		return pdfText{}, fmt.Errorf("%w: %w", ErrLicence, err)
@@ -52,7 +52,7 @@ func readUnipdf(ctx context.Context, src source, watch watcher) (text pdfText, e
 	return text, nil
 }
 
-// unipdfPage reads one page, counted from 1. One that is broken reads as blank.
+// unipdfPage reads one page, counted from 1. A broken page counts as blank.
 func unipdfPage(file *model.PdfReader, number int) (string, error) {
 	page, err := file.GetPage(number)
 	if err != nil {

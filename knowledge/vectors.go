@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// vectorBatch is how many passages get their vectors at once.
+	// vectorBatch is how many passages are embedded in one request.
 	vectorBatch = 64
 	// budgetWait, serviceWait: how long the work rests when there is no money left for it, or no service.
 	budgetWait  = time.Hour
 	serviceWait = 5 * time.Minute
 )
 
-// Vectors gives every passage a vector, so that it is found by what it means. A search needs none of them.
+// Vectors computes the vectors of passages, by which search finds them by meaning. Search works without them.
 type Vectors struct {
 	st       *store.Store
 	embedder llm.Embedder
 }
 
-// NewVectors makes vectors in st. embedder is nil where there are none.
+// NewVectors returns Vectors for the passages in st. embedder is nil when embeddings are not configured.
 func NewVectors(st *store.Store, embedder llm.Embedder) *Vectors {
 	return &Vectors{st: st, embedder: embedder}
 }
 
-// Embed works until every passage has a vector of the model, those included that have one of another. again looks at passages
-// that could have none before. When it cannot go on for now, it asks to come back.
+// Embed computes vectors until every passage has one of the current model. again includes passages for which the provider refused one
+// before. When the provider is not available or the budget is used up, its error has the job try again later.
 func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
@@ -65,12 +65,12 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 			return err
 		}
 		if after = bare[len(bare)-1].ID; changed {
-			after = 0 // those before have no vector of it either
+			after = 0 // the model changed: begin again
 		}
 	}
 }
 
-// vectorsOf gives the passages' vectors. When the provider refuses to look at one text, it is alone in having none.
+// vectorsOf returns the vectors of passages. When the provider refuses a text, only that passage has none: its vector is nil.
 func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32, error) {
 	texts := make([]string, len(bare))
 	for i, b := range bare {
@@ -94,12 +94,12 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32
 	return append(first, rest...), err
 }
 
-// embeddingText is what of a passage tells what it is about.
+// embeddingText returns the text of a passage that is embedded.
 func embeddingText(b store.Bare) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
 
-// retryLater says when to try again what went wrong.
+// retryLater returns the error that has the job try again, with a wait that depends on the cause.
 func (v *Vectors) retryLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

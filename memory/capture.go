@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	maxCapturedMessages = 60 // messages of one capture; what came before them is in the archive
+	maxCapturedMessages = 60 // of one capture; earlier ones are only searchable
 	maxShownNotes       = 60 // current notes that the model sees
 	maxKnownNotes       = 500
-	maxDueCaptures      = 100 // captures begun in one look
+	maxDueCaptures      = 100 // captures that are started at once
 )
 
-// errAlreadyCaptured rolls back a capture that another one has written already.
+// errAlreadyCaptured rolls back a capture whose messages another one has captured meanwhile.
 var errAlreadyCaptured = errors.New("the messages were captured before")
 
-// DueCaptures lists the chats of which enough was said since the last capture. Without any model there are none; where only agents have
-// one, a chat that no model reads is looked at less and less often.
+// DueCaptures returns the chats that have enough messages since their last capture. Without any model there are none. Where only some
+// agents have a model, a chat without one is returned less and less often.
 func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
 	if m.ModelOf == nil && m.Model.Name() == (llm.None{}).Name() {
 		return nil, nil
@@ -34,8 +34,8 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
 	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDueCaptures)
 }
 
-// Capture takes notes of what was said in a chat since the last time. last says that no other attempt follows: then the chat is
-// left alone for a while, and its messages stay where they are.
+// Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows: if it fails, the chat
+// is not due again for a while.
 func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
@@ -58,7 +58,7 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 	}
 	known, err := store.MemoryOf(ctx, m.Store.DB(), chatID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // nothing was said
+		return nil // it has no messages
 	}
 	if err != nil {
 		return err
@@ -93,17 +93,17 @@ func (m *Memory) capture(ctx context.Context, chatID int64) error {
 	})
 }
 
-// captureInput is what one capture looked at and found.
+// captureInput is what a model has read for a capture and the notes that it took.
 type captureInput struct {
 	messages []store.Message
 	taken    []extractedNote
 	offered  []store.Note
 }
 
-// write puts a capture down, all of it or nothing. The transaction reads and writes what belongs to the chat alone: whatever
-// a contact wrote, and whatever a model made of it, ends in that chat's memory.
+// write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it
+// goes into the memory of that chat only.
 func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureInput) error {
-	// The chat before its memory and its messages, in the order of the inbox.
+	// Lock the chat before its memory and its messages, in the order of the inbox.
 	if _, err := store.ShareChat(ctx, tx, chat.ID); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 	return store.Captured(ctx, tx, chat.ID, lastMessage, keepAfterCapture)
 }
 
-// writeSection writes the notes of a capture, what they take the place of, and the passage that makes them found.
+// writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
 func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b captureInput) error {
 	role := NotesRole(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
@@ -175,7 +175,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)
 }
 
-// writeNote writes one step and returns the note as it stands.
+// writeNote stores a note by its placement and returns the note as it is stored.
 func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error) {
 	if s.same != nil {
 		return *s.same, store.MergeNote(ctx, tx, s.same.ID, s.note.Sources)
@@ -194,7 +194,7 @@ func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error
 	return s.note, store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
 }
 
-// addCommitment enters an action that somebody has to do into the owner's ledger.
+// addCommitment stores a commitment for a note about what somebody has to do.
 func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote, messages []store.Message) error {
 	if f.Kind != store.NoteAction || f.Who == "" {
 		return nil

@@ -16,18 +16,18 @@ import (
 	"multis/transcript"
 )
 
-// Exported counts what an export holds.
+// Exported counts what was exported.
 type Exported struct {
 	Chats    int
 	Messages int
 	Notes    int
 }
 
-// exportPage is how many messages are read at once.
+// exportPage is how many messages one query reads.
 const exportPage = 1000
 
-// Export writes the familiar files of chats as a zip: for each a folder with memory.md, profile.json and log/YYYY-MM-DD.md, whose days
-// are those of the owner's zone and go back as far as the rules say. It reads what the owner may read.
+// Export writes chats as a zip file, in the format that package transcript reads: for each chat a folder with memory.md, profile.json and
+// log/YYYY-MM-DD.md. Days are those of the owner's time zone. The logs go back Rules.LogDays.
 func (m *Memory) Export(ctx context.Context, w io.Writer, chats []store.Chat) (Exported, error) {
 	var done Exported
 	z := zip.NewWriter(w)
@@ -62,7 +62,7 @@ func (e *exporter) create(name string) (io.Writer, error) {
 	return e.zip.CreateHeader(&zip.FileHeader{Name: e.folder + "/" + name, Method: zip.Deflate, Modified: e.Now()})
 }
 
-// memory writes what is noted, a section for each capture.
+// memory writes memory.md, with a section for each capture.
 func (e *exporter) memory(ctx context.Context) error {
 	var sections []store.Section
 	err := e.Store.AsOwner(ctx, scopeOf(e.chat), func(tx store.Tx) (err error) {
@@ -88,7 +88,7 @@ func (e *exporter) memory(ctx context.Context) error {
 	return err
 }
 
-// profile is what there is to know about a chat.
+// profile is the content of profile.json.
 type profile struct {
 	Name       string      `json:"name"`
 	Platform   string      `json:"platform"`
@@ -114,7 +114,7 @@ func (e *exporter) profile(context.Context) error {
 	return enc.Encode(p)
 }
 
-// log writes what was said, a file for each day.
+// log writes the messages, a file for each day.
 func (e *exporter) log(ctx context.Context) error {
 	since := e.midnightDaysAgo(e.Rules.LogDays)
 	var w io.Writer
@@ -141,7 +141,7 @@ func (e *exporter) log(ctx context.Context) error {
 	}
 }
 
-// logName says who wrote a line, in the words of the log.
+// logName returns the name that the log has for an author.
 func logName(a policy.Author) string {
 	switch {
 	case a == policy.AuthorMultisOwner, a == policy.AuthorMultisBot:
@@ -153,7 +153,7 @@ func logName(a policy.Author) string {
 	}
 }
 
-// folderOf names the folder of a chat: for people by its name, for programs by its number.
+// folderOf returns the name of a chat's folder: its name for people, and its id, which makes it unique.
 func folderOf(chat store.Chat) string {
 	if chat.Kind == policy.KindAdmin {
 		return fmt.Sprintf("admin-%d", chat.ID)

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// MaxTopic is how many messages, notes and so on a topic may have: what has more is no topic.
+	// MaxTopic is how many messages, or notes, a topic may match. What matches more is too general to be forgotten.
 	MaxTopic = 5000
-	// forgetBatch is how many messages are forgotten in one transaction.
+	// forgetBatch is how many messages one transaction forgets.
 	forgetBatch = 500
-	// forgetChatBatch is the same where all that was said in a chat goes.
+	// forgetChatBatch is the same when a whole chat is forgotten.
 	forgetChatBatch = 2000
 )
 
-// About finds all that is kept of a topic: what holds each of its words, in whatever form where they are searched. An empty topic
-// is about nothing.
+// About returns all that is stored about a topic: everything that contains each of its words, in any inflection where the text is
+// indexed. An empty topic matches nothing.
 func (m *Memory) About(ctx context.Context, topic string) (store.Held, error) {
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
 }
@@ -91,7 +91,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 	return gone, err
 }
 
-// forgetChat forgets a part of the first of the chats that are to go.
+// forgetChat forgets a part of the first chat that is to be forgotten.
 func (m *Memory) forgetChat(ctx context.Context, tx store.Tx, f *store.Forgetting) (store.Forgotten, error) {
 	d := &f.Doomed
 	chat, err := store.ShareChat(ctx, tx, d.Chats[0])

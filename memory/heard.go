@@ -12,17 +12,16 @@ import (
 	"multis/text"
 )
 
-// Conversations is what was said in the chats that the owner may read: chat by chat, the one with the newest message first, each from its oldest
-// message on.
+// Conversations are messages of several chats, chat by chat: the chat with the newest message first, and its messages from the oldest on.
 type Conversations struct {
 	Messages []store.Message
 	Chats    map[int64]store.Chat
 }
 
-// maxChats is how many chats are looked for. More than that are not counted.
+// maxChats limits how many active chats are counted.
 const maxChats = 1000
 
-// ReadConversations reads what was said in a stretch of time, as much as one call of a model takes: of up to 50 chats the newest messages.
+// ReadConversations reads the newest messages of up to 50 chats in a period, as many as fit into one request to a model.
 func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversations, error) {
 	lively, in, err := m.activeChats(ctx, q)
 	if err != nil || len(lively) == 0 {
@@ -32,7 +31,7 @@ func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversat
 	return Conversations{Messages: said, Chats: in}, err
 }
 
-// activeChats lists the chats in which something was said, those that are off left out.
+// activeChats returns the chats with messages in the period, without those that are off.
 func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.Lively, map[int64]store.Chat, error) {
 	lively, err := store.LivelyChats(ctx, m.Store.DB(), q.From, q.Until, q.Protocol, q.Chat, maxChats)
 	if err != nil {
@@ -54,12 +53,12 @@ func chatIDs(lively []store.Lively) []int64 {
 	return ids
 }
 
-// newestMessages reads the newest messages of some chats, the fewer of each the more chats there are.
+// newestMessages reads the newest messages of chats: the more chats there are, the fewer of each.
 func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.Lively) ([]store.Message, error) {
 	return store.SaidIn(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(briefLines/len(chats), 4), briefEach))
 }
 
-// ChatIDs are those in which something was said, each once.
+// ChatIDs returns the chats of the messages, each once.
 func (h Conversations) ChatIDs() []int64 {
 	var ids []int64
 	for _, s := range h.Messages {
@@ -70,7 +69,7 @@ func (h Conversations) ChatIDs() []int64 {
 	return ids
 }
 
-// Transcript writes it for a model, a numbered line for each message; what names a chat begins with the fence.
+// Transcript formats conversations for a model: a numbered line for each message, and a line that begins with the fence for each chat.
 func (m *Memory) Transcript(h Conversations, fence string) string {
 	var b strings.Builder
 	chat := int64(0)
@@ -84,7 +83,7 @@ func (m *Memory) Transcript(h Conversations, fence string) string {
 	return b.String()
 }
 
-// Hits are its messages as what was found for a question, the newest first.
+// Hits returns the messages as search hits, the newest first.
 func (m *Memory) Hits(h Conversations) []search.Hit {
 	hits := make([]search.Hit, len(h.Messages))
 	for i, s := range h.Messages {
@@ -95,7 +94,7 @@ func (m *Memory) Hits(h Conversations) []search.Hit {
 	return hits
 }
 
-// setSource tells of a hit that is a message where it stands: who, when, and a link.
+// setSource sets the title, citation and link of a hit that is a message.
 func (m *Memory) setSource(hit *search.Hit, chat store.Chat, s store.Message) {
 	hit.Title = labelOf(chat)
 	hit.Source = MessageSource(chat, s, m.Zone, m.Now())

@@ -17,25 +17,24 @@ import (
 	"multis/transcript"
 )
 
-// Imported counts what an import brought.
+// Imported counts what was imported.
 type Imported struct {
 	Messages int
 	Notes    int
-	Known    int // messages and notes that were there
-	Old      int // that are older than what is kept
+	Known    int // messages and notes that were stored before
+	Old      int // messages and notes that are older than the retention allows
 }
 
-// ErrUnknownSender is returned by Import when it cannot tell who of a conversation is the owner; the owner's name in the file is to be
-// said.
+// ErrUnknownSender is returned by Import when it cannot tell which sender is the owner. Ask for the owner's name in the file.
 var ErrUnknownSender = errors.New("it cannot be told which of the senders is you")
 
 const importedProtocol = "import"
 
-// importBatch is how many messages are imported in one transaction.
+// importBatch is how many messages one transaction imports.
 const importBatch = 500
 
-// Import takes a conversation of a file into a chat. me is what the owner is called in the file; it may be empty where there are two
-// senders and the chat is called as one of them. What is there already stays as it is, so that an import can be done again.
+// Import stores the conversation of a file in a chat. me is the owner's name in the file; it may be empty when there are two senders and the
+// chat has the name of one. What was imported before is left as it is, so an import can be repeated.
 func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Chat, me string) (Imported, error) {
 	var done Imported
 	author, err := authors(chat, from.Lines, me)
@@ -43,7 +42,7 @@ func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Ch
 		return Imported{}, err
 	}
 	oldest := m.retentionStart(chat)
-	at := map[string]int{} // of the same words at the same time, which of them
+	at := map[string]int{} // counts equal messages at the same time
 	for part := range slices.Chunk(from.Lines, importBatch) {
 		err := m.Store.InTx(ctx, func(tx store.Tx) error {
 			for _, l := range part {
@@ -75,7 +74,7 @@ func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Ch
 	return done, m.importNotes(ctx, chat, from.Notes, oldest, &done)
 }
 
-// importNotes takes notes in as they were taken, each in the chat's own memory.
+// importNotes stores notes in the memory of the chat.
 func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []transcript.Section, oldest time.Time, done *Imported) error {
 	if len(sections) == 0 {
 		return nil
@@ -109,7 +108,7 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	})
 }
 
-// retentionStart is when what is older would be deleted the next night.
+// retentionStart returns the time before which messages of a chat are deleted by the next Retain.
 func (m *Memory) retentionStart(chat store.Chat) time.Time {
 	if chat.Kind == policy.KindAdmin {
 		return m.midnightDaysAgo(m.Rules.OwnerDays)
@@ -117,7 +116,7 @@ func (m *Memory) retentionStart(chat store.Chat) time.Time {
 	return m.midnightDaysAgo(m.Rules.Days)
 }
 
-// authors tells who a sender of a file is.
+// authors returns a function that maps the senders of a file to authors.
 func authors(chat store.Chat, lines []transcript.Line, me string) (func(who string) policy.Author, error) {
 	senders := map[string]bool{}
 	for _, l := range lines {
@@ -154,7 +153,7 @@ func senderNames(senders map[string]bool) []string {
 	return names
 }
 
-// ImportedChat makes the chat of a conversation that no bridge has, or returns it. Nothing can be sent there; it is silent.
+// ImportedChat returns the chat for a conversation that no bridge has, and creates it if needed. Nothing can be sent there.
 func (m *Memory) ImportedChat(ctx context.Context, channel, name string) (store.Chat, error) {
 	var chat store.Chat
 	err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {

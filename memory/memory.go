@@ -1,5 +1,5 @@
-// Package memory is what multis knows of its chats beside their messages: notes that a model takes from them, a search over
-// everything that was said, what was promised, and how all of it is forgotten again.
+// Package memory keeps what multis knows of its chats beside their messages: notes that a model takes, commitments, a search over notes and
+// messages, summaries of what happened, and the deletion of all of it.
 package memory
 
 import (
@@ -14,28 +14,28 @@ import (
 	"multis/store"
 )
 
-// Options are what a memory works with.
+// Options are what a Memory works with.
 type Options struct {
 	Store  *store.Store
 	Search *search.Searcher
-	// Model takes the notes. With llm.None none are taken, and the messages themselves are all there is.
+	// Model takes the notes. With llm.None no notes are taken.
 	Model llm.Model
-	// ModelOf is the model that reads a chat, where agents have models of their own; nil: Model reads all.
+	// ModelOf returns the model for a chat, where agents have models of their own. Nil: Model is used for all.
 	ModelOf  func(store.Chat) llm.Model
 	Defaults policy.Defaults
 	Zone     *time.Location
 	Rules    Rules
-	// NotesOnly leaves out what was said: memory.search_messages is off.
+	// NotesOnly keeps Recall from searching messages: memory.search_messages is off.
 	NotesOnly bool
-	// Now is the clock. Defaults to time.Now.
+	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Rules are what the configuration says about remembering. Their zero values are the documented defaults.
+// Rules are the settings of memory. Their zero values are the documented defaults.
 type Rules struct {
-	// Threshold is how many new messages make a capture. Defaults to 20.
+	// Threshold is how many new messages start a capture. Defaults to 20.
 	Threshold int
-	// Quiet is the silence after which Minimum messages make one. They default to 6 hours and 6.
+	// Quiet is how long a chat must be silent for Minimum new messages to start one. They default to 6 hours and 6.
 	Quiet   time.Duration
 	Minimum int
 	// Sections is how many captures' notes are in every prompt. Defaults to 12.
@@ -45,19 +45,19 @@ type Rules struct {
 	OwnerDays int
 	// LogDays is how far the daily log of an export goes back. Defaults to 30.
 	LogDays int
-	// Skill says what to take note of, each time anew. Defaults to DefaultSkill, as does an empty one.
+	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, also when it is empty.
 	Skill func() string
 }
 
-// keepAfterCapture is how many messages of a window stay when the notes hold the others.
+// keepAfterCapture is how many messages stay in the conversation's window after a capture.
 const keepAfterCapture = 5
 
-// Memory remembers. It keeps nothing in the process.
+// Memory takes notes and recalls them. It keeps no state in the process.
 type Memory struct {
 	Options
 }
 
-// New makes a memory.
+// New returns a Memory.
 func New(o Options) *Memory {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -81,7 +81,7 @@ func New(o Options) *Memory {
 	return &Memory{Options: o}
 }
 
-// modelOf is the model that reads a chat.
+// modelOf returns the model for a chat.
 func (m *Memory) modelOf(chat store.Chat) llm.Model {
 	if m.ModelOf != nil {
 		return m.ModelOf(chat)
@@ -96,7 +96,7 @@ func positiveOr(n, otherwise int) int {
 	return otherwise
 }
 
-// IndexMessages makes searchable what was said since the last time.
+// IndexMessages adds all messages that are not yet searchable to the message index.
 func (m *Memory) IndexMessages(ctx context.Context) error {
 	for more := true; more; {
 		var err error
@@ -107,7 +107,7 @@ func (m *Memory) IndexMessages(ctx context.Context) error {
 	return nil
 }
 
-// NotesRole is whose memory what is said in a chat belongs to: the owner's for the rooms he talks to multis in, else the chat's own.
+// NotesRole returns the role that the notes of a chat have: the owner's for rooms in which he talks to multis, else the chat's own.
 func NotesRole(chat store.Chat) policy.Role {
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admin
@@ -115,7 +115,7 @@ func NotesRole(chat store.Chat) policy.Role {
 	return policy.UserRole(chat.ID)
 }
 
-// scopeOf is what may be read and written on behalf of a chat, and nothing else.
+// scopeOf returns the scope of the notes of a chat, and of nothing else.
 func scopeOf(chat store.Chat) policy.Scope {
 	if chat.Kind == policy.KindAdmin {
 		return policy.OwnerScope()
@@ -123,7 +123,7 @@ func scopeOf(chat store.Chat) policy.Scope {
 	return policy.ContactScope(chat.ID)
 }
 
-// labelOf names a chat to people.
+// labelOf returns the name of a chat for people.
 func labelOf(chat store.Chat) string {
 	if chat.Kind == policy.KindAdmin {
 		return "You"

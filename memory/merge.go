@@ -9,20 +9,20 @@ import (
 	"multis/text"
 )
 
-// placement is what becomes of one note that was found.
+// placement says how a new note relates to the known ones.
 type placement struct {
 	note store.Note
-	// same is the note that says so already; nil for none.
+	// same is a known note that says the same; nil for none.
 	same *store.Note
-	// old is the note that the new one takes the place of, or that is newer than it; nil for none.
+	// old is a known note about the same matter, which the new one replaces unless it is newer; nil for none.
 	old *store.Note
 }
 
-// minSharedWords is which share of their words two notes must have in common to say the same.
+// minSharedWords is the share of words that two notes must have in common to count as the same.
 const minSharedWords = 0.85
 
-// placeNote decides what becomes of a note that was found, given what is known. offered are the notes that the model was shown and
-// may name as replaced; others it may only meet by their subject.
+// placeNote compares a new note with the known ones. replaces is the note that the model names as replaced; it counts only if it is in
+// offered, the notes that the model saw. Other notes are found by their subject.
 func placeNote(n store.Note, replaces int64, known []store.Note, offered map[int64]bool) placement {
 	s := placement{note: n}
 	for i, k := range known {
@@ -41,7 +41,7 @@ func placeNote(n store.Note, replaces int64, known []store.Note, offered map[int
 		return s
 	}
 	if s.old.ValidFrom.After(n.ValidFrom) {
-		// It was said before what is known: it held until then.
+		// It was said before the known one, so it was valid until then.
 		ended, by := s.old.ValidFrom, s.old.ID
 		s.note.ValidTo, s.note.SupersededBy = &ended, &by
 		return s
@@ -53,8 +53,7 @@ func placeNote(n store.Note, replaces int64, known []store.Note, offered map[int
 	return s
 }
 
-// sameWords tells whether two texts say the same but for a word or two. A number or a "not" makes a difference, however
-// short it is.
+// sameWords reports whether two texts differ in a few unimportant words only. A number or a "not" always makes a difference.
 func sameWords(a, b string) bool {
 	x, y := strings.Fields(fold(a)), strings.Fields(fold(b))
 	if len(x) == 0 || len(y) == 0 {
@@ -76,7 +75,7 @@ func sameWords(a, b string) bool {
 	return float64(2*common) >= minSharedWords*float64(len(x)+len(y))
 }
 
-// changesMeaning says whether a word alone changes what a sentence says.
+// changesMeaning reports whether one more word of this kind changes the meaning of a sentence.
 func changesMeaning(word string) bool {
 	switch word {
 	case "not", "no", "never", "nicht", "kein", "keine", "nie", "pas", "jamais", "non", "nunca", "niet", "geen":
@@ -86,7 +85,7 @@ func changesMeaning(word string) bool {
 	}
 }
 
-// newestTime is when the newest of the messages that a note comes from was said.
+// newestTime returns the time of the newest of the messages with the given numbers, from 1.
 func newestTime(messages []store.Message, from []int) time.Time {
 	var at time.Time
 	for _, n := range from {

@@ -12,7 +12,7 @@ import (
 	"multis/text"
 )
 
-// Notes returns what holds of a chat's notes, the newest first; of the owner's for his own room.
+// Notes returns the valid notes of a chat, the newest first; the owner's notes for the admin room.
 func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store.Note, error) {
 	var notes []store.Note
 	err := m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) (err error) {
@@ -22,10 +22,10 @@ func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store
 	return notes, err
 }
 
-// MaxNote is the length, in characters, of the longest note that is taken down by hand. What is longer is cut.
+// MaxNote is the maximum length, in characters, of a note that is written by hand. Longer ones are cut.
 const MaxNote = 2000
 
-// Remember takes down what the owner wants remembered, in his own memory. message is where he said so, in room; zero for nowhere.
+// Remember stores a note of the owner's in his own memory and returns its id. message is the message in room that asked for it; 0 for none.
 func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, body string) (int64, error) {
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	return written.ID, m.indexNotes(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})
 }
 
-// MessageLink is the address of a message for Matrix clients; empty when its room is gone.
+// MessageLink returns the matrix.to address of a message; empty when its room no longer exists.
 func MessageLink(chat store.Chat, event id.EventID) string {
 	if chat.RoomID == nil || event == "" {
 		return ""
@@ -54,7 +54,7 @@ func MessageLink(chat store.Chat, event id.EventID) string {
 	return chat.RoomID.EventURI(event).MatrixToURL()
 }
 
-// MessageSource names a message as a source: "Ana · WhatsApp, Tue 3 Nov 18:22".
+// MessageSource returns the citation of a message: "Ana · WhatsApp, Tue 3 Nov 18:22".
 func MessageSource(chat store.Chat, m store.Message, zone *time.Location, now time.Time) string {
 	form := "Mon 2 Jan 15:04"
 	if m.At.In(zone).Year() != now.In(zone).Year() {

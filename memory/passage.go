@@ -11,8 +11,7 @@ import (
 	"multis/store"
 )
 
-// indexSection makes what is left of a capture's notes one passage of the index, in the scope of their chat. Without any
-// left the passage goes.
+// indexSection indexes the remaining notes of a capture as one passage, or removes the passage when there are none.
 func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat, section int64) error {
 	notes, err := store.NotesOfSection(ctx, tx, section)
 	if err != nil {
@@ -21,7 +20,7 @@ func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	return m.indexNotes(ctx, tx, chat, store.SectionOrigin(section), notes)
 }
 
-// indexNotes writes the passage of notes, or removes it when there are none.
+// indexNotes writes the passage with these notes, or removes it when there are none.
 func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, origin string, notes []store.Note) error {
 	if len(notes) == 0 {
 		err := store.RemoveDocument(ctx, tx, origin)
@@ -48,7 +47,7 @@ func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, o
 	return err
 }
 
-// NoteText is a note as it is read.
+// NoteText returns a note as people read it, with what it said before.
 func NoteText(n store.Note) string {
 	if n.Was != "" {
 		return n.Body + " (was: " + n.Was + ")"

@@ -11,35 +11,35 @@ import (
 	"multis/store"
 )
 
-// Question is what is to be recalled.
+// Question is a question to Recall.
 type Question struct {
 	Text string
-	// Scope is what may be seen: a contact's own chats, or the owner's notes and the chats that he names.
+	// Scope is what may be read: a contact's own chat, or the owner's notes and the chats that he names.
 	Scope policy.Scope
-	// Owner says with whose rights it is read.
+	// Owner says that it is read with the owner's rights; otherwise with a contact's.
 	Owner bool
 	// Limit is the number of hits. Defaults to 6.
 	Limit int
 }
 
-// RecallResult is what was found: notes first, then what was said, each the best first.
+// RecallResult is the result of Recall: notes first, then messages, each in the order of their score.
 type RecallResult struct {
 	// Hits have a Source to cite them by, and messages a Link.
 	Hits []search.Hit
-	// Terms are the words that were looked for; none for a question of nothing but stop words, which finds the newest.
+	// Terms are the words that were searched. A question of only stop words has none and finds the newest messages.
 	Terms []search.Term
 	// When is the time that the question is about.
 	When schedule.Period
-	// Newest says that nothing else was asked for than what was said last.
+	// Newest says that the question only asks for what was said last.
 	Newest bool
 }
 
 const (
 	defaultHits = 6
-	maxFetched  = 50 // hits that are fetched where some are left out again
+	maxFetched  = 50 // hits that are fetched when some are filtered out afterwards
 )
 
-// Recall finds what is known about a question: notes, then messages. What a contact asks is read with a contact's rights.
+// Recall searches notes and messages for a question.
 func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultHits
@@ -86,7 +86,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 		r.Terms = said.Terms
 	}
 	r.Hits = about.apply(notes.Hits)
-	// Half of the places are for what was said, word for word, where there is some.
+	// At least half of the hits are messages, if there are that many.
 	r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit-len(said.Hits), q.Limit/2))]
 	if err := m.AddNoteSources(ctx, scope, r.Hits); err != nil {
 		return RecallResult{}, err
@@ -95,8 +95,8 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	return r, nil
 }
 
-// asksForNewest reports whether a question asks for what was said, or talked about, and names nothing but who said it: then the newest
-// is the answer.
+// asksForNewest reports whether a question asks what was said and names nothing but the people who said it: then the newest messages are the
+// answer.
 func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question string, terms []search.Term) (bool, error) {
 	if !isAboutSaying(question) {
 		return false, nil
@@ -112,7 +112,8 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.IsTopical(besides) }), nil
 }
 
-// AddNoteSources tells of the notes among hits which messages they were learned from, so that what rests on them can be forgotten with them.
+// AddNoteSources sets Messages of the hits that are notes to the messages that the notes are about, so that an answer made from a note can be
+// forgotten with them.
 func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	var docs []store.DocumentID
 	for _, h := range hits {
@@ -134,19 +135,19 @@ func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []
 	return err
 }
 
-// access are whose a recall is made with, an owner's or a contact's: how it searches, and how it reads.
+// access is how Recall searches and reads: with the rights of the owner or of a contact.
 type access struct {
 	find func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
 	as   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
 }
 
-// recallMessages finds messages. When none has the words, in a time that was asked for, the newest of that time are the answer.
+// recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
 func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
 	var found search.Result
-	if text != "" { // else the newest, of which some may not be indexed yet
+	if text != "" { // otherwise the newest are read, because the index may not have them yet
 		var err error
 		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: store.Archive}); err != nil {
 			return search.Result{}, err
@@ -172,7 +173,7 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 	return found, m.setSources(ctx, by, scope, found.Hits)
 }
 
-// setSources tells of each message where it stands: who, when, and a link.
+// setSources sets the titles, citations and links of hits that are messages.
 func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, hits []search.Hit) error {
 	var ids []store.MessageID
 	for _, h := range hits {

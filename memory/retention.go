@@ -7,10 +7,10 @@ import (
 	"multis/store"
 )
 
-// expireBatch is how many messages, and how many captures, are deleted in one transaction.
+// expireBatch is how many messages, and how many captures, one transaction deletes.
 const expireBatch = 5000
 
-// Retain deletes what is older than the rules allow, and returns what that was. A day is over at midnight in the owner's zone.
+// Retain deletes what is older than the rules allow, and returns how much that was. Days end at midnight in the owner's time zone.
 func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
 	var all store.Forgotten
 	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Rules.Days), Owner: m.midnightDaysAgo(m.Rules.OwnerDays)}
@@ -31,7 +31,7 @@ func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
 	return all, nil
 }
 
-// midnightDaysAgo is the midnight that began the day so many days ago.
+// midnightDaysAgo returns the beginning of the day that was a number of days ago.
 func (m *Memory) midnightDaysAgo(days int) time.Time {
 	now := m.Now().In(m.Zone)
 	return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, m.Zone)

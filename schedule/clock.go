@@ -9,16 +9,16 @@ import (
 // clockTime is a time of day.
 type clockTime struct {
 	hour, minute int
-	// bare says that only an hour was written: 9. half, that am or pm stood behind it.
+	// hourOnly says that only an hour was written, as in "9"; isTwelveHour, that am or pm followed it.
 	hourOnly, isTwelveHour bool
 }
 
-// of is that time on the day of wall.
+// of returns this time on the day of wall.
 func (c clockTime) of(wall time.Time) time.Time {
 	return time.Date(wall.Year(), wall.Month(), wall.Day(), c.hour, c.minute, 0, 0, time.UTC)
 }
 
-// timeOn reads the time that follows a day, and falls back on the part of the day, the time that it is now, or the morning.
+// timeOn reads the time of day that follows a day. Without one it is that of the part of the day, or defaultHour.
 func (p *reader) timeOn(d day) (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
@@ -50,13 +50,13 @@ func (p *reader) timeOn(d day) (reading, error) {
 	return r, err
 }
 
-// reading is a time on a day, read up to here.
+// reading returns the reading of a day and a time of day, up to the current position.
 func (p *reader) reading(d day, c clockTime) (reading, error) {
 	at, err := p.on(d, c)
 	return reading{at: at, day: d, clock: c, weekOnly: d.weekOnly, rest: p.pos, end: len(p.words)}, err
 }
 
-// inPartOfDay brings a time and a part of the day together: "tomorrow evening at 8".
+// inPartOfDay combines a time and a part of the day, as in "tomorrow evening at 8". part is the hour of the part; 0 if none was named.
 func (p *reader) inPartOfDay(part int, c clockTime) (clockTime, error) {
 	low, high := 0, 24
 	switch {
@@ -80,7 +80,8 @@ func (p *reader) inPartOfDay(part int, c clockTime) (clockTime, error) {
 	return c, nil
 }
 
-// on is a time on a day. A day of the week whose time is over means the next one; so does a date without its year.
+// on returns the instant of a time on a day. When that is over, a day of the week means the next week and a date without a year the next
+// year.
 func (p *reader) on(d day, c clockTime) (time.Time, error) {
 	if c.hourOnly && c.hour < 7 && d.part == 0 {
 		var err error
@@ -101,10 +102,10 @@ func (p *reader) on(d day, c clockTime) (time.Time, error) {
 			return Instant(c.of(next), p.now.Location()), nil
 		}
 	}
-	return at, nil // which is over, and refused as such
+	return at, nil // it is over; the caller refuses it
 }
 
-// timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon.
+// timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon. False: the next word is none.
 func (p *reader) timeOfDay() (clockTime, bool, error) {
 	w := p.peek(0)
 	if w.word.role == roleMidnight {
@@ -151,7 +152,7 @@ func (p *reader) timeOfDay() (clockTime, bool, error) {
 	return c, true, nil
 }
 
-// partAfterHour reads "in the evening" behind an hour.
+// partAfterHour reads "in the evening" after an hour.
 func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
 	if !p.nextIs(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
 		return c, true, nil
@@ -163,7 +164,7 @@ func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
 	return c, err == nil, err
 }
 
-// twelveHour turns 9 pm into 21.
+// twelveHour converts an hour with am or pm to the 24-hour clock.
 func (p *reader) twelveHour(c clockTime, half role) (clockTime, bool, error) {
 	if c.hour < 1 || c.hour > 12 {
 		return clockTime{}, false, p.refuse(fmt.Sprintf("There is no %d am or pm.", c.hour))

@@ -8,21 +8,21 @@ import (
 	"github.com/netresearch/go-cron"
 )
 
-// cronPlan is a cron expression in a zone.
+// cronPlan is a cron expression in a time zone.
 type cronPlan struct {
 	spec *cron.SpecSchedule
 	zone *time.Location
-	// flows says that the expression goes by the hours that pass, not by what the clock shows: its hour field begins with a star.
+	// flows says that the expression counts elapsed hours instead of following the wall clock: its hour field begins with a star.
 	flows bool
 }
 
-// cronSearch is how many years are looked through for the next time; two leap days can be eight years apart.
+// cronSearch is how many years are searched for the next time. Two leap days can be eight years apart.
 const cronSearch = 9
 
-// parser reads the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
+// parser parses the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
 var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(cronSearch)
 
-// parseCron reads a cron expression, and refuses one that never happens with ErrNever.
+// parseCron parses a cron expression. It returns ErrNever for one that matches no time.
 func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	fields := strings.Fields(expr)
 	if len(fields) == 0 || strings.Contains(expr, "=") || strings.HasPrefix(fields[0], "@every") {
@@ -44,8 +44,8 @@ func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	return c, nil
 }
 
-// next is the first time after another. Clocks that are put forward make a time that they skip happen when they are; a time
-// that they show twice happens the first time. What happens every hour goes on happening every hour.
+// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; a time that they show twice
+// counts once, the first time. An hourly expression stays hourly across a change.
 func (c cronPlan) next(after time.Time) time.Time {
 	if c.flows {
 		return c.nextFlowing(after)
@@ -61,7 +61,7 @@ func (c cronPlan) next(after time.Time) time.Time {
 	}
 }
 
-// nextFlowing goes through the stretches of even time one by one.
+// nextFlowing is next for an expression that counts elapsed hours. It searches one period of constant offset after another.
 func (c cronPlan) nextFlowing(after time.Time) time.Time {
 	t := after.In(c.zone)
 	for range 4 * cronSearch {
@@ -75,7 +75,7 @@ func (c cronPlan) nextFlowing(after time.Time) time.Time {
 		if end.IsZero() || found.Before(end) {
 			return found
 		}
-		// From the second before the change on the new clock, so that a time right at the change counts.
+		// Search from the second before the change on the new clock, so that a time right at the change is found.
 		if c.spec.Next(wallClock(end).Add(-time.Second)).Equal(wallClock(end)) {
 			return end.UTC()
 		}

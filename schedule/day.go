@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// day is a day that was named.
+// day is a day that a text names.
 type day struct {
 	date time.Time // midnight, as UTC
-	// week says that the day was named by its name alone, so that a week later is meant when its time is over; year, that it was
-	// named without a year.
+	// byWeekday says that only the name of the weekday was written, so that a week later is meant when its time is over; noYear, that a
+	// date was written without a year.
 	byWeekday, noYear bool
-	// weekOnly says that only the week was named, so that the text may name the day.
+	// weekOnly says that only the week was named: the rest of the text may name the day.
 	weekOnly bool
-	// part is the hour of the part of the day that was named; zero: none.
+	// part is the hour of the part of the day that was named; 0 if none was.
 	part int
-	// needsTime says that no time follows by itself: "today" is no time, and "sun" may be about the sun.
+	// needsTime says that the day alone is not enough: "today" has no default time, and "sun" may mean the sun.
 	needsTime bool
 }
 
-// day reads a day. False: the next words are none.
+// day reads a day. False: the next words name none.
 func (p *reader) day() (day, bool, error) {
 	today := midnight(wallClock(p.now))
 	start := p.pos
@@ -55,7 +55,7 @@ func (p *reader) isWeekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
 
-// part reads a part of the day behind the day: "tomorrow evening", "tomorrow in the evening".
+// part reads a part of the day after the day, as in "tomorrow evening", and returns its hour; 0 if there is none.
 func (p *reader) part() int {
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		p.pos += 2
@@ -67,7 +67,7 @@ func (p *reader) part() int {
 	return 0
 }
 
-// afterTomorrow steps over "the day after tomorrow".
+// afterTomorrow skips "the day after tomorrow" and reports whether it was there.
 func (p *reader) afterTomorrow(w token) bool {
 	n := 0
 	if w.word.role == roleThe {
@@ -111,10 +111,10 @@ func (p *reader) next(today time.Time) (day, bool, error) {
 	}
 }
 
-// nextMonday is the Monday of the week after a day.
+// nextMonday returns the Monday of the week after a day.
 func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7) }
 
-// named reads the name of a day, with its date behind it perhaps: "fri", "this friday", "Sat 21 Nov".
+// named reads the name of a weekday, which a date may follow: "fri", "this friday", "Sat 21 Nov".
 func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 	sure := p.accept(roleThis) || on
 	w := p.peek(0)
@@ -125,7 +125,7 @@ func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 	wanted := time.Weekday(w.word.n)
 	if d, ok, err := p.date(today); err != nil || ok {
 		if err == nil && d.noYear {
-			for range 7 { // the year in which that date is such a day, if it is soon
+			for range 7 { // find the year in which the date falls on that weekday
 				if d.date.Weekday() == wanted {
 					break
 				}
@@ -185,7 +185,7 @@ func (p *reader) date(today time.Time) (day, bool, error) {
 	return p.inMonth(n, month.n, today)
 }
 
-// inMonth finishes a date of which day and month are read, with the year that may follow.
+// inMonth completes a date whose day and month were read with the year that may follow.
 func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
 	year := 0
 	if y, behind, ok := number(p.peek(0).text); ok && behind == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
@@ -208,7 +208,7 @@ func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
 	return p.inYear(n, month, year, today)
 }
 
-// inYear makes the date. Without a year it is the next time that there is such a day.
+// inYear returns the date. Without a year, which is 0, it is the next such day.
 func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) {
 	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
 	d := day{noYear: year == 0}
@@ -229,7 +229,7 @@ func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) 
 	return d, true, nil
 }
 
-// ordinal reads 24 and 24th; zero: it is neither.
+// ordinal reads 24 or 24th; it returns 0 for anything else.
 func (p *reader) ordinal(s string) int {
 	n, behind, ok := number(s)
 	if !ok || n < 1 || n > 31 || (behind != "" && p.lang.words[behind].role != roleOrdinal) {
@@ -238,7 +238,7 @@ func (p *reader) ordinal(s string) int {
 	return n
 }
 
-// isDate tells whether a text begins like 2026-12-24.
+// isDate reports whether a text begins like 2026-12-24.
 func isDate(s string) bool {
 	if len(s) < len(time.DateOnly) {
 		return false
@@ -255,7 +255,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// comingDay is the first such day of the week, today included.
+// comingDay returns the next such weekday, which may be today.
 func comingDay(today time.Time, wanted time.Weekday) time.Time {
 	return today.AddDate(0, 0, (int(wanted)-int(today.Weekday())+7)%7)
 }

@@ -7,11 +7,11 @@ import (
 	"multis/text"
 )
 
-// MinLate is the delay from which on something is called late.
+// MinLate is the shortest delay that is reported as late.
 const MinLate = time.Minute
 
-// LateNotice is the line below what came late: "(40 min late: it was due Fri 20 Nov, 19:00)", with how many further times were missed. Empty
-// when it came in time.
+// LateNotice returns the line that is put below something late: "(40 min late: it was due Fri 20 Nov, 19:00)", with how many later times
+// were missed as well. It is empty when the delay is shorter than MinLate.
 func LateNotice(due, began time.Time, missed int, zone *time.Location) string {
 	late := began.Sub(due)
 	if late < MinLate {

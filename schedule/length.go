@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// calendarDuration is a length of time. Days and months are the calendar's, whatever the clocks do meanwhile.
+// calendarDuration is a length of time. Its days and months are those of the calendar, even when the clocks change meanwhile.
 type calendarDuration struct {
 	months, days int
 	clock        time.Duration
@@ -27,7 +27,7 @@ func (s *calendarDuration) add(n, unit int) {
 	}
 }
 
-// length reads how long from now: "2h", "in 45 min", "half an hour", "in an hour". False: it is none.
+// length reads a time that is counted from now: "2h", "in 45 min", "half an hour". False: the next words are none.
 func (p *reader) length() (reading, bool, error) {
 	in := p.accept(roleIn)
 	s, ok, err := p.duration(in)
@@ -61,7 +61,7 @@ func (p *reader) length() (reading, bool, error) {
 	return r, err == nil, err
 }
 
-// duration reads one length or several in a row. in says that the word before announced it.
+// duration reads one length of time or several in a row, such as "1 hour 5 minutes". in says that "in" stood before it.
 func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 	if half, ok := p.half(in); ok {
 		return half, true, nil
@@ -84,7 +84,7 @@ func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 			return s, ok, nil
 		}
 		for _, part := range parts {
-			if part.unit >= last { // from large to small, each once
+			if part.unit >= last { // units go from large to small, each once
 				return calendarDuration{}, false, p.unknown()
 			}
 			last = part.unit
@@ -112,10 +112,10 @@ func (p *reader) half(in bool) (calendarDuration, bool) {
 	return calendarDuration{clock: 30 * time.Minute}, true
 }
 
-// quantity is a number with its unit.
+// quantity is a number with a unit.
 type quantity struct{ n, unit int }
 
-// quantities reads "2h", "1h30m", or a number and its unit as two words.
+// quantities reads "2h", "1h30m", or a number and its unit as two words. False: the next word is none of these.
 func (p *reader) quantities() ([]quantity, bool) {
 	text := p.peek(0).text
 	if !startsWithDigit(text) {
@@ -152,7 +152,7 @@ func (p *reader) quantities() ([]quantity, bool) {
 	return parts, true
 }
 
-// addMonths goes to the same day of another month, or to its last day.
+// addMonths returns the same day n months later, or the last day of that month if it is shorter.
 func addMonths(wall time.Time, n int) time.Time {
 	first := time.Date(wall.Year(), wall.Month()+time.Month(n), 1, wall.Hour(), wall.Minute(), wall.Second(), 0, time.UTC)
 	return first.AddDate(0, 0, min(wall.Day(), daysIn(first.Year(), first.Month()))-1)

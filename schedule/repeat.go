@@ -11,8 +11,8 @@ import (
 	"multis/text"
 )
 
-// Repeat reads what comes again from the beginning of a text: five fields of cron, @daily and its like, or "every ...". It
-// returns the plan as it is stored, and what follows it. What it does not understand in full it refuses with a *RefusedError.
+// Repeat reads a repeating plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the
+// plan as it is stored, and the rest of the text. What it does not fully understand it refuses with a *RefusedError.
 func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
 	p := &reader{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
 	first := p.peek(0)
@@ -51,7 +51,7 @@ func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest
 	return kind, spec, rest, err
 }
 
-// refuseTimeOfDay refuses a time of day behind @daily and its like, which have theirs.
+// refuseTimeOfDay refuses a time of day after a descriptor such as @daily, which has its own.
 func (p *reader) refuseTimeOfDay(first token) error {
 	for at := p.pos; at < len(p.words); at++ {
 		q := *p
@@ -63,7 +63,7 @@ func (p *reader) refuseTimeOfDay(first token) error {
 	return nil
 }
 
-// fields takes the five fields of cron.
+// fields reads the five cron fields.
 func (p *reader) fields() (Kind, string, error) {
 	var fields []string
 	for ; len(fields) < 5; p.pos++ {
@@ -84,7 +84,7 @@ func (p *reader) fields() (Kind, string, error) {
 
 var cronNames = strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec sun mon tue wed thu fri sat")
 
-// isName tells whether a field begins with the name of a month or a day, as cron has them.
+// isName reports whether a cron field begins with the name of a month or a weekday.
 func isName(s string) bool {
 	if len(s) < 3 {
 		return false
@@ -92,7 +92,7 @@ func isName(s string) bool {
 	return slices.Contains(cronNames, s[:3]) && (len(s) == 3 || strings.ContainsAny(s[3:4], ",-"))
 }
 
-// every reads what follows that word: a length of time, or days with a time of day.
+// every reads what follows "every": a length of time, or days with a time of day.
 func (p *reader) every() (Kind, string, error) {
 	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
@@ -131,7 +131,7 @@ func (p *reader) every() (Kind, string, error) {
 	}
 }
 
-// everyDay reads the time of day behind the days, which has to be there.
+// everyDay reads the time of day that must follow the days. days is the cron field of the days.
 func (p *reader) everyDay(days string) (Kind, string, error) {
 	p.pos++
 	p.accept(roleAt)

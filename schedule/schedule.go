@@ -1,5 +1,5 @@
-// Package schedule knows times: what people write for one ("tomorrow 9am"), what comes again and when, and how a time is
-// written back to people. It is pure: the clock and the zone are given to it.
+// Package schedule parses the times that people write ("tomorrow 9am", "every monday", "last week"), computes when a plan comes next, and
+// formats times for people. It is pure: the current time and the time zone are arguments.
 package schedule
 
 import (
@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// Kind says how often something happens.
+// Kind is how a plan repeats.
 type Kind string
 
 // The kinds.
 const (
 	At    Kind = "at"    // once
-	Every Kind = "every" // at a fixed distance, such as every 30 minutes
-	Cron  Kind = "cron"  // by the wall clock, as cron says it
+	Every Kind = "every" // at a fixed interval, such as every 30 minutes
+	Cron  Kind = "cron"  // by the wall clock, as a cron expression says
 )
 
 // Valid reports whether k is one of the kinds.
 func (k Kind) Valid() bool { return k == At || k == Every || k == Cron }
 
-// MinInterval is the shortest distance between two times of one plan.
+// MinInterval is the shortest interval of a plan of kind Every.
 const MinInterval = time.Minute
 
-// ErrNever is returned by Open for a plan without a next time, such as one for 30 February.
+// ErrNever is returned by Open for a cron expression that matches no time, such as 30 February.
 var ErrNever = errors.New("that never happens")
 
-// Plan is when something happens. Its zero value never happens again.
+// Plan says at which times something happens. The zero value has no next time.
 type Plan struct {
 	kind     Kind
 	interval time.Duration
 	clock    cronPlan
 }
 
-// Open reads a plan as it is stored: its kind, its specification and its zone. That of Every is a Go duration, that of Cron a
-// cron expression, and At has none.
+// Open parses a plan as it is stored: its kind, specification and time zone. The specification of Every is a Go duration, that of Cron
+// a cron expression, and At has none.
 func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	switch kind {
 	case At:
@@ -54,7 +54,7 @@ func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	}
 }
 
-// Next is the first time after the one at planned. Zero: there is none.
+// Next returns the time of the plan that follows the one at planned; the zero time if there is none.
 func (p Plan) Next(planned time.Time) time.Time {
 	switch p.kind {
 	case Every:
@@ -66,10 +66,11 @@ func (p Plan) Next(planned time.Time) time.Time {
 	}
 }
 
-// maxCountedMissed bounds how many missed times are counted one by one.
+// maxCountedMissed limits how many missed times Skip counts one by one.
 const maxCountedMissed = 1000
 
-// Skip is the first time after the one at planned that is later than now, and how many times lie between, at most maxCountedMissed.
+// Skip returns the first time after the one at planned that is later than now, and how many times were missed in between, at most
+// maxCountedMissed.
 func (p Plan) Skip(planned, now time.Time) (next time.Time, missed int) {
 	next = p.Next(planned)
 	if p.kind == Every && next.Before(now) {
@@ -86,7 +87,7 @@ func (p Plan) Skip(planned, now time.Time) (next time.Time, missed int) {
 	return next, missed
 }
 
-// Upcoming lists the next n times after one.
+// Upcoming returns the next n times after a time of the plan.
 func (p Plan) Upcoming(after time.Time, n int) []time.Time {
 	var times []time.Time
 	for t := p.Next(after); !t.IsZero() && len(times) < n; t = p.Next(t) {
@@ -95,13 +96,13 @@ func (p Plan) Upcoming(after time.Time, n int) []time.Time {
 	return times
 }
 
-// Instant is when the clocks of a zone show a wall-clock time: the first time, where they show it twice; the first instant
-// after, where they skip it. Only the wall clock of wall counts, not its own zone.
+// Instant returns when the clocks of a zone show the date and time of wall, whose own zone is ignored. It is the first of two such
+// instants when clocks are put back, and the first instant after the gap when they are put forward over it.
 func Instant(wall time.Time, zone *time.Location) time.Time {
 	wall = wallClock(wall)
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
-	// What Date makes of a time that is skipped or shown twice lies beside the change, which is then an end of the stretch of
-	// even time around it.
+	// For a time that is skipped or shown twice, Date returns an instant next to the change of the clocks. The change is then one of
+	// the bounds of the zone around t.
 	start, end := t.ZoneBounds()
 	switch shown := wallClock(t); {
 	case shown.Before(wall) && !end.IsZero():
@@ -118,13 +119,13 @@ func Instant(wall time.Time, zone *time.Location) time.Time {
 	return t
 }
 
-// wallClock is the wall clock of t to the second, read as if it were UTC's.
+// wallClock returns the date and time that the clock of t's zone shows, to the second, as a time in UTC.
 func wallClock(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// FormatTime writes a time as people read it: "Sat 21 Nov, 09:00", with the year when it is another than now's.
+// FormatTime formats a time for people: "Sat 21 Nov, 09:00", with the year when it is not the year of now.
 func FormatTime(t, now time.Time, zone *time.Location) string {
 	local := t.In(zone)
 	if local.Year() == now.In(zone).Year() {

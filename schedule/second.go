@@ -2,15 +2,15 @@ package schedule
 
 import "multis/text"
 
-// mention is a time that stands in the text behind the time that was read: a time of day, a day, or both.
+// mention is a further time in the text, after the time that was read: a time of day, a day, or both.
 type mention struct {
-	start, end int // its words
+	start, end int // indices of its words
 	clock      *clockTime
 	day        *day
 }
 
-// complete reads the text for what of the time was left open: the time of day, or the day. What stands at its end is taken, and
-// the text ends before it; anything else is refused, because the reminder would come at another time than the text says.
+// complete searches the text for what the time leaves open: the time of day, or the day. A mention at the end of the text is taken out of
+// it and used. Any other is refused, because the reminder would come at another time than its text says.
 func (p *reader) complete(r reading) (reading, error) {
 	if !r.noTime && !r.noDay && !r.weekOnly {
 		return r, nil
@@ -52,12 +52,12 @@ func (p *reader) complete(r reading) (reading, error) {
 	return r, err
 }
 
-// phrase is a part of the text as it is quoted to the one who wrote it.
+// phrase returns a part of the text as a refusal quotes it.
 func (p *reader) phrase(start, end int) string {
 	return text.Escape(text.Clip(p.text[p.words[start].start:p.words[end-1].end], 40))
 }
 
-// mention reads a time that begins at the next word; its end is 0 when none does.
+// mention reads a time that begins at the next word, without moving on. Its end is 0 when there is none.
 func (p *reader) mention(r reading) (mention, error) {
 	saved := *p
 	defer func() { *p = saved }()
@@ -80,7 +80,7 @@ func (p *reader) mention(r reading) (mention, error) {
 	return m, nil
 }
 
-// clockMention steps over a time of day that is written as one: 14:30, 5pm, at noon, in the evening; at 9 at the end.
+// clockMention skips an unmistakable time of day, such as 14:30, 5pm, at noon, or "at 9" at the end of the text; nil if there is none.
 func (p *reader) clockMention() *clockTime {
 	start := p.pos
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
@@ -100,7 +100,7 @@ func (p *reader) clockMention() *clockTime {
 	return &c
 }
 
-// dayMention steps over a day that is written as one. "sat", "sun" and "may" alone are words as well.
+// dayMention skips an unmistakable day; nil if there is none. "sat", "sun" and "may" alone may be other words.
 func (p *reader) dayMention() (*day, error) {
 	start := p.pos
 	next := p.nextIs(roleNext) && p.isWeekday(p.peek(1))
@@ -111,14 +111,14 @@ func (p *reader) dayMention() (*day, error) {
 	if err != nil || !ok {
 		p.pos = start
 		if !next {
-			err = nil // what is no date after all is text: version 1.2.3
+			err = nil // something like "version 1.2.3" is text
 		}
 		return nil, err
 	}
 	return &d, nil
 }
 
-// trailingTime reads a text whose time stands at its end and nowhere else: "call Bob tomorrow at 5pm". False: there is none.
+// trailingTime reads a text whose only time is at its end: "call Bob tomorrow at 5pm". False: there is none.
 func (p *reader) trailingTime() (reading, bool) {
 	start, first := p.pos, p.peek(0)
 	if first.word.role != roleNone && first.word.role != roleTo || first.raw == "" || startsWithDigit(first.text) {
@@ -147,5 +147,5 @@ func (p *reader) trailingTime() (reading, bool) {
 	return reading{}, false
 }
 
-// isEarly tells whether a time in a text is none that people mean without saying so: 3:16 is a verse.
+// isEarly reports whether a time is so early that it is probably something else, such as the verse 3:16.
 func (c clockTime) isEarly() bool { return !c.hourOnly && !c.isTwelveHour && c.hour < 6 }

@@ -10,19 +10,19 @@ import (
 	"multis/text"
 )
 
-// RefusedError says why a text does not begin with a time, as a sentence in Markdown for the one who wrote it.
+// RefusedError says why no time can be read from a text, as a Markdown sentence for its author.
 type RefusedError struct{ Why string }
 
 func (r *RefusedError) Error() string { return r.Why }
 
-// MaxAhead is how far ahead a time may lie.
+// MaxAhead is how far in the future a time may be.
 const MaxAhead = 10 * 366 * 24 * time.Hour
 
-// defaultHour is when something happens on a day that was named without a time.
+// defaultHour is the hour that is used for a day without a time.
 const defaultHour = 9
 
-// When reads the time that a text begins with, and returns what follows it. What it does not understand in full it refuses with
-// a *RefusedError, because a reminder at a wrong time is worse than none. now is given in the zone of the one who wrote.
+// When reads the time that a text begins with, and returns the rest of the text. What it does not fully understand it refuses with a
+// *RefusedError, because a reminder at a wrong time is worse than none. now is in the time zone of the text's author.
 func When(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
 	p := &reader{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
@@ -46,20 +46,20 @@ func When(text string, now time.Time, lang Language) (at time.Time, rest string,
 	return r.at, rest, nil
 }
 
-// reading is a time that was read.
+// reading is a time that was read from a text.
 type reading struct {
 	at    time.Time
 	day   day
 	clock clockTime
 	// noTime says that no time of day was written, noDay that no day was, weekOnly that only a week was.
 	noTime, noDay, weekOnly bool
-	// incomplete is why it is no time unless the text says more; nil: it is one.
+	// incomplete is the refusal if the rest of the text does not complete the time; nil when it is complete.
 	incomplete error
-	// The text is about the words from rest to end.
+	// The rest of the text is the words from rest to end.
 	rest, end int
 }
 
-// read reads the time, and what of it stands in the text.
+// read reads the time, including parts of it that are in the rest of the text.
 func (p *reader) read() (reading, error) {
 	p.accept(roleMe)
 	start := p.pos
@@ -83,16 +83,16 @@ func (p *reader) read() (reading, error) {
 	return r, err
 }
 
-// token is one word of a text: where it stands, how it was written, and what it means.
+// token is one word of a text: its position, its spelling, and its meaning.
 type token struct {
 	start, end int
 	whole      string
-	raw        string // without a comma behind it
-	text       string // in small letters
+	raw        string // without punctuation behind it
+	text       string // raw in lower case
 	word       word
 }
 
-// shown is the word as it is quoted to the one who wrote it.
+// shown returns the word as a refusal quotes it.
 func (t *token) shown() string { return text.Escape(text.Clip(t.whole, 40)) }
 
 func tokenize(text string, lang Language) []token {
@@ -119,7 +119,7 @@ func tokenize(text string, lang Language) []token {
 	return words
 }
 
-// read looks a word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
+// read looks the word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
 func (t *token) read(lang Language) {
 	short := strings.TrimSuffix(t.text, ".")
 	_, known := lang.words[t.text]
@@ -130,7 +130,7 @@ func (t *token) read(lang Language) {
 	t.word = lang.words[t.text]
 }
 
-// number makes digits of a number word where a number is due: "two hours", "at nine".
+// number replaces a number word by digits where a number is expected: "two hours", "at nine".
 func (t *token) number(words []token, i int, lang Language) {
 	digits, is := lang.numbers[t.text]
 	if !is {
@@ -152,15 +152,15 @@ type reader struct {
 	pos   int
 	lang  Language
 	now   time.Time
-	// examples end every refusal.
+	// examples are appended to every refusal.
 	examples []string
-	// counted says that what was read last was a length of time, and dayKnown that a day was named.
+	// counted says that a length of time was read last, dayKnown that a day was named.
 	counted, dayKnown bool
-	// trailing says that the time stood behind the text.
+	// trailing says that the time is at the end of the text.
 	trailing bool
 }
 
-// peek is the word n places on; its zero value is behind the end.
+// peek returns the word n places ahead; the zero token after the end.
 func (p *reader) peek(n int) token {
 	if p.pos+n < len(p.words) {
 		return p.words[p.pos+n]
@@ -170,7 +170,7 @@ func (p *reader) peek(n int) token {
 
 func (p *reader) nextIs(r role) bool { return p.peek(0).word.role == r }
 
-// accept steps over the next word if it has the role.
+// accept skips the next word if it has the role, and reports whether it has.
 func (p *reader) accept(r role) bool {
 	if p.nextIs(r) {
 		p.pos++
@@ -179,12 +179,12 @@ func (p *reader) accept(r role) bool {
 	return false
 }
 
-// refuse makes a refusal that ends in examples.
+// refuse returns a refusal that ends with examples.
 func (p *reader) refuse(why string) error {
 	return &RefusedError{Why: why + " Say it like: `" + strings.Join(p.examples, "`, `") + "`."}
 }
 
-// unknown refuses the word that cannot be read, or the end where a word is missing.
+// unknown refuses the next word because it has no known meaning, or the end of the text because a word is missing.
 func (p *reader) unknown() error {
 	if p.pos >= len(p.words) {
 		return p.refuse("I miss something after *" + p.words[len(p.words)-1].shown() + "*.")
@@ -229,7 +229,7 @@ func (p *reader) timestamp(t token) (reading, error) {
 	return reading{}, p.unknown()
 }
 
-// timeFirst reads a time of day that may have its day behind it: "9am", "14:30 on friday".
+// timeFirst reads a time of day that a day may follow: "9am", "14:30 on friday".
 func (p *reader) timeFirst() (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
@@ -261,7 +261,7 @@ func (p *reader) timeFirst() (reading, error) {
 	return r, err
 }
 
-// dayFollows tells whether a day is what comes next.
+// dayFollows reports whether the next words name a day, without moving on.
 func (p *reader) dayFollows() bool {
 	saved := *p
 	defer func() { *p = saved }()
@@ -273,7 +273,7 @@ func (p *reader) dayFollows() bool {
 	return ok && err == nil
 }
 
-// rest is what follows the time up to the word end, unless it says that the time is another one.
+// rest returns the text after the time up to the word at end. It refuses a text that may still belong to the time.
 func (p *reader) rest(end int) (string, error) {
 	next := p.peek(0)
 	if next.end == 0 || p.pos >= end {
@@ -305,7 +305,7 @@ func (p *reader) rest(end int) (string, error) {
 	return strings.TrimSpace(p.text[start:]), nil
 }
 
-// isAmbiguous tells whether what stands behind a time may still belong to it.
+// isAmbiguous reports whether the word after a time may still belong to it.
 func (p *reader) isAmbiguous(next, then token) bool {
 	digit := startsWithDigit(then.text)
 	switch next.word.role {
@@ -339,7 +339,7 @@ func (p *reader) isAmbiguous(next, then token) bool {
 	}
 }
 
-// isAmbiguousNumber tells whether a number behind a time may belong to it.
+// isAmbiguousNumber reports whether a number after a time may belong to it.
 func (p *reader) isAmbiguousNumber(s string) bool {
 	if after := strings.TrimLeft(s, "-–"); after != s {
 		return startsWithDigit(after)
@@ -349,7 +349,7 @@ func (p *reader) isAmbiguousNumber(s string) bool {
 
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 
-// isTimeWord tells whether a word is about time.
+// isTimeWord reports whether a word is used in times.
 func (p *reader) isTimeWord(t token) bool {
 	switch t.word.role {
 	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt, roleIn, roleNext, roleEvery:
@@ -359,7 +359,7 @@ func (p *reader) isTimeWord(t token) bool {
 	}
 }
 
-// isNumberWithUnit tells whether a text is a number right before a unit: 2h, 9am.
+// isNumberWithUnit reports whether a text is a number with a unit: 2h, 9am.
 func (p *reader) isNumberWithUnit(s string) bool {
 	_, unit, ok := number(s)
 	switch w := p.lang.words[unit]; {
@@ -372,7 +372,7 @@ func (p *reader) isNumberWithUnit(s string) bool {
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// number splits a number of at most four digits from what stands right behind it.
+// number splits a number of at most four digits from the text right after it.
 func number(s string) (n int, behind string, ok bool) {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// role is what a word does in a time.
+// role is the part that a word plays in a time.
 type role int
 
 const (
@@ -36,20 +36,20 @@ const (
 	roleLater         // 2 hours later, 2 hours from now
 	roleFrom          // 2 hours from now
 	roleNow           // 2 hours from now
-	roleMidnight      // whose day is it?
-	roleTo            // what is to be done, or the end of a stretch
-	roleEvery         // again and again
+	roleMidnight      // midnight, which may be the beginning or the end of a day
+	roleTo            // to call Ana, or the end of a period
+	roleEvery         // every day
 	roleMe            // remind me
-	roleVague         // what makes a time another one, or none: ago, or, before
+	roleVague         // ago, or, before: words that change a time or make it none
 )
 
-// word is one entry of a vocabulary.
+// word is the meaning of a word. What n is depends on the role.
 type word struct {
 	role role
 	n    int
 }
 
-// The units, as the numbers of their words.
+// The units, as the n of their words.
 const (
 	unitSecond = iota
 	unitMinute
@@ -59,16 +59,16 @@ const (
 	unitMonth
 )
 
-// Language is the vocabulary in which times are read, and the examples with which others are refused.
+// Language is the vocabulary for times in one language, with the examples that refusals show.
 type Language struct {
 	words map[string]word
 	// numbers are the digits of number words.
 	numbers map[string]string
-	// Examples end the refusal of a time, Repeats that of something that comes again.
+	// Examples are shown in refusals of When, Repeats in those of Repeat.
 	Examples, Repeats []string
 }
 
-// English reads times as one writes them in English.
+// English returns the vocabulary of English.
 func English() Language {
 	words := map[string]word{}
 	add := func(r role, n int, names ...string) {
@@ -146,7 +146,7 @@ func English() Language {
 	}
 }
 
-// zones are what people write behind a time that is not their own zone's. Capital letters only: most are words otherwise.
+// zones are the abbreviations of time zones that people write after a time. In lower case most of them are other words.
 var zones = map[string]bool{
 	"UTC": true, "GMT": true, "Z": true, "CET": true, "CEST": true, "MEZ": true, "MESZ": true, "WET": true, "EET": true, "EEST": true, "MSK": true, "BST": true, "IST": true,
 	"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true, "PST": true, "PDT": true, "JST": true, "AEST": true, "AEDT": true, "ET": true, "PT": true,

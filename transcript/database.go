@@ -19,25 +19,25 @@ import (
 	_ "modernc.org/sqlite" // reads the file
 )
 
-// ErrNoDatabase is returned by OpenDatabase for a file that is not what the first multis kept its documents in.
+// ErrNoDatabase is returned by OpenDatabase for a file that is not a documents.db of the first multis.
 var ErrNoDatabase = errors.New("it is not the documents.db of the first multis")
 
 const (
 	// maxDatabase is the largest database that is read, in bytes.
 	maxDatabase = 1 << 30
-	// newestUses is how many of the times at which a passage was used are kept.
+	// newestUses is how many times of use are kept of a passage.
 	newestUses = 8
 )
 
-// Document is a file as the first multis had cut it.
+// Document is a file that the first multis had indexed.
 type Document struct {
-	Path     string // where the file was
+	Path     string // of the file at that time
 	Format   string // pdf, docx, md or txt
-	Public   bool   // for customers; else for the owner alone
+	Public   bool   // for customers; otherwise for the owner alone
 	Passages []Passage
 }
 
-// Passage is one piece of a document.
+// Passage is a passage of a document.
 type Passage struct {
 	Headings         []string // the outermost first
 	PageFrom, PageTo int      // from 1; 0 if the file has no pages
@@ -45,21 +45,21 @@ type Passage struct {
 	Used             Uses
 }
 
-// Uses says how often a passage stood in an answer.
+// Uses says how often and when a passage was used in an answer.
 type Uses struct {
 	Times  int
 	First  time.Time
-	Newest []time.Time // the newest first, 8 at most
+	Newest []time.Time // the newest first, at most newestUses
 }
 
-// Database is a documents.db of the first multis. It is read from a copy: its own file is neither written nor locked.
+// Database is a documents.db of the first multis. It reads a copy, so that the file is neither written nor locked.
 type Database struct {
 	db      *sql.DB
-	folder  string // holds the copy
-	columns []string
+	folder  string   // of the copy
+	columns []string // of the table chunks
 }
 
-// OpenDatabase opens a documents.db, also one that was not closed properly. Close it.
+// OpenDatabase opens a documents.db, also one that was not closed properly. The caller closes it.
 func OpenDatabase(ctx context.Context, path string) (*Database, error) {
 	folder, err := os.MkdirTemp("", "multis-import")
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Database) open(ctx context.Context, path string) error {
 	if err := copyFile(here, path); err != nil {
 		return err
 	}
-	// What was written last may still stand beside it.
+	// The last writes may still be in the write-ahead log.
 	if err := copyFile(here+"-wal", path+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -125,7 +125,7 @@ func copyFile(to, from string) error {
 	return nil
 }
 
-// Close ends the reading and takes the copy away.
+// Close closes the database and deletes the copy.
 func (d *Database) Close() error {
 	var err error
 	if d.db != nil {
@@ -134,7 +134,7 @@ func (d *Database) Close() error {
 	return errors.Join(err, os.RemoveAll(d.folder))
 }
 
-// text is an expression for the first of these columns that there is and that says something: the schema went through changes.
+// text returns an SQL expression for the first of these columns that exists and is not empty. The schema changed over time.
 func (d *Database) text(columns ...string) string {
 	all := []string{"coalesce("}
 	for _, c := range columns {
@@ -145,13 +145,13 @@ func (d *Database) text(columns ...string) string {
 	return strings.Join(append(all, "'', '')"), "")
 }
 
-// remembered is a condition for what came from a conversation: all that belongs to a contact, and of the owner's what says so.
+// remembered returns an SQL condition for rows that come from a conversation: all rows of contacts, and the owner's that are marked so.
 func (d *Database) remembered() string {
 	return d.text("role", "scope") + " like 'user:%' or " + d.text("type", "document_type") + " in ('conv', 'conversation') or " +
 		d.text("element", "element_type") + " in ('chat', 'memory_summary')"
 }
 
-// Remembered lists the notes of each chat. Many of them stand in its memory.md too: at the same time, in the same words.
+// Remembered returns the notes of each chat. Many of them are in its memory.md too, with the same time and text.
 func (d *Database) Remembered(ctx context.Context) ([]Chat, error) {
 	rows, err := d.db.QueryContext(ctx, "select chunk_id, "+d.text("role", "scope")+", "+d.text("content")+", "+d.text("created_at")+ //nolint:gosec // the names of columns are ours
 		" from chunks where "+d.remembered()+" order by 2, created_at, rowid")
@@ -189,8 +189,7 @@ func (d *Database) Remembered(ctx context.Context) ([]Chat, error) {
 	return chats, nil
 }
 
-// Documents are the files that were indexed, one after the other. One that stands there for the owner and for customers comes twice,
-// the owner's first.
+// Documents iterates over the indexed files. A file that was indexed for the owner and for customers comes twice, the owner's first.
 func (d *Database) Documents(ctx context.Context) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		uses, err := d.uses(ctx)
@@ -216,7 +215,7 @@ func (d *Database) Documents(ctx context.Context) iter.Seq2[Document, error] {
 				return
 			}
 			p.Used, p.Headings = uses[id], headingsOf(headings)
-			p.PageFrom, _ = strconv.Atoi(from) // none where there is no number
+			p.PageFrom, _ = strconv.Atoi(from) // 0 without a number
 			p.PageTo, _ = strconv.Atoi(to)
 			if next.Path != doc.Path || next.Public != doc.Public {
 				if len(doc.Passages) > 0 && !yield(doc, nil) {
@@ -236,7 +235,7 @@ func (d *Database) Documents(ctx context.Context) iter.Seq2[Document, error] {
 	}
 }
 
-// headingsOf reads a list in JSON, else takes the text for the one heading that there is.
+// headingsOf parses a JSON list of headings. Any other text is one heading.
 func headingsOf(text string) []string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil && text != "" {
@@ -245,7 +244,7 @@ func headingsOf(text string) []string {
 	return list
 }
 
-// uses lists when passages were used, by their ids. The first versions kept no such list, and a time that cannot be read is none.
+// uses returns when passages were used, by their ids. The first versions have no such table. Times that cannot be parsed are skipped.
 func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 	there, err := texts(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
 	if err != nil || len(there) == 0 {
@@ -277,7 +276,7 @@ func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 	return all, nil
 }
 
-// readTime reads a time as JavaScript or SQLite writes it: SQLite's is in UTC.
+// readTime parses a time as JavaScript or SQLite writes it. SQLite's is in UTC.
 func readTime(text string) (time.Time, bool) {
 	for _, form := range []string{time.RFC3339, time.DateTime} {
 		if at, err := time.Parse(form, text); err == nil {

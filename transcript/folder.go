@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// ErrNoFolder is returned by Folder when nothing in a folder looks like the data of multis; say which folder was meant.
+// ErrNoFolder is returned by Folder when a folder has no data of multis.
 var ErrNoFolder = errors.New("there is no chat in it: neither memory.md nor recent.json nor a log")
 
-// ownerChat is what all of the owner's chats are together.
+// ownerChat is the folder, or id, of the owner's own chat.
 const ownerChat = "admin"
 
-// maxFile is the largest file that is read.
+// maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 64 << 20
 
-// Folder reads the data folder of the first multis, or one of our own exports that was unpacked, wherever in it the chats are. Without an
-// hour of its own a log's day is one of zone.
+// Folder reads the data folder of the first multis, or an unpacked export of multis. The chats may be at any depth. The times in logs are
+// in zone.
 func Folder(folder fs.FS, zone *time.Location) ([]Chat, error) {
 	dirs := map[string]bool{}
 	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -108,14 +108,14 @@ func readChat(folder fs.FS, dir string, zone *time.Location) (Chat, error) {
 	return chat, nil
 }
 
-// open reads a file; nil: there is none.
+// open reads a file. It returns nil when there is none.
 func open(folder fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(folder, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: it is no plain file", name) // such as a pipe, which would be waited for
+		return nil, fmt.Errorf("read %s: it is no plain file", name) // reading a pipe would block
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -153,7 +153,7 @@ func (c *Chat) profile(name string, data []byte) error {
 	return nil
 }
 
-// lineOf is the line in which JSON is broken.
+// lineOf returns the line of a JSON error, from 1.
 func lineOf(data []byte, err error) int {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -175,7 +175,7 @@ var (
 	noteByDay = regexp.MustCompile(`^## (\d{4}-\d{2}-\d{2})\b`)
 )
 
-// Notes reads a memory.md: sections under the time they were taken at, a note a line.
+// Notes parses a memory.md: sections headed by a time, with a note on each line.
 func Notes(name, text string) ([]Section, error) {
 	var sections []Section
 	err := eachLine(name, text, func(n int, line string) error {
@@ -205,8 +205,8 @@ func Notes(name, text string) ([]Section, error) {
 	return sections, err
 }
 
-// LogEntry is a line as a log holds it. A line of its text that would begin another entry is marked with a backslash, and so is one that is
-// marked already.
+// LogEntry formats a message as a log has it. Lines of the text that look like the head of an entry get a backslash, one more if they have
+// some.
 func LogEntry(l Line) string {
 	lines := strings.Split(l.Text, "\n")
 	for i, line := range lines {
@@ -217,10 +217,10 @@ func LogEntry(l Line) string {
 	return fmt.Sprintf("### %s [%s]\n%s\n\n", l.At.Format(time.TimeOnly), l.Who, strings.Join(lines, "\n"))
 }
 
-// likeHead tells whether a line looks like the head of an entry, after as many backslashes as there are.
+// likeHead reports whether a line looks like the head of an entry, after any backslashes.
 func likeHead(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, `\`), "###") }
 
-// Log reads the log of one day, whose name is that day.
+// Log parses the log of one day. name is the file's name, which is the day.
 func Log(name, text string, zone *time.Location) ([]Line, error) {
 	day := strings.TrimSuffix(path.Base(name), ".md")
 	var lines []Line
@@ -251,7 +251,7 @@ func Log(name, text string, zone *time.Location) ([]Line, error) {
 	return slices.DeleteFunc(lines, func(l Line) bool { return l.Text == "" }), err
 }
 
-// Recent reads a recent.json: the last messages with their times.
+// Recent parses a recent.json: the last messages with their times.
 func Recent(name string, data []byte) ([]Line, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -273,10 +273,10 @@ func Recent(name string, data []byte) ([]Line, error) {
 	return lines, nil
 }
 
-// stampJSON is a time as text, or as milliseconds.
+// stampJSON is a time, in JSON as RFC 3339 or as milliseconds since 1970.
 type stampJSON time.Time
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON parses either form.
 func (s *stampJSON) UnmarshalJSON(data []byte) error {
 	var ms int64
 	if json.Unmarshal(data, &ms) == nil {
@@ -291,7 +291,7 @@ func (s *stampJSON) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// merged adds the messages that stand in no log: both files hold the same ones, the log to the second.
+// merged adds the recent messages that are not in a log. The same message may have slightly different times in both.
 func merged(logged, recent []Line) []Line {
 	for _, r := range recent {
 		there := slices.ContainsFunc(logged, func(l Line) bool { return l.Text == r.Text && l.At.Sub(r.At).Abs() < 26*time.Hour })

@@ -1,5 +1,5 @@
-// Package transcript reads what other programs kept: WhatsApp's exported chats, and the data folder of the first multis with its
-// documents.db. That folder is also the form of our own export. It only reads.
+// Package transcript parses conversations that other programs stored: chats exported by WhatsApp, and the data folder of the first multis
+// with its documents.db. multis' own export has the format of that folder.
 package transcript
 
 import (
@@ -14,7 +14,7 @@ type Line struct {
 	Text string
 }
 
-// Section is notes that were taken at one time.
+// Section is a group of notes that were taken at the same time.
 type Section struct {
 	At    time.Time
 	Notes []string
@@ -22,25 +22,25 @@ type Section struct {
 
 // Chat is one conversation.
 type Chat struct {
-	ID       string // its name in the folder
+	ID       string // the name of its folder
 	Name     string
 	Platform string
-	// Mode is what the assistant did there: business, personal, silent or off; empty where that is not known.
+	// Mode is business, personal, silent or off; empty if it is not known.
 	Mode string
-	// Owner says that it is a conversation of the owner's with the assistant.
+	// Owner says that it is the owner's conversation with the assistant.
 	Owner bool
 	Lines []Line
 	Notes []Section
 }
 
-// The senders in the first multis' files.
+// The senders in the files of the first multis.
 const (
 	User      = "user"
 	Assistant = "assistant"
 	Owner     = "owner"
 )
 
-// LineError says where a file cannot be read.
+// LineError is returned for a file that cannot be parsed, with the line, from 1.
 type LineError struct {
 	File string
 	Line int

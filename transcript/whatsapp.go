@@ -13,11 +13,11 @@ import (
 // maxLine is the longest line of a file, in bytes.
 const maxLine = 1 << 20
 
-// A message begins with its time, in brackets on an iPhone and before a dash on Android; what follows it belongs to it until the
-// next one begins. The order of day and month is that of the phone.
+// begins matches the first line of a message. It begins with its time, in brackets on an iPhone and before a dash on Android. Lines up to
+// the next such line belong to the message. The order of day and month is that of the phone.
 var begins = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
 
-// stamp is the time of a line before it is known which number is the day.
+// stamp is a message whose date is not known yet: which of the three numbers is the day is decided for the whole file.
 type stamp struct {
 	first, second, third  int
 	yearFirst             bool
@@ -27,8 +27,8 @@ type stamp struct {
 	more                  []string
 }
 
-// WhatsApp reads a chat that WhatsApp exported as text. The order of day and month, which the file does not tell, is found out from
-// days that are possible in one order only, else from the order of the messages; else the day comes first.
+// WhatsApp parses a chat that WhatsApp exported as text. The file does not tell the order of day and month: it is found from dates that are
+// possible in one order only, else from the order of the messages, else the day comes first.
 func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 	var stamps []stamp
 	in := bufio.NewScanner(r)
@@ -61,7 +61,7 @@ func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 	return datedLines(name, stamps, zone)
 }
 
-// unmarked takes out the marks of the direction of writing that WhatsApp puts in, and makes its narrow spaces plain.
+// unmarked removes the marks of writing direction that WhatsApp inserts, and replaces its special spaces by plain ones.
 func unmarked(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -103,10 +103,10 @@ func readStamp(m []string, line int) (stamp, error) {
 	if said {
 		s.who, s.text = strings.TrimSpace(who), text
 	}
-	return s, nil // without a sender it is WhatsApp's own word
+	return s, nil // a line without a sender is a notice of WhatsApp's
 }
 
-// datedLines finds out the order of day and month and makes lines of stamps.
+// datedLines finds the order of day and month and converts the stamps to lines.
 func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error) {
 	monthFirst := isMonthFirst(stamps, zone)
 	var lines []Line
@@ -122,7 +122,7 @@ func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error
 	return lines, nil
 }
 
-// isMonthFirst counts what speaks for each order: a day that exists in it alone decides, else how often time runs back.
+// isMonthFirst reports whether the month comes first: the order is the one with fewer impossible dates, else with fewer jumps back in time.
 func isMonthFirst(stamps []stamp, zone *time.Location) bool {
 	back := map[bool]int{}
 	for _, monthFirst := range []bool{false, true} {
@@ -141,7 +141,7 @@ func isMonthFirst(stamps []stamp, zone *time.Location) bool {
 	return back[true] < back[false]
 }
 
-// at is the time of a stamp. False: there is no such day.
+// at returns the time of a stamp. False: there is no such day.
 func (s stamp) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
 	day, month, year := s.first, s.second, s.third
 	switch {

@@ -21,14 +21,14 @@ import (
 	"multis/transcript"
 )
 
-// importCmd reads what other programs kept of conversations, and the documents of the first multis.
+// importCmd imports conversations of other programs, and the documents of the first multis.
 type importCmd struct {
 	What string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
 	Me   string `help:"What you are called in the file. Needed where that is not plain, as in groups."`
 }
 
-// Run imports, and says what came of it.
+// Run imports and prints what was imported.
 func (c importCmd) Run(ctx context.Context, all *cli) error {
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c importCmd) Run(ctx context.Context, all *cli) error {
 	return c.run(ctx, importer{mem: mem, library: library, folder: cfg.Documents.Folder, zone: cfg.TimeZone, say: os.Stderr})
 }
 
-// importer is what takes in what is imported.
+// importer is where imported data goes.
 type importer struct {
 	mem     *memory.Memory
 	library *knowledge.Library
@@ -86,10 +86,10 @@ func (c importCmd) run(ctx context.Context, to importer) error {
 	return nil
 }
 
-// firstDocuments is where the first multis kept its documents, in pieces, and what it noted of conversations.
+// firstDocuments is the database of the first multis, with the passages of its documents and its notes.
 const firstDocuments = "documents.db"
 
-// conversations imports what was said and what was noted of it. db is nil where there is none.
+// conversations imports messages and notes. db is nil if there is no documents.db.
 func (c importCmd) conversations(ctx context.Context, to importer, info fs.FileInfo, db *transcript.Database) error {
 	chats, err := c.read(ctx, to.zone, info, db)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c importCmd) read(ctx context.Context, zone *time.Location, info fs.FileIn
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil
 }
 
-// together adds what was noted to the chats that it was noted of.
+// together adds notes to the chats that they are about.
 func together(chats, noted []transcript.Chat) []transcript.Chat {
 	for _, more := range noted {
 		i := slices.IndexFunc(chats, func(c transcript.Chat) bool { return c.ID == more.ID || c.Owner && more.Owner })
@@ -165,7 +165,7 @@ func together(chats, noted []transcript.Chat) []transcript.Chat {
 	return chats
 }
 
-// documents imports the documents of the first multis, those that were for customers as public, all others for the owner alone.
+// documents imports the documents of the first multis: those for customers as public, all others as private.
 func (to importer) documents(ctx context.Context, db *transcript.Database) error {
 	var done struct{ public, admin, known, failed int }
 	for doc, err := range db.Documents(ctx) {
@@ -205,7 +205,7 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 	return nil
 }
 
-// whatsAppName is whom a chat is with, told from the names that WhatsApp gives the files it exports.
+// whatsAppName returns the name of the contact, from the name that WhatsApp gave the exported file.
 func whatsAppName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	for _, before := range []string{"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ", "Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com "} {
@@ -216,8 +216,8 @@ func whatsAppName(path string) string {
 	return name
 }
 
-// into finds the chat that a conversation belongs to: the one that was named, else the one that is called so on that network, else one
-// of its own. Of several none is guessed.
+// into returns the chat for a conversation: the one given by --chat, else the only one of that name on that network, else a new one. It is an
+// error if several chats have the name.
 func (c importCmd) into(ctx context.Context, mem *memory.Memory, from transcript.Chat) (store.Chat, error) {
 	if c.Chat != "" {
 		found, err := chatsCalled(ctx, mem.Store, []string{c.Chat})
@@ -254,7 +254,7 @@ func (c importCmd) into(ctx context.Context, mem *memory.Memory, from transcript
 	}
 }
 
-// otherMode says that a chat has another mode than where it comes from: what answers people by itself is never taken over. Empty: it has not.
+// otherMode says that a chat had another mode before; empty if it had not. The mode is never imported, because it could make multis answer.
 func otherMode(chat store.Chat, now policy.Mode, was string) string {
 	switch {
 	case was == "" || chat.Kind == policy.KindAdmin || string(now) == was:
@@ -268,7 +268,7 @@ func otherMode(chat store.Chat, now policy.Mode, was string) string {
 	}
 }
 
-// outcomeOf says what an import brought.
+// outcomeOf says what was imported into a chat.
 func outcomeOf(chat store.Chat, done memory.Imported) string {
 	name := chat.Name
 	if chat.Kind == policy.KindAdmin {

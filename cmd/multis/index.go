@@ -24,13 +24,13 @@ import (
 	"multis/text"
 )
 
-// readCmd is the process in which one document is read. multis starts it by itself.
+// readCmd is the reader process, which reads one document. multis starts it.
 type readCmd struct{}
 
 // Run reads the document on standard input.
 func (readCmd) Run(ctx context.Context) error { return knowledge.Serve(ctx, os.Stdin, os.Stdout) }
 
-// openLibrary opens the documents. Each file is read by a process of its own, which is this program again.
+// openLibrary opens the library of documents. Each file is read in a process of its own, which is this program with another command.
 func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -46,13 +46,13 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 	}), nil
 }
 
-// indexCmd indexes documents without the admin room.
+// indexCmd indexes documents from the command line.
 type indexCmd struct {
 	Role string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
 	What []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 
-// Run indexes everything named and tells what became of it. Its error says how much was not indexed.
+// Run indexes all documents that are named and prints the outcomes. Its error says how many were not indexed.
 func (c indexCmd) Run(ctx context.Context, all *cli) error {
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c indexCmd) Run(ctx context.Context, all *cli) error {
 	return indexAll(ctx, library, c.role(), c.What, newProgress())
 }
 
-// role is who may see them. The first multis said kb for public.
+// role returns who may see the documents. The first multis called public kb.
 func (c indexCmd) role() policy.Role {
 	if c.Role == "kb" {
 		return policy.Public
@@ -206,7 +206,7 @@ func splitPath(full string) (folder, where string) {
 	return filepath.Dir(full), filepath.Base(full)
 }
 
-// originOf is what a file is known by: its place in the documents folder, or its whole path.
+// originOf returns the origin of a file: its path below the documents folder, or its absolute path.
 func originOf(path, documents string) string {
 	if inside, err := filepath.Rel(documents, path); err == nil && filepath.IsLocal(inside) {
 		return filepath.ToSlash(inside)
@@ -217,7 +217,7 @@ func originOf(path, documents string) string {
 // sourceName is how a document is called in the lines about it.
 func sourceName(s knowledge.Source) string { return cmp.Or(s.Path, s.Name, s.Origin, `""`) }
 
-// plainPathError leaves out the path, which the sentence begins with.
+// plainPathError removes the path from an error, because the line begins with it.
 func plainPathError(err error) error {
 	if onDisk, ok := errors.AsType[*fs.PathError](err); ok {
 		return onDisk.Err
@@ -244,9 +244,9 @@ func outcomeLine(name string, o knowledge.Outcome) string {
 	return line
 }
 
-// progress shows lines, and below them on a terminal how far the work is.
+// progress prints lines and, on a terminal, a progress bar below them.
 type progress struct {
-	lines, bar io.Writer // bar is nil where nobody watches
+	lines, bar io.Writer // bar is nil without a terminal
 
 	mu          sync.Mutex
 	done, total int
@@ -268,7 +268,7 @@ func (p *progress) begin(done, total int, name string) {
 	p.draw(0, "")
 }
 
-// page tells how far document i is. It is shown of the one that is next to be told of.
+// page shows how far document i is, if it is the one whose line comes next.
 func (p *progress) page(i, done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -280,13 +280,13 @@ func (p *progress) page(i, done, all int) {
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
 
-// What a terminal is told so that what is too long for a line of it ends there. The next bar clears one line only.
+// Control sequences that switch line wrapping off and on. A wrapped bar could not be cleared.
 const (
 	cutLines  = "\x1b[?7l"
 	wrapLines = "\x1b[?7h"
 )
 
-// draw shows the bar, with a part of the document that is next to be told of.
+// draw draws the bar. part is how much of the current document is done, from 0 to 1.
 func (p *progress) draw(part float64, detail string) {
 	if p.bar == nil {
 		return
@@ -295,7 +295,7 @@ func (p *progress) draw(part float64, detail string) {
 	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, cutLines, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapLines)
 }
 
-// end takes the bar away and leaves a line, unless it is empty.
+// end removes the bar and prints a line, unless it is empty.
 func (p *progress) end(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
