@@ -6,15 +6,15 @@ import (
 	"multis/text"
 )
 
-// diff is what tells two versions of a page apart, in the order of the page.
+// diff holds the lines that were added to and removed from a page, in the page's order.
 type diff struct{ added, removed []string }
 
-// difference compares lines. One that only moved is no difference.
+// difference compares two versions of a page. A line that only moved is no difference.
 func difference(before, after []string) diff {
 	return diff{added: missing(after, before), removed: missing(before, after)}
 }
 
-// missing are the lines that there are more of in one than in other.
+// missing returns the lines that occur more often in one than in other.
 func missing(one, other []string) []string {
 	have := map[string]int{}
 	for _, line := range other {
@@ -29,7 +29,7 @@ func missing(one, other []string) []string {
 	return lines
 }
 
-// clipLines joins lines up to a number of bytes, whole lines only; spaces do not count as a difference.
+// clipLines joins whole lines up to a number of bytes. Spaces are normalized, so that they make no difference.
 func clipLines(lines []string, most int) string {
 	var b strings.Builder
 	for _, line := range lines {

@@ -1,8 +1,8 @@
-// Package hooks tells other programs what happens: a signed POST for each event that the configuration names an address for.
+// Package hooks connects multis to other programs over HTTP: it delivers events to configured addresses (Hooks), receives webhooks (Webhooks),
+// and watches web pages (PageWatcher).
 //
-// A request is signed as https://www.standardwebhooks.com describes, so that receivers find a library that checks it: its
-// headers are webhook-id, webhook-timestamp and webhook-signature. It is told at least once; the id stays the same when it is
-// told again.
+// A delivery is signed as https://www.standardwebhooks.com describes, with the headers webhook-id, webhook-timestamp and webhook-signature. It
+// is delivered at least once; repeated deliveries have the same id.
 package hooks
 
 import (
@@ -30,7 +30,7 @@ import (
 	"multis/text"
 )
 
-// Target is where the events of one hook go.
+// Target is where a hook delivers its events.
 type Target struct {
 	URL    string
 	Events []store.HookEvent
@@ -40,7 +40,7 @@ type Target struct {
 	Private bool
 }
 
-// Options are what hooks work with.
+// Options are what New needs.
 type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
@@ -50,7 +50,7 @@ type Options struct {
 	Targets map[string]Target
 }
 
-// Hooks tells events.
+// Hooks delivers events to the configured addresses.
 type Hooks struct {
 	Options
 	open, inside *fetch.Client
@@ -60,7 +60,7 @@ type Hooks struct {
 	busy map[string]int // requests under way, by hook
 }
 
-// New makes Hooks.
+// New returns Hooks.
 func New(o Options) *Hooks {
 	return &Hooks{
 		Options: o, now: time.Now, busy: map[string]int{},
@@ -68,10 +68,10 @@ func New(o Options) *Hooks {
 	}
 }
 
-// deliveryRetention is how long what was told can be looked up.
+// deliveryRetention is how long deliveries are kept for /hooks.
 const deliveryRetention = 30 * 24 * time.Hour
 
-// Save writes the configured hooks down, so that whatever happens finds who asked for it.
+// Save stores the configured hooks in the database, where events look for who wants them, and deletes old deliveries.
 func (h *Hooks) Save(ctx context.Context) error {
 	var rows []store.Hook
 	for name, t := range h.Targets {
@@ -94,12 +94,12 @@ func (h *Hooks) Save(ctx context.Context) error {
 }
 
 const (
-	// maxConcurrent is how many requests of one hook are under way together: one that is slow must not hold up the others.
+	// maxConcurrent is the number of requests of one hook at the same time, so that a slow receiver does not hold up the others.
 	maxConcurrent = 2
 	busyWait      = time.Second
 )
 
-// Deliver tells a hook of an event. last says that no other attempt follows.
+// Deliver delivers an event to its hook. last says that no other attempt follows.
 func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) error {
 	d, err := store.DeliveryByID(ctx, h.Store.DB(), delivery)
 	if errors.Is(err, store.ErrNotFound) {
@@ -147,7 +147,7 @@ func (h *Hooks) release(hook string) {
 	h.busy[hook]--
 }
 
-// headers name and sign a request.
+// headers returns the headers of a request, with its signature.
 func (h *Hooks) headers(d store.Delivery, t Target, body []byte) http.Header {
 	at := strconv.FormatInt(h.now().Unix(), 10)
 	return http.Header{
@@ -158,7 +158,7 @@ func (h *Hooks) headers(d store.Delivery, t Target, body []byte) http.Header {
 	}
 }
 
-// sign makes the signature "v1,..." of Standard Webhooks: HMAC-SHA256 over id, time and body with dots between them.
+// sign returns the signature "v1,..." of Standard Webhooks: HMAC-SHA256 over id, time and body, with dots between them.
 func sign(secret, id, at string, body []byte) string {
 	key := []byte(secret)
 	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
@@ -171,7 +171,7 @@ func sign(secret, id, at string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// explain says what there is to do about a failure, where that is known.
+// explain adds to an error what can be done about it, where that is known.
 func explain(status int, err error) error {
 	switch {
 	case status >= 300 && status < 400:
@@ -188,7 +188,7 @@ func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.NoteDelivery(ctx, tx, d, 0) })
 }
 
-// record writes how an attempt went. The owner is told when a hook is given up, and when it works again.
+// record stores the outcome of an attempt. The owner is notified when a hook is given up, and when it works again.
 func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
 	d.Status = status
 	gone := status == http.StatusGone // the receiver wants no more of it
@@ -220,7 +220,7 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 	}
 }
 
-// notifyOwner says in the admin room that a hook fails, or works again. Without a room nobody is told; /hooks shows it.
+// notifyOwner notifies the owner that a hook fails or works again. While there is no admin room nothing is queued; /hooks shows the state.
 func (h *Hooks) notifyOwner(ctx context.Context, tx store.Tx, d store.Delivery) error {
 	name := text.Escape(d.Hook)
 	kind, said := outbox.Quiet, "✅ The hook **"+name+"** works again."

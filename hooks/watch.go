@@ -14,12 +14,12 @@ import (
 	"multis/text"
 )
 
-// Reader gives the text of a page line by line, without what is not its content.
+// Reader extracts the lines of a page's text.
 type Reader interface {
 	Lines(ctx context.Context, p fetch.Page) ([]string, error)
 }
 
-// PageWatcherOptions are what a watch works with.
+// PageWatcherOptions are what NewPageWatcher needs.
 type PageWatcherOptions struct {
 	Store  *store.Store
 	Box    *outbox.Box
@@ -27,27 +27,27 @@ type PageWatcherOptions struct {
 	Reader Reader
 }
 
-// PageWatcher looks at pages that the owner wants to hear of, and tells what changed.
+// PageWatcher checks web pages for changes and notifies the owner of them.
 type PageWatcher struct {
 	PageWatcherOptions
 	now func() time.Time
 }
 
-// NewPageWatcher makes a Watch.
+// NewPageWatcher returns a PageWatcher.
 func NewPageWatcher(o PageWatcherOptions) *PageWatcher {
 	return &PageWatcher{PageWatcherOptions: o, now: time.Now}
 }
 
 const (
-	// maxFailures is how often a page may fail before the owner hears of it: servers have bad moments.
+	// maxFailures is how many times in a row a page may fail before the owner is notified.
 	maxFailures = 3
-	// maxInterval bounds the pauses after failures, which double.
+	// maxInterval bounds the time between checks after failures, which doubles with each.
 	maxInterval = 24 * time.Hour
 	// maxPageSize is how much of a page is compared, in bytes.
 	maxPageSize = 256 << 10
 )
 
-// CheckPage looks at a page once its time has come, and asks to come back for the next time.
+// CheckPage checks a page when its time has come, and returns jobs.Later with the time to the next check.
 func (w *PageWatcher) CheckPage(ctx context.Context, watch int64) error {
 	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
 	if errors.Is(err, store.ErrNotFound) {
@@ -75,14 +75,13 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch int64) error {
 	return jobs.Later(row.NextAt.Sub(w.now()))
 }
 
-// notice is what there is to tell of a page; an empty text is nothing.
+// notice is what the owner is told of a page. An empty text means nothing.
 type notice struct {
 	kind outbox.NoticeKind
 	text string
 }
 
-// check fetches the page, writes into the row what came of it and returns what there is to tell. An error is one of this
-// machine, not of the page.
+// check fetches a page, updates row and returns the notice about it. An error means that this machine failed, not the page.
 func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, error) {
 	every := time.Duration(row.Every) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
@@ -126,7 +125,7 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	return notice{outbox.Alert, changeText(*row, d)}, nil
 }
 
-// readable says that a page can be read after the owner was told that it cannot.
+// readable returns the notice that a page can be read again, if the owner was told that it could not.
 func readable(failed bool, name string) notice {
 	if !failed {
 		return notice{}
@@ -141,7 +140,7 @@ const (
 	maxLineLength   = 200
 )
 
-// changeText says what is new on a page, and what is gone from it.
+// changeText returns the text of a notice about a changed page: the added and removed lines.
 func changeText(row store.Watch, d diff) string {
 	lines := []string{fmt.Sprintf("👁 **%s** has changed: %s", text.Escape(row.Name), text.Escape(row.Address))}
 	for _, line := range d.added[:min(len(d.added), maxAddedLines)] {

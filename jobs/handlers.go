@@ -62,8 +62,15 @@ const modelTimeout = 6 * time.Minute
 // workers returns the worker of each kind of job: the handler, and the time that one attempt may take.
 func (h Handlers) workers(st *store.Store) *river.Workers {
 	w := river.NewWorkers()
+	h.addChats(w)
+	h.addAdminRoom(w)
+	h.addTasks(w)
+	h.addMemory(w, st)
+	h.addClock(w)
+	return w
+}
 
-	// Chats.
+func (h Handlers) addChats(w *river.Workers) {
 	handle(w, modelTimeout, func(ctx context.Context, a TurnArgs, try Attempt) error {
 		return h.Turn.Turn(ctx, a.ChatID, try.ID, try.Last)
 	})
@@ -88,8 +95,9 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 	handle(w, 3*time.Minute, func(ctx context.Context, a KeepFileArgs, _ Attempt) error {
 		return h.KeepFile.KeepFile(ctx, a.MessageID)
 	})
+}
 
-	// The admin room.
+func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, 5*time.Minute, func(ctx context.Context, a CommandArgs, try Attempt) error {
 		return h.Command.Command(ctx, a.MessageID, try.Last)
 	})
@@ -109,14 +117,17 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 	handle(w, time.Minute, func(ctx context.Context, _ DigestArgs, _ Attempt) error { return h.Digest.Digest(ctx) })
 	handle(w, time.Minute, func(ctx context.Context, _ RemindArgs, _ Attempt) error { return h.Remind.RemindCommitments(ctx) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a ExportArgs, try Attempt) error { return h.Export.Export(ctx, a, try.Last) })
+}
 
-	// Agents' tasks.
+func (h Handlers) addTasks(w *river.Workers) {
 	handle(w, modelTimeout, func(ctx context.Context, a TaskArgs, try Attempt) error { return resume(ctx, h.Task, a, try.Last) })
 	handle(w, modelTimeout, func(ctx context.Context, a ChildArgs, try Attempt) error {
 		return h.Task.Resume(ctx, a.TaskID, try.Last)
 	})
+}
 
-	// Documents and memory. What an attempt has embedded or indexed is not done again by the next.
+// addMemory adds the jobs of documents and memory. What an attempt has embedded or indexed the next one does not do again.
+func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // a folder; each file has its own limit
 	handle(w, time.Hour, func(ctx context.Context, _ FoldersArgs, _ Attempt) error {
 		if h.Folders == nil {
@@ -143,8 +154,9 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 		return h.Summarise.Summarise(ctx, a.ChatID, a.Agent)
 	})
 	handle(w, 8*time.Minute, func(ctx context.Context, a ForgetArgs, _ Attempt) error { return h.Forget.Forget(ctx, a.ForgettingID) })
+}
 
-	// The clock, hooks and watched pages.
+func (h Handlers) addClock(w *river.Workers) {
 	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
 	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
@@ -153,5 +165,4 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 		return h.Hook.Deliver(ctx, a.DeliveryID, try.Last)
 	})
 	handle(w, 2*time.Minute, func(ctx context.Context, a WatchArgs, _ Attempt) error { return h.Watch.CheckPage(ctx, a.WatchID) })
-	return w
 }

@@ -13,11 +13,11 @@ import (
 	"multis/store"
 )
 
-// ErrDraftDecided is returned for a draft that waits no longer: somebody decided on it before, or its time was over.
+// ErrDraftDecided is returned for a draft that was approved, replaced or dropped before.
 var ErrDraftDecided = errors.New("the draft was decided on before")
 
-// ApproveDraft asks the gate about a draft and, if it may go, has those very bytes sent. When it may not, nothing changes. ErrDraftDecided: it
-// waits no longer.
+// ApproveDraft asks the gate about a draft and, if it allows it, enqueues it for sending as it is. Otherwise nothing changes. It returns
+// ErrDraftDecided if the draft no longer waits.
 func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
 	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
@@ -48,8 +48,8 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	return decision, nil
 }
 
-// ReplaceDraft puts a draft with other words in the place of one, if the gate lets them out; else nothing changes but that the decision is
-// kept. ErrDraftDecided: it waits no longer.
+// ReplaceDraft replaces a draft with a new one of another text, if the gate allows that text. It returns ErrDraftDecided if the draft no
+// longer waits.
 func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (policy.Decision, error) {
 	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	return decision, store.DropOut(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
 }
 
-// DropDraft drops a draft and keeps why. ErrDraftDecided: it waits no longer.
+// DropDraft drops a draft and stores why. It returns ErrDraftDecided if the draft no longer waits.
 func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code policy.Code) error {
 	if _, _, err := b.lockDraft(ctx, tx, first); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.DropOut(ctx, tx, first, code, code.Sentence())
 }
 
-// lockDraft takes a draft and its chat, the chat first as everybody does.
+// lockDraft locks a draft and its chat, the chat first, in the order of all code that locks both.
 func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.Out, store.Chat, error) {
 	o, err := store.OutByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {

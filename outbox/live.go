@@ -14,10 +14,10 @@ import (
 	"multis/store"
 )
 
-// LiveSender is a Sender that can show what is not settled yet, and change it afterwards.
+// LiveSender is a Sender that can show a preliminary text and replace it later.
 type LiveSender interface {
 	Sender
-	// Show sends an event that nothing rests on. It need not arrive.
+	// Show sends an event without a guarantee that it arrives.
 	Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
 }
 
@@ -26,8 +26,8 @@ const (
 	liveTime  = 3 * time.Second // for one of them
 )
 
-// Live is one message of an admin room that changes while an answer is made. It goes past the outbox, because nothing rests on it:
-// what is settled is said by a Letter that replaces it. A nil Live shows nothing.
+// Live is a message in the admin room that shows the progress of an answer and is edited meanwhile. It does not go through the outbox, because
+// it may be lost; the answer itself is a Message that replaces it. A nil Live shows nothing.
 type Live struct {
 	box   *Box
 	show  LiveSender
@@ -37,8 +37,8 @@ type Live struct {
 	said  string
 }
 
-// Live begins to show how far something is in an admin room, or goes on with the message that did. It is nil where that is
-// not possible: in a chat of a contact's, and where nothing can be changed once it is said.
+// Live returns a Live for an admin room, which continues event unless that is empty. It returns nil for other chats, and when the sender
+// cannot edit events.
 func (b *Box) Live(room store.Chat, event id.EventID) *Live {
 	show, able := b.sender.(LiveSender)
 	if !able || room.Kind != policy.KindAdmin {
@@ -47,7 +47,7 @@ func (b *Box) Live(room store.Chat, event id.EventID) *Live {
 	return &Live{box: b, show: show, room: room, event: event}
 }
 
-// Event is the message; empty before there is one.
+// Event returns the event of the message; empty before the first Show.
 func (l *Live) Event() id.EventID {
 	if l == nil {
 		return ""
@@ -55,11 +55,11 @@ func (l *Live) Event() id.EventID {
 	return l.event
 }
 
-// IsDue reports whether Show would show a text now. It is false in a nil Live.
+// IsDue reports whether Show would show a text now. A nil Live is never due.
 func (l *Live) IsDue() bool { return l != nil && l.box.now().Sub(l.last) >= liveEvery }
 
-// Show shows Markdown in place of what was shown, at most once a second: what comes sooner is passed over. It tells whether it
-// made the message just now.
+// Show replaces the text, at most once a second: calls in between do nothing. It reports whether this call sent the message for the first
+// time.
 func (l *Live) Show(ctx context.Context, markdown string) bool {
 	if !l.IsDue() || markdown == l.said {
 		return false
@@ -79,7 +79,7 @@ func (l *Live) Show(ctx context.Context, markdown string) bool {
 	return first
 }
 
-// send asks the gate like anything that goes out.
+// send sends the text if the gate allows it.
 func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
 	letter := Notice(l.room, markdown, Answer).cleaned()
 	letter.Replaces = l.event
@@ -102,7 +102,7 @@ func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
 	return l.show.Show(ctx, o, *room.RoomID)
 }
 
-// replacing makes an event's content the last word on another event.
+// replacing returns the content of an event that edits another.
 func replacing(c content, event id.EventID) (json.RawMessage, error) {
 	inner := c
 	inner.Key = ""

@@ -12,19 +12,19 @@ import (
 	"multis/text"
 )
 
-// NoticeKind says how a letter to an admin room reaches the owner.
+// NoticeKind says whether clients push a notice.
 type NoticeKind int
 
 const (
-	// Quiet is what multis says by itself and needs nobody for: an m.notice, which no client pushes.
+	// Quiet is for news that needs no action: an m.notice, which clients do not push.
 	Quiet NoticeKind = iota
-	// Answer is what the owner asked for: an m.text.
+	// Answer is for what the owner asked: an m.text.
 	Answer
-	// Alert is what needs the owner: an m.text that mentions them, so that it is pushed in a room with operators as well.
+	// Alert is for what needs the owner: an m.text that mentions them, so that it is pushed in a room with operators as well.
 	Alert
 )
 
-// address sets what makes a notice of a kind ring or not. owner is mentioned unless somebody else is.
+// address sets the message type and the mention for the notice's kind.
 func (c *content) address(l Message, owner id.UserID) {
 	c.MsgType, c.Mentions = "m.text", &mentions{}
 	switch mentioned := cmp.Or(l.Mention, owner); {
@@ -35,13 +35,14 @@ func (c *content) address(l Message, owner id.UserID) {
 	}
 }
 
-// MaxNotice is the length of the longest notice, in characters. With its HTML it stays well below what one event may hold.
+// MaxNotice is the maximum length of a notice in characters. With its HTML it stays well below the maximum size of an event.
 const MaxNotice = 8000
 
-// maxRendered is how many bytes a notice may have with its HTML. Matrix allows 65,536 for the whole event.
+// maxRendered is the maximum size of a notice with its HTML, in bytes. Matrix allows 65,536 for the whole event.
 const maxRendered = 50_000
 
-// Notice is a letter to an admin room, written in Markdown. One of which the markup leaves nothing, or makes too much, goes as it was written.
+// Notice returns a message to an admin room, written in Markdown. When rendering leaves no text, or makes too much HTML, the Markdown is sent
+// as it is.
 func Notice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
@@ -52,13 +53,13 @@ func Notice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	return l
 }
 
-// PlainText is Markdown as it reads without markup, however long it is.
+// PlainText returns Markdown without its markup. It is not shortened.
 func PlainText(markdown string) string {
 	return format.RenderMarkdown(text.Clean(markdown), true, false).Body
 }
 
-// cleaned is a letter without the characters that the gate refuses and the secrets of the configuration. It is done once, before anything looks at the text: what is
-// checked is what is sent.
+// cleaned returns the message without invisible characters and secrets of the configuration. Queue does it first, so that what is checked is
+// what is sent.
 func (l Message) cleaned() Message {
 	l.Text, l.HTML = policy.Hide(text.Clean(l.Text)), policy.Hide(text.Clean(l.HTML))
 	if l.File != nil {
@@ -71,6 +72,3 @@ func (l Message) cleaned() Message {
 	}
 	return l
 }
-
-// markdownSigns are the characters that mean something in Markdown.
-const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"

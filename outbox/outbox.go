@@ -1,5 +1,5 @@
-// Package outbox is the only way out. Queue writes an event with the gate's decision before anything is sent; Send asks
-// the gate again and sends it.
+// Package outbox sends messages; nothing leaves multis another way. Queue stores a message with the gate's decision before anything is sent.
+// Send asks the gate again and sends it.
 package outbox
 
 import (
@@ -20,23 +20,23 @@ import (
 	"multis/store"
 )
 
-// Rules are what the gate needs from the configuration.
+// Rules are what the outbox needs from the configuration.
 type Rules struct {
 	Defaults   policy.Defaults
 	OwnerPause time.Duration
 	SendCap    policy.Rate
-	// Owner is who is mentioned in what needs the owner.
+	// Owner is mentioned in notices of kind Alert.
 	Owner id.UserID
-	// Name is what the assistant is called unless the owner renamed it. It marks what is said in the owner's name: "[Nora] ...".
+	// Name is the assistant's name unless the owner renamed it. It stands in the mark of messages in the owner's name: "[Nora] ...".
 	Name string
-	// Disclose tells by protocol whether that mark is set.
+	// Disclose reports whether messages to a network are marked.
 	Disclose func(protocol string) bool
 }
 
-// Sender puts events into rooms: the homeserver, or a terminal. A repeated send of the same row gives the same event.
+// Sender sends events to rooms: through the homeserver, or to a terminal. Sending the same row again gives the same event.
 type Sender interface {
 	Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
-	// Retract deletes an event that Send made. Doing it again changes nothing.
+	// Retract redacts an event that Send sent. Repeating it changes nothing.
 	Retract(ctx context.Context, o store.Out) error
 }
 
@@ -48,51 +48,51 @@ type Box struct {
 	now    func() time.Time
 }
 
-// New makes an outbox that sends through sender.
+// New returns an outbox that sends through sender.
 func New(st *store.Store, rules Rules, sender Sender) *Box {
 	return &Box{store: st, rules: rules, sender: sender, now: time.Now}
 }
 
-// Message is something to say.
+// Message is a message to queue.
 type Message struct {
 	Chat    store.Chat
 	Purpose policy.Purpose
 	Text    string
 	HTML    string // for the admin room; empty: the text alone
-	// Kind says whether it rings, in the admin room; contacts' messages always do.
+	// Kind says whether a notice alerts the owner. It is not used for messages to contacts.
 	Kind NoticeKind
-	// Mention is who a notice that rings is for; empty: the owner.
+	// Mention is the user that a notice of kind Alert mentions. Empty means the owner.
 	Mention   id.UserID
 	Spans     []store.Span
 	Addressed bool
-	// Draft makes it a draft wherever it goes: it is sent once the owner said yes.
+	// Draft makes the message wait for the owner's approval, whatever the delivery of the chat.
 	Draft bool
-	// About are the messages that the letter quotes: when one is deleted, so is what was said here.
+	// About are the messages that the text quotes. When one of them is deleted, the event is redacted.
 	About []int64
-	// RestsOn are those whose words may be in it, quoted or not: when one is deleted, the text is not kept here.
+	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	RestsOn []int64
-	// TaskID is the task whose answer it is; 0 for none.
+	// TaskID is the task whose result it is; 0 for none.
 	TaskID store.TaskID
-	// File goes along, with the text as its caption.
+	// File is sent with the text as its caption.
 	File *File
-	// ReactTo makes it a reaction with the text as its key.
+	// ReactTo makes the message a reaction to an event. The text is the reaction's key.
 	ReactTo id.EventID
-	// Profile is who says it, when it is not the assistant itself.
+	// Profile is who speaks, when it is not the assistant itself.
 	Profile *Profile
-	// Replaces makes a notice the last word of a message that was shown by Live.
+	// Replaces is the event of a Live that this notice replaces with its last text.
 	Replaces id.EventID
-	// FailedID is the row of a notice that could not be sent, which this one tells: when it cannot be sent either, none follows.
+	// FailedID is the outbox row whose failure this notice reports. When the notice fails too, nobody is notified of that.
 	FailedID uuid.UUID
 }
 
-// Profile is who says something in a Matrix room in place of its sender, as clients that know of it show.
+// Profile is the name and avatar that clients show in place of the sender's (com.beeper.per_message_profile).
 type Profile struct {
 	ID     string              `json:"id"`
 	Name   string              `json:"displayname"`
 	Avatar id.ContentURIString `json:"avatar_url,omitempty"`
 }
 
-// content is the event's content as Matrix has it. m.mentions names at most who a notice is for: nobody is pinged by what a text happens to hold.
+// content is the content of an event. m.mentions is always set, so that names in the text do not mention anybody.
 type content struct {
 	MsgType   string    `json:"msgtype,omitempty"`
 	Body      string    `json:"body,omitempty"`
@@ -122,9 +122,9 @@ type relation struct {
 	Emoji string     `json:"key,omitempty"`
 }
 
-// Queue writes a letter, without the secrets of the configuration, with the gate's decision and, if it may go, the job that sends it, or
-// for a draft the one that shows it. The decision is the caller's reason when it may not. A notice that may not go is an error: the owner
-// would never know of it.
+// Queue stores a message and the gate's decision. If the gate allows it, it is enqueued for sending, or as a draft for the owner's approval.
+// Secrets of the configuration are removed from the text. A notice that the gate refuses is an error, because otherwise the owner would never
+// know of it.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, policy.Decision, error) {
 	l = l.cleaned()
 	chat, err := currentChat(ctx, tx, l)
@@ -163,7 +163,7 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, pol
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
 }
 
-// insert writes the rows of a letter with the gate's decision, and the jobs that send them, or the one that shows them.
+// insert stores the rows of a message with the gate's decision, and enqueues the jobs that send them or show them as a draft.
 func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutState) error {
 	for _, r := range rows {
 		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, state
@@ -194,8 +194,8 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 	return nil
 }
 
-// currentChat is the chat as it is now: it may have changed while the letter was thought out. The admin room's row is not held,
-// because what is done in a chat is told there, and two rows held at once are two transactions that can block each other.
+// currentChat returns the chat as it is now: it may have changed while the message was made. The row of an admin room is not locked, because
+// transactions that have locked another chat write notices, and two locks in one transaction could deadlock.
 func currentChat(ctx context.Context, tx store.Tx, l Message) (store.Chat, error) {
 	if l.Purpose == policy.PurposeNotice {
 		return noticeRoom(ctx, tx, l.Chat.ID)
@@ -203,7 +203,7 @@ func currentChat(ctx context.Context, tx store.Tx, l Message) (store.Chat, error
 	return store.ShareChat(ctx, tx, l.Chat.ID)
 }
 
-// build turns a letter into an outbox row. name is what the assistant is called.
+// build turns a message into an outbox row. name is the assistant's name.
 func (b *Box) build(l Message, name string) (store.Out, content, error) {
 	key, err := uuid.NewV7()
 	if err != nil {
@@ -245,7 +245,7 @@ func (b *Box) build(l Message, name string) (store.Out, content, error) {
 	return o, c, nil
 }
 
-// disclosed marks what the assistant says in the owner's name. What a person wrote or approved is left as it is.
+// disclosed returns the text with the mark before it.
 func (b *Box) disclosed(l Message, name string) string {
 	text := strings.TrimSpace(l.Text)
 	if text == "" {
@@ -254,7 +254,7 @@ func (b *Box) disclosed(l Message, name string) string {
 	return b.disclosure(l, name) + text
 }
 
-// disclosure is what stands before each text that the assistant says in the owner's name; empty for what a person wrote.
+// disclosure returns the mark that stands before what the assistant says in the owner's name. It is empty for what a person wrote or approved.
 func (b *Box) disclosure(l Message, name string) string {
 	switch l.Purpose {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
@@ -270,7 +270,7 @@ func (b *Box) disclosure(l Message, name string) string {
 	}
 }
 
-// standing is how things stand for a chat now, without what was sent as the row except.
+// standing reads what the gate needs to know of a chat beside its row: pauses, and how much was sent. The row except is not counted.
 func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except uuid.UUID) (store.Standing, error) {
 	now := b.now()
 	s, err := store.StandingOf(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), except)
@@ -278,7 +278,7 @@ func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except
 	return s, err
 }
 
-// check puts the row before the gate as things stand now.
+// check asks the gate about a row with the current state of its chat.
 func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
 	now, err := b.standing(ctx, db, chat, o.ID)
 	if err != nil {
@@ -287,12 +287,13 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 	return b.decide(chat, o, c, now), nil
 }
 
-// decide puts the row before the gate.
+// decide asks the gate about a row.
 func (b *Box) decide(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
 	return policy.Gate(b.gateInput(chat, o, c, s))
 }
 
-// gateInput is what the gate looks at. What a reply rests on was looked at when it was queued, and its bytes have not changed since.
+// gateInput returns what the gate looks at. The sources of a reply are not in it: Queue has checked them, and the row's content has not
+// changed since.
 func (b *Box) gateInput(chat store.Chat, o store.Out, c content, s store.Standing) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.rules.Defaults)
@@ -312,7 +313,7 @@ func (b *Box) gateInput(chat store.Chat, o store.Out, c content, s store.Standin
 	return in
 }
 
-// Gate is how things stand for what could be said in a chat.
+// Gate is the gate for one chat, with the chat's state at one moment.
 type Gate struct {
 	// Name is what the assistant is called.
 	Name string
@@ -322,19 +323,19 @@ type Gate struct {
 	now  store.Standing
 }
 
-// Gate tells how things stand in a chat: what may not be said need not be thought out.
+// Gate reads the state of a chat. With it, a caller finds out what may be sent before making a text.
 func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
 	now, err := b.standing(ctx, b.store.DB(), chat, uuid.Nil)
 	return Gate{Name: now.Name, box: b, chat: chat, now: now}, err
 }
 
-// Decide tells what the gate would say to something of a purpose, its text aside.
+// Decide returns the gate's decision about a message of a purpose, whatever its text.
 func (l Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
 	o := store.Out{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
 	return l.box.decide(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
 }
 
-// enqueueNext gives the oldest row that waits in the chat of o a job at once, when it stands behind o: o is settled, so its turn has come.
+// enqueueNext enqueues the oldest queued row of the chat, if it waited behind o. o was sent or dropped.
 func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.Out) error {
 	out, err := store.NextQueued(ctx, tx, o)
 	if errors.Is(err, store.ErrNotFound) {
@@ -346,8 +347,8 @@ func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.Out) error {
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 }
 
-// orderWait is how long a send waits by itself for an older one of the same chat. That one wakes it (next), unless its process died, or
-// was just about to settle it when this one was written and so did not see it. A backlog that asked more often would hold itself up.
+// orderWait returns how long the job of a row waits when an older row of its chat is queued. Usually enqueueNext enqueues the row before that,
+// unless the older row's process died or did not see this row yet. Shorter waits would slow down a long backlog.
 func (b *Box) orderWait(o store.Out) time.Duration {
 	const blink = 200 * time.Millisecond
 	if b.now().Sub(o.CreatedAt) < blink {
@@ -356,13 +357,13 @@ func (b *Box) orderWait(o store.Out) time.Duration {
 	return 10 * time.Second
 }
 
-// roomWait is how long a send waits for a room: longer, the longer it has waited already.
+// roomWait returns how long the job of a row waits for a room: longer, the older the row is.
 func (b *Box) roomWait(o store.Out) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
 
-// Send asks the gate again and sends one row. It is safe to repeat. last says that no other attempt follows: then the row is
-// given up, because one that stays would hold up all that is said in the chat after it.
+// Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then the row is given up, because a
+// row that stays queued holds up all later rows of its chat.
 func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
 	err := b.send(ctx, out)
 	if err == nil || jobs.IsLater(err) || (!last && !jobs.IsFinal(err)) {
@@ -388,7 +389,7 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	})
 }
 
-// recheck is the gate's second word, right before the send. An empty room means that there is nothing to send.
+// recheck asks the gate right before a row is sent. An empty room means that there is nothing to send.
 func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// The chat before the row, in the order of everybody who takes both.
@@ -442,7 +443,7 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.
 	return o, room, err
 }
 
-// drop takes a row back that is not to be sent any more, and lets the next one go.
+// drop drops a row and enqueues the next one.
 func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Code, why string) error {
 	if err := store.DropOut(ctx, tx, o.ID, code, why); err != nil {
 		return err
@@ -450,8 +451,7 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Co
 	return b.enqueueNext(ctx, tx, o)
 }
 
-// waitForRoom has a row wait for the room of a chat that is being moved to another one. When none comes the row is given up,
-// which is told: nobody decided on this silence.
+// waitForRoom has a row wait for the new room of a chat whose room was replaced. When none comes, the row is given up and the owner notified.
 func (b *Box) waitForRoom(o store.Out, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomPatience {
 		return jobs.Later(b.roomWait(o))
@@ -459,10 +459,10 @@ func (b *Box) waitForRoom(o store.Out, d policy.Decision) error {
 	return jobs.Final(errors.New(d.Why))
 }
 
-// giveUpTime bounds the last transaction of a row, which is made even when the job's own time is over.
+// giveUpTime bounds the transaction of giveUp, which is also made when the job's own time is over.
 const giveUpTime = 10 * time.Second
 
-// giveUp notes that a row cannot be sent and has the owner told. While it cannot even be noted, the job goes on.
+// giveUp marks a row as failed and notifies the owner. When the row cannot be marked, the job goes on.
 func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
 	defer cancel()

@@ -12,14 +12,14 @@ import (
 	"multis/store"
 )
 
-// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The error that carries it
-// makes a job try again later (jobs.IsLater).
+// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error is also a
+// jobs.Later, so a job that returns it is tried again.
 var ErrNoAdminRoom = errors.New("there is no admin room yet")
 
-// adminRoomWait is how long a job waits before it looks again for an admin room that can be written to.
+// adminRoomWait is how long a job waits for an admin room that can be written to.
 const adminRoomWait = 10 * time.Second
 
-// AdminRoom returns the admin room, where the owner is told things. While there is none it returns ErrNoAdminRoom.
+// AdminRoom returns the admin room. While there is none it returns ErrNoAdminRoom.
 func AdminRoom(ctx context.Context, db store.DB) (store.Chat, error) {
 	room, err := store.AdminChat(ctx, db)
 	if errors.Is(err, store.ErrNotFound) {
@@ -28,7 +28,7 @@ func AdminRoom(ctx context.Context, db store.DB) (store.Chat, error) {
 	return room, err
 }
 
-// NotifyOwner queues a notice, written in Markdown, for the admin room. While there is none it returns ErrNoAdminRoom.
+// NotifyOwner queues a notice, written in Markdown, to the admin room. While there is none it returns ErrNoAdminRoom.
 func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, markdown string) error {
 	room, err := AdminRoom(ctx, tx)
 	if err != nil {
@@ -38,10 +38,11 @@ func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, mar
 	return err
 }
 
-// ErrRefusedNotice is returned for a notice that the gate refuses for what it is.
+// ErrRefusedNotice is returned for a notice that the gate refuses for good.
 var ErrRefusedNotice = errors.New("the owner cannot be told")
 
-// refusedNotice is what becomes of a notice that may not go: it is tried again until its room can be written to.
+// refusedNotice returns the error for a notice that the gate refused: Later when its room cannot be written to for the moment, else
+// ErrRefusedNotice.
 func refusedNotice(d policy.Decision) error {
 	if d.Code.Homeless() || d.Code == policy.CodeEncryptionUnknown {
 		return jobs.Later(adminRoomWait)
@@ -49,7 +50,7 @@ func refusedNotice(d policy.Decision) error {
 	return fmt.Errorf("%w: %s", ErrRefusedNotice, d.Why)
 }
 
-// noticeRoom is the admin room that a notice goes to: the present one, when the one that it was meant for is gone.
+// noticeRoom returns the chat that a notice is sent to. When that is an admin room that is gone, it returns the present admin room.
 func noticeRoom(ctx context.Context, db store.DB, chat int64) (store.Chat, error) {
 	room, err := store.ChatByID(ctx, db, chat)
 	if err != nil || room.Usable() || room.Kind != policy.KindAdmin {
@@ -62,7 +63,7 @@ func noticeRoom(ctx context.Context, db store.DB, chat int64) (store.Chat, error
 	return present, err
 }
 
-// moveNotice has a notice that cannot be sent where it was meant for sent to the present admin room.
+// moveNotice moves a notice whose room is gone to the present admin room and enqueues it again.
 func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy.Decision) error {
 	room, err := noticeRoom(ctx, tx, o.ChatID)
 	if err != nil {
@@ -95,8 +96,8 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
 }
 
-// needsNotice tells whether the owner has to know that a row cannot be sent. A notice that tells this of another one ends there, or the
-// notices about notices would never end; nobody misses a reaction of multis in the admin room.
+// needsNotice reports whether the owner is notified that a row failed. A notice about a failed row is not reported when it fails too, or the
+// notices would never end; nor is a reaction.
 func needsNotice(o store.Out) bool {
 	var c content
 	if o.Purpose != policy.PurposeNotice {

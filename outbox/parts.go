@@ -12,14 +12,14 @@ import (
 	"multis/text"
 )
 
-// File is a file to send. What is said with it is its caption, where the network takes captions.
+// File is a file to send. The text of its message is the caption, on networks that take captions.
 type File struct {
 	Name string
 	MIME string
 	Data []byte
 }
 
-// msgType is what Matrix calls a file of this kind.
+// msgType returns the Matrix message type of the file.
 func (f File) msgType() string {
 	kind, _, _ := strings.Cut(f.MIME, "/")
 	switch kind {
@@ -38,15 +38,14 @@ const (
 	textFileName  = "message.txt" // of that file
 )
 
-// row is one event of a letter.
+// row is one event of a message.
 type row struct {
 	out  store.Out
 	c    content
 	data []byte
 }
 
-// rows are the events that a letter takes: one, or for a contact's chat a few parts of a long text, or a file where they would
-// be too many.
+// rows returns the events of a message: one, or several parts of a long text, or a file when there would be too many parts.
 func (b *Box) rows(chat store.Chat, l Message, name string) ([]row, error) {
 	switch {
 	case l.File != nil:
@@ -88,7 +87,7 @@ func (b *Box) single(l Message, name string) ([]row, error) {
 	return []row{{out: o, c: c}}, err
 }
 
-// withFile sends a file with what is said as its caption, or behind it where the network takes none.
+// withFile returns the event of a file with its caption. Where the network takes no captions, the text is an event before it.
 func (b *Box) withFile(chat store.Chat, l Message, name string) ([]row, error) {
 	o, c, err := b.build(l, name)
 	if err != nil {
@@ -115,7 +114,7 @@ func (b *Box) withFile(chat store.Chat, l Message, name string) ([]row, error) {
 	return append(rows, row{out: o, c: c, data: l.File.Data}), nil
 }
 
-// spec is the file that an event is; nil for none.
+// spec returns the file of an event; nil when it has none.
 func (c *content) spec() *policy.FileSpec {
 	if c.FileName == "" || c.Info == nil {
 		return nil
@@ -127,7 +126,7 @@ func (c *content) spec() *policy.FileSpec {
 	return f
 }
 
-// split cuts a text into parts of at most limit characters: between paragraphs, else between lines, sentences, words.
+// split cuts a text into parts of at most limit characters: between paragraphs if possible, else between lines, sentences or words.
 func split(text string, limit int) []string {
 	var parts []string
 	for limit > 0 && len([]rune(text)) > limit {

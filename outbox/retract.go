@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// retractWait is how long a deletion waits for the send that was under way.
+	// retractWait is how long a redaction waits for a send that is under way.
 	retractWait = time.Second
-	// pausedWait is how long it waits before it asks again while everything is paused.
+	// pausedWait is how long a redaction waits while everything is paused.
 	pausedWait = 15 * time.Second
 )
 
-// Retract deletes what was said from its room, because what it quoted or answered was deleted. It waits for a send under way, and in a
-// contact's chat until nothing is paused: a deletion is seen there like a message.
+// Retract redacts a sent row, because a message that it quoted or answered was deleted. It waits for a send that is under way, and in a
+// contact's chat until nothing is paused, because contacts see a redaction as they see a message.
 func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutByID(ctx, b.store.DB(), out)
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 	}
 }
 
-// redact asks the gate and deletes an event where it was sent, which may be a room that the chat has left since.
+// redact asks the gate and redacts the event in the room to which it was sent, even if the chat has another room now.
 func (b *Box) redact(ctx context.Context, o store.Out) error {
 	chat, err := store.ChatByID(ctx, b.store.DB(), o.ChatID)
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 	"multis/text"
 )
 
-// Webhooks is where other programs call in. Each caller has a name and a token in its address, and what it says is shown in the
-// admin room as its words, never as a command.
+// Webhooks receives requests of other programs. Each has a name and a token in its address. What they send is shown in the admin room as text
+// and never carried out.
 type Webhooks struct {
 	store *store.Store
 	box   *outbox.Box
@@ -37,7 +37,7 @@ type Webhooks struct {
 	limits map[int64]*rate.Limiter // by watch
 }
 
-// NewWebhooks makes an Inbox.
+// NewWebhooks returns Webhooks.
 func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
 	return &Webhooks{store: st, box: box, limits: map[int64]*rate.Limiter{}}
 }
@@ -45,12 +45,12 @@ func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
 const (
 	maxBodySize = 64 << 10 // bytes of a call
 	maxShown    = 1000     // characters of it that are shown
-	// requestBurst are the calls that one caller may make together, and then one each requestInterval.
+	// requestBurst is how many requests a program may send at once; after that one in each requestInterval.
 	requestBurst    = 10
 	requestInterval = 6 * time.Second
 )
 
-// Handler serves POST /watch/NAME/TOKEN: 202 when what came will be told, 404 for everything that is not known.
+// Handler serves POST /watch/NAME/TOKEN: 202 when the request was taken, 404 when the name or token is unknown.
 func (in *Webhooks) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /watch/{name}/{token}", in.receive)
@@ -108,14 +108,15 @@ func (in *Webhooks) limit(watch int64) *rate.Limiter {
 	return in.limits[watch]
 }
 
-// idempotencyKey is how a caller tells that a call is the same as before, in the words of those who do.
+// idempotencyKey returns the id by which a repeated request is recognized, from the headers that are used for it. It is empty when the request
+// has none.
 func idempotencyKey(h http.Header) string {
 	return text.Clip(strings.ToValidUTF8(strings.ReplaceAll(
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
-// summary makes one text of what a program sends: the fields that people read, else all of it. Callers such as curl call any
-// text a form, so that the content counts before its type.
+// summary returns the text of a request for people: the fields that hold text, else all of it. curl sends any text with the type of a form, so
+// JSON is recognized by its content.
 func summary(contentType string, body []byte) string {
 	media, params, _ := mime.ParseMediaType(contentType)
 	content := string(body)
@@ -136,7 +137,7 @@ func summary(contentType string, body []byte) string {
 	return text.Escape(text.Clip(content, maxShown))
 }
 
-// textFields are what programs call the words for people, those that begin the text first.
+// textFields are the names of fields that hold text for people, in the order in which they are shown.
 func textFields() []string {
 	return []string{"title", "subject", "summary", "message", "text", "msg", "content", "description", "body"}
 }
@@ -159,7 +160,7 @@ func jsonText(body []byte) string {
 	return strings.Join(parts, " — ")
 }
 
-// formText reads a form. What has no field, or is no form, is text as it stands.
+// formText returns the text of a form. A text that is no form is returned as it is.
 func formText(text string) string {
 	form, err := url.ParseQuery(text)
 	if err != nil || !strings.Contains(text, "=") {
@@ -168,7 +169,7 @@ func formText(text string) string {
 	return fieldsText(form)
 }
 
-// fieldsText is the fields that people read, else all of them.
+// fieldsText returns the text fields of a form, else all fields.
 func fieldsText(form url.Values) string {
 	var parts []string
 	for _, name := range textFields() {

@@ -15,10 +15,10 @@ import (
 	"multis/store"
 )
 
-// errNotFound says that what an event is about does not exist any more, or must not be told any more.
+// errNotFound means that what an event is about was deleted, or may no longer be told.
 var errNotFound = errors.New("what it was about is gone")
 
-// payload is what a hook is told.
+// payload is the JSON body of a delivery.
 type payload struct {
 	Event    store.HookEvent `json:"event"`
 	At       time.Time       `json:"at"`
@@ -82,7 +82,7 @@ type job struct {
 	Due  time.Time `json:"due_at"`
 }
 
-// payload reads what there is to tell of an event now. It returns errNotFound when there is nothing.
+// payload returns the body of a delivery, with what the database has of the event now. It returns errNotFound when nothing is left to deliver.
 func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
@@ -118,7 +118,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	return text, nil
 }
 
-// parseID reads a reference; what is none names no row.
+// parseID returns the row id in a reference, or 0, which is no row, when there is none.
 func parseID(ref string) int64 {
 	n, err := strconv.ParseInt(ref, 10, 64)
 	if err != nil {
@@ -137,7 +137,7 @@ func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
 	return h.addChat(ctx, b, m.ChatID)
 }
 
-// addChat adds a chat. One that was turned off meanwhile is not told of.
+// addChat adds a chat. It returns errNotFound for a chat that is off now.
 func (h *Hooks) addChat(ctx context.Context, b *payload, chatID int64) error {
 	c, err := store.ChatByID(ctx, h.Store.DB(), chatID)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *Hooks) addDocument(ctx context.Context, b *payload, origin string) erro
 	return nil
 }
 
-// addNotes adds what a capture wrote, as far as it still holds.
+// addNotes adds the notes of a capture that are still valid.
 func (h *Hooks) addNotes(ctx context.Context, b *payload, section int64) error {
 	chatID, err := store.ChatOfSection(ctx, h.Store.DB(), section)
 	if err != nil {
@@ -198,7 +198,7 @@ func (h *Hooks) addApproval(ctx context.Context, b *payload, row int64) error {
 	return nil
 }
 
-// parseBudgetRef reads what became of a budget: day/cap/percent, and whose it is.
+// parseBudgetRef parses day/cap/percent, with the chat or agent behind it.
 func parseBudgetRef(ref string) *budget {
 	part := strings.SplitN(ref, "/", 4)
 	part = append(part, make([]string, 4-len(part))...)

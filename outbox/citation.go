@@ -8,14 +8,14 @@ import (
 	"multis/store"
 )
 
-// citation are what a reply to a contact rests on, as the database has it, whatever the caller says.
+// citation is what a reply cites, read from the database and not taken from the caller.
 type citation struct {
 	reply   bool
 	public  bool     // all of its spans are of public documents
 	sources []string // the documents' words, and what we write around an answer ourselves
 }
 
-// citationOf reads the passages that a reply cites: of public documents only, with a contact's rights.
+// citationOf reads the cited passages: those of public documents only, with a contact's rights.
 func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name string) (citation, error) {
 	if l.Purpose != policy.PurposeReply || len(l.Spans) == 0 {
 		return citation{}, nil
@@ -43,7 +43,7 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name strin
 	return g, nil
 }
 
-// apply completes what the gate looks at: whether the very bytes of an event say nothing but what its sources say.
+// apply adds to the gate's input whether the event's content is supported by the cited passages.
 func (g citation) apply(in policy.GateInput, r row) policy.GateInput {
 	if !g.reply {
 		return in
