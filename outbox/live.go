@@ -81,13 +81,13 @@ func (l *Live) Show(ctx context.Context, markdown string) bool {
 
 // send sends the text if the gate allows it.
 func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
-	letter := Notice(l.room, markdown, Answer).cleaned()
-	letter.Replaces = l.event
+	notice := Notice(l.room, markdown, Answer).cleaned()
+	notice.Replaces = l.event
 	room, err := store.ChatByID(ctx, l.box.store.DB(), l.room.ID)
 	if err != nil {
 		return "", err
 	}
-	o, c, err := l.box.build(letter, "")
+	o, c, err := l.box.build(notice, "")
 	if err != nil {
 		return "", err
 	}

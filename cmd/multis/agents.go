@@ -23,7 +23,7 @@ import (
 	"multis/tools"
 )
 
-// personas are the agents of the configuration, by name.
+// personas returns the configured agents in the order of their names.
 func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error) {
 	var all []persona.Persona
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
@@ -46,12 +46,12 @@ func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error)
 	return all, nil
 }
 
-// limits are what a model can hold, and how much of a conversation it reads.
+// limits returns how much a model can read, and how much of a conversation it is given.
 func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
 	return agentrun.Limits{Context: models.Holds(names), Window: cfg.Memory.RecentWindow}
 }
 
-// routedSpaces are the Matrix spaces in which some agent answers.
+// routedSpaces returns the Matrix spaces in which an agent answers.
 func routedSpaces(cfg *config.Config) []id.RoomID {
 	var all []id.RoomID
 	for _, a := range cfg.Agents {
@@ -63,13 +63,13 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 	return slices.Compact(all)
 }
 
-// newPersonas returns the configured agents, with the model of those that have none of their own.
+// newPersonas returns the configured agents, and the model of those that configure none.
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
 	all, err := personas(cfg, models)
 	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))}, err
 }
 
-// agentList is the agents as the admin room shows them.
+// agentList returns the agents as the admin room lists them.
 func agentList(cfg *config.Config) []admin.Agent {
 	var all []admin.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
@@ -79,13 +79,13 @@ func agentList(cfg *config.Config) []admin.Agent {
 	return all
 }
 
-// skillList lists the files that say how agents work, for the admin room: multis' own and the shared ones, then those of each agent.
+// skillList lists skills for the admin room: the built-in and the shared ones, then those of each agent.
 type skillList struct {
 	cfg *config.Config
 	set *skills.Set
 }
 
-// Skills lists them.
+// Skills returns the skills.
 func (l skillList) Skills() []admin.Skill {
 	var all []admin.Skill
 	add := func(agent string, list []skills.Skill) {
@@ -107,7 +107,7 @@ func (l skillList) Skills() []admin.Skill {
 	return all
 }
 
-// shortcuts are what the owner means by words of his own.
+// shortcuts returns the configured shortcuts, which turn words of the owner's into commands.
 func shortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
 	var all []policy.Shortcut
 	for _, s := range cfg.Shortcuts {
@@ -120,13 +120,13 @@ func shortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
 	return all, nil
 }
 
-// savedTasks lists and begins the tasks that have a file in the tasks folder.
+// savedTasks lists and begins the tasks that are stored as files in the tasks folder.
 type savedTasks struct {
 	cfg   *config.Config
 	agent *agent.Agent
 }
 
-// Saved lists them as their files are now.
+// Saved reads the files and returns the tasks.
 func (t savedTasks) Saved() []admin.Saved {
 	var all []admin.Saved
 	for _, s := range skills.ReadSaved(t.cfg.Tasks.Folder) {
@@ -139,7 +139,7 @@ func (t savedTasks) Saved() []admin.Saved {
 	return all
 }
 
-// Begin begins the task of that name.
+// Begin begins a task.
 func (t savedTasks) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
 	all := skills.ReadSaved(t.cfg.Tasks.Folder)
 	i := slices.IndexFunc(all, func(s skills.Saved) bool { return s.Name == name })
@@ -152,13 +152,13 @@ func (t savedTasks) Begin(ctx context.Context, tx store.Tx, room store.Chat, mes
 	return t.agent.Begin(ctx, tx, room, message, all[i])
 }
 
-// toolbox lists what a model may call for the owner, for the admin room.
+// toolbox lists tools for the admin room.
 type toolbox struct {
 	agent  *agent.Agent
 	source *mcp.Source
 }
 
-// Tools lists what a model may call for the owner who asks in a room.
+// Tools returns the tools that a model is offered for the owner in a room.
 func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
 	offered, err := t.agent.OfferedTools(ctx, room)
 	if err != nil {
@@ -171,7 +171,7 @@ func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, erro
 	return all, nil
 }
 
-// Sources lists the MCP servers.
+// Sources returns the MCP servers.
 func (t toolbox) Sources() []admin.ToolSource {
 	var all []admin.ToolSource
 	for _, s := range t.source.States() {

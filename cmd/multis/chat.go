@@ -26,8 +26,8 @@ import (
 	"multis/store"
 )
 
-// chatCmd talks to the assistant without a homeserver: what is typed goes through the same inbox, jobs, gate and outbox
-// as a message of the owner's in the admin room.
+// chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and outbox like a message of
+// the owner's in the admin room.
 type chatCmd struct {
 	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept, apart from those of multis run. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
 	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
@@ -61,8 +61,8 @@ func (c chatCmd) Run(ctx context.Context, g *cli) error {
 	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, watched, keepHere(st)))
 }
 
-// configuration is that of the file, if there is one, but for what concerns Matrix and the database: nothing that is said here is sent
-// anywhere, and multis run keeps its own. Root goes on as the user who owns the folders.
+// configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has a database of its
+// own, and sends nothing anywhere. Root becomes the user who owns the data folder.
 func (c chatCmd) configuration(file string) (*config.Config, error) {
 	cfg, err := config.LoadOffline(file)
 	found := err == nil
@@ -100,7 +100,8 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// dataDir is where the database lives. Root's cache is closed to the user that Postgres runs as, so root gets another place.
+// dataDir returns the folder of the database. Postgres runs as another user, who cannot read root's cache folder, so root has a folder outside
+// of it.
 func (c chatCmd) dataDir() (string, error) {
 	if c.Data != "" {
 		return filepath.Abs(c.Data)
@@ -115,7 +116,7 @@ func (c chatCmd) dataDir() (string, error) {
 	return filepath.Join(cache, "multis", "chat"), nil
 }
 
-// localZone is the time zone of this machine, by its name where that can be told.
+// localZone returns the time zone of this machine, with its name if that can be found.
 func localZone() *time.Location {
 	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
 	if name == "" {
@@ -135,7 +136,7 @@ func localZone() *time.Location {
 	return time.Local
 }
 
-// converse passes lines in and answers out until the input or ctx ends.
+// converse reads lines and shows answers until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
 	inbox := appservice.NewInbox(st, inboxRules(cfg))
 	as, err := newAssistant(ctx, cfg, st, frontend{
@@ -153,8 +154,8 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
-	group.Go(func() error { return unlessTaken(serveWebhooks(ctx, cfg.Watches, as.webhooks)) })
-	group.Go(func() error { return unlessTaken(serveMCP(ctx, cfg.MCPServer, as.tools)) })
+	group.Go(func() error { return ignorePortInUse(serveWebhooks(ctx, cfg.Watches, as.webhooks)) })
+	group.Go(func() error { return ignorePortInUse(serveMCP(ctx, cfg.MCPServer, as.tools)) })
 	group.Go(func() error {
 		defer stop()
 		fmt.Fprintln(out.out, "Ask something, or /help. A sign such as 👍 typed alone reacts to the last message, > and text replies to it. To end: exit, or Ctrl-D.")
@@ -180,8 +181,8 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	return nil
 }
 
-// unlessTaken has a conversation go on without a port that the running multis has.
-func unlessTaken(err error) error {
+// ignorePortInUse prints the error of a port that is in use, for example by multis run, and drops it. Other errors are returned.
+func ignorePortInUse(err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
@@ -200,13 +201,13 @@ func openTerminalChat(ctx context.Context, st *store.Store) (chat store.Chat, er
 	return chat, err
 }
 
-// ends tells whether a line ends the conversation.
+// ends reports whether a line ends the conversation.
 func ends(line string) bool {
 	return slices.Contains([]string{"exit", "quit"}, strings.TrimPrefix(strings.TrimSpace(line), "/"))
 }
 
-// lines yields what is typed until the input ends or a line says so. The reader cannot be interrupted; after ctx ended it is left to the
-// end of the process.
+// lines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted and ends with the
+// process.
 func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	typed := make(chan string)
 	go func() {
@@ -235,8 +236,7 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	}
 }
 
-// drain waits until everything that was asked is answered and everything answered is shown; with tasks, also until nothing runs that
-// would be told.
+// drain waits until all messages are answered and all answers are shown. With tasks it also waits for running tasks.
 func drain(ctx context.Context, st *store.Store, chat int64, tasks bool) error {
 	for {
 		open, err := store.Unfinished(ctx, st.DB(), chat, tasks)

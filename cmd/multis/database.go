@@ -20,7 +20,7 @@ import (
 	"multis/store/pgserver"
 )
 
-// open reads the configuration in that file and opens the database that it names, beside a multis that runs on it.
+// open loads a configuration file and opens its database, also while multis run uses it.
 func open(ctx context.Context, file string) (*config.Config, *store.Store, func(), error) {
 	cfg, err := load(file)
 	if err != nil {
@@ -69,8 +69,7 @@ func openStore(ctx context.Context, db config.Database, share bool) (*store.Stor
 	return st, func() { st.Close(); stop() }, nil
 }
 
-// unreachable says in one line why there is no database: of each way that was tried the library has a line, and the last
-// one is the most plain.
+// unreachable returns one line that says why the database cannot be reached. pgx reports each address that it tried; the last is the plainest.
 func unreachable(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
@@ -80,7 +79,7 @@ func unreachable(err error) error {
 	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
 }
 
-// chatsCalled finds the one chat of each name or number; without a name, all chats.
+// chatsCalled returns the chat with each of the given names or numbers; without any, all chats.
 func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.Chat, error) {
 	ids, err := store.AllChats(ctx, st.DB())
 	if err != nil {
@@ -123,7 +122,7 @@ func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.
 	return found, nil
 }
 
-// migrateCmd brings the database up to date.
+// migrateCmd migrates the database.
 type migrateCmd struct{}
 
 // Run migrates and exits.

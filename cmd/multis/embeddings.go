@@ -11,17 +11,16 @@ import (
 	"multis/store"
 )
 
-// queryTime is how long the vector of a query may take. The search waits less.
+// queryTime bounds the embedding of a query. The search itself waits for less.
 const queryTime = 5 * time.Second
 
-// embedders are the configured model twice, because its calls are paid for in two ways. Both are nil where there are no
-// vectors.
+// embedders is the embedding model, opened twice with different budgets. Both are nil when there are no embeddings.
 type embedders struct {
 	queries  llm.Embedder // whatever the day's budget holds
 	passages llm.Embedder // at most half of it, so that filling the index leaves something for answers
 }
 
-// openEmbedders opens the configured model for vectors, where one is configured and the database has pgvector.
+// openEmbedders opens the embedding model, if one is configured and the database has pgvector.
 func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (embedders, error) {
 	e := cfg.Embeddings
 	if e.Model == config.NoModel {

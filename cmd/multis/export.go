@@ -12,7 +12,7 @@ import (
 	"multis/text"
 )
 
-// exportCmd writes what is remembered as files, without the admin room.
+// exportCmd exports chats into a zip file.
 type exportCmd struct {
 	File  string   `arg:"" help:"The zip to write, which must not be there yet; - writes it to standard output."`
 	Chats []string `arg:"" optional:"" name:"chat" help:"Chats by name or number, as multis shows them. Defaults to all, your own rooms too."`
@@ -40,7 +40,7 @@ func (c exportCmd) Run(ctx context.Context, all *cli) error {
 	return writeExport(ctx, mem, c.File, chats, os.Stderr)
 }
 
-// writeExport writes a new file, whole or not at all.
+// writeExport writes a new file completely or not at all.
 func writeExport(ctx context.Context, mem *memory.Memory, name string, chats []store.Chat, say io.Writer) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"multis/config"
 )
 
-// healthCmd asks the running multis.
+// healthCmd asks the running multis whether it is ready.
 type healthCmd struct{}
 
 // Run asks once.
@@ -23,7 +23,7 @@ func (healthCmd) Run(ctx context.Context, c *cli) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+knock(cfg.Appservice)+"/_matrix/mau/ready", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localAddr(cfg.Appservice)+"/_matrix/mau/ready", nil)
 	if err != nil {
 		return fmt.Errorf("ask multis: %w", err)
 	}
@@ -38,8 +38,8 @@ func (healthCmd) Run(ctx context.Context, c *cli) error {
 	return nil
 }
 
-// knock is the address that multis is reached at from its own machine.
-func knock(a config.Appservice) string {
+// localAddr returns the address for connections from this machine.
+func localAddr(a config.Appservice) string {
 	host := a.Hostname
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every interface
 		host = "127.0.0.1"

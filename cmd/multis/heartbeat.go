@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-// heartbeats are those of the configuration: the assistant's own, under an empty name, and those of its agents.
+// heartbeats returns the enabled heartbeats by agent. The assistant's own has the empty name.
 func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	all := map[string]config.Heartbeat{}
 	if cfg.Heartbeat.Enabled {
@@ -30,7 +30,7 @@ func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	return all
 }
 
-// heartbeatConfigs returns the configured heartbeats, each with a model that is paid from a budget of its own.
+// heartbeatConfigs returns the heartbeats, each with a model that is paid from its own budget.
 func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, error) {
 	var all []heartbeat.Config
 	for name, h := range heartbeats(cfg) {
@@ -43,7 +43,7 @@ func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, 
 	return all, nil
 }
 
-// heartbeatModel is the model of who looks around, paid from the heartbeat's budget.
+// heartbeatModel opens the model of an agent, paid from the budget of its heartbeat.
 func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.Heartbeat) (llm.Model, error) {
 	own := *cfg
 	own.Budget.PerAgentDay = min(h.PerDay, cfg.Budget.PerDay)
@@ -59,24 +59,24 @@ func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.H
 	return model, nil
 }
 
-// heartbeatTimes says when each of them looks around.
+// heartbeatTimes returns the times of the heartbeats.
 func heartbeatTimes(cfg *config.Config) []clock.Heartbeat {
 	all := heartbeats(cfg)
 	times := make([]clock.Heartbeat, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		times = append(times, clock.Heartbeat{Agent: name, Cron: beatCron(all[name])})
+		times = append(times, clock.Heartbeat{Agent: name, Cron: heartbeatCron(all[name])})
 	}
 	return times
 }
 
-// activeTime is how long a day there is a heartbeat.
+// activeTime returns for how long each day a heartbeat is active.
 func activeTime(h config.Heartbeat) time.Duration {
 	hours := (h.ActiveUntil - h.ActiveFrom + 24) % 24
 	return time.Duration(cmp.Or(hours, 24)) * time.Hour
 }
 
-// beatCron writes a heartbeat's times as cron does: so they follow the wall clock, through the night and over its changes.
-func beatCron(h config.Heartbeat) string {
+// heartbeatCron returns a heartbeat's times as a cron expression, which follows the wall clock past midnight and through its changes.
+func heartbeatCron(h config.Heartbeat) string {
 	minute, step := "0", 1
 	if h.Every < time.Hour {
 		minute = fmt.Sprintf("*/%d", int(h.Every.Minutes()))

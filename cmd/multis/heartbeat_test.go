@@ -26,8 +26,8 @@ func TestAHeartbeatsTimesAreWhatItsHoursSay(t *testing.T) {
 		{12 * time.Hour, 0, 24, "0 0,12 * * *", 2},
 	} {
 		h := config.Heartbeat{Every: c.every, ActiveFrom: c.from, ActiveUntil: c.until}
-		require.Equal(t, c.want, beatCron(h))
-		plan, err := schedule.Open(schedule.Cron, beatCron(h), zone)
+		require.Equal(t, c.want, heartbeatCron(h))
+		plan, err := schedule.Open(schedule.Cron, heartbeatCron(h), zone)
 		require.NoError(t, err)
 		from := time.Date(2026, 11, 20, 0, 0, 0, 0, zone).Add(-time.Second)
 		n := 0

@@ -23,14 +23,14 @@ import (
 // version is set when a release is built.
 var version = "dev"
 
-// defaultConfig is the configuration where none is named.
+// defaultConfig is the configuration file when none is given.
 const defaultConfig = "config.yaml"
 
 // cli is the command line.
 type cli struct {
 	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. Defaults to config.yaml."`
 	Example      bool   `short:"e" help:"Print an example configuration and exit."`
-	Generate     bool   `short:"g" help:"Make the tokens that are missing, write the registration for the homeserver and exit."`
+	Generate     bool   `short:"g" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
 	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration. Defaults to registration.yaml."`
 	Version      bool   `short:"v" help:"Print the version and exit."`
 
@@ -39,16 +39,16 @@ type cli struct {
 	Chat    chatCmd    `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
 	Verify  verifyCmd  `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
 	Index   indexCmd   `cmd:"" help:"Index documents: files, folders, patterns and pages."`
-	Export  exportCmd  `cmd:"" help:"Write what is remembered of chats as files, into a zip."`
-	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how a score came about."`
+	Export  exportCmd  `cmd:"" help:"Export chats as files in a zip."`
+	Search  searchCmd  `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
 	Import  importCmd  `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
-	Replay  replayCmd  `cmd:"" help:"Go through a task again from what is stored of it: nothing is done, and it says whether it comes to the same."`
+	Replay  replayCmd  `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
-	Migrate migrateCmd `cmd:"" help:"Bring the database to the newest schema and exit. run does it by itself."`
+	Migrate migrateCmd `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
-	Help    helpCmd    `cmd:"" help:"Show this, or how a command is used."`
+	Help    helpCmd    `cmd:"" help:"Show this help, or the help of a command."`
 	Print   printCmd   `cmd:"" name:"version" help:"Print the version and exit."`
 }
 
@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-// misused says what is wrong with a command line, and where the command that was meant is explained.
+// misused returns the error message for a wrong command line, with the command that shows its help.
 func misused(err error) string {
 	command := "multis"
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok && failed.Context.Selected() != nil {
@@ -82,7 +82,7 @@ func misused(err error) string {
 	return fmt.Sprintf("%s; %s --help shows what there is", err, command)
 }
 
-// dispatch does what a flag asks for, else runs the command.
+// dispatch carries out -v, -e or -g, else runs the command.
 func dispatch(k *kong.Context, c *cli) error {
 	switch {
 	case c.Version:
@@ -97,7 +97,7 @@ func dispatch(k *kong.Context, c *cli) error {
 	}
 }
 
-// generate fills the tokens in and writes the registration.
+// generate adds the missing tokens to the configuration and writes the registration.
 func generate(path, registration string) error {
 	cfg, err := config.Generate(path)
 	if err != nil {
@@ -129,7 +129,7 @@ Then: multis run
 	return nil
 }
 
-// writeSecret writes a file that its owner alone may read, also where it was there for others to read.
+// writeSecret writes a file that only its owner can read. An existing file loses the rights of others.
 func writeSecret(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -148,13 +148,13 @@ func writeSecret(path string, text []byte) error {
 // printCmd prints the version.
 type printCmd struct{}
 
-// Run prints it, with the commit where no release was built.
+// Run prints the version.
 func (printCmd) Run() error {
 	fmt.Println("multis", versionOf(debug.ReadBuildInfo))
 	return nil
 }
 
-// versionOf is the version of this program: that of the release, else the commit that it was built from.
+// versionOf returns the version of a release, else "dev" with the commit that the program was built from.
 func versionOf(build func() (*debug.BuildInfo, bool)) string {
 	info, ok := build()
 	if version != "dev" || !ok {
@@ -175,12 +175,12 @@ func versionOf(build func() (*debug.BuildInfo, bool)) string {
 	return text + ")"
 }
 
-// helpCmd shows how multis, or one of its commands, is used.
+// helpCmd prints the help of multis or of a command.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command."`
 }
 
-// Run prints what --help does.
+// Run prints what --help prints.
 func (c helpCmd) Run(parser *kong.Kong) error {
 	if len(c.Command) == 0 {
 		_, err := parser.Parse([]string{"--help"})
@@ -196,10 +196,10 @@ func (c helpCmd) Run(parser *kong.Kong) error {
 	return k.PrintUsage(false)
 }
 
-// nextCmd says what is set up and what to do next.
+// nextCmd prints whether the configuration is complete, and what to do next.
 type nextCmd struct{}
 
-// Run looks at the configuration only.
+// Run loads the configuration and nothing else.
 func (nextCmd) Run(c *cli) error { //nolint:unparam // as kong calls it
 	_, err := config.Load(c.Config)
 	switch {

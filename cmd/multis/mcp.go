@@ -19,7 +19,7 @@ import (
 	"multis/tools"
 )
 
-// openMCP finds the servers whose tools go into a registry.
+// openMCP returns the source of the configured MCP servers, whose tools it adds to the registry.
 func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry) (*mcp.Source, error) {
 	var servers []mcp.Server
 	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
@@ -70,7 +70,7 @@ type mcpLoginCmd struct {
 	Name string `arg:"" help:"What config.yaml calls the server."`
 }
 
-// loginTime is how long somebody may take to log in.
+// loginTime bounds how long the owner may take to log in.
 const loginTime = 10 * time.Minute
 
 // Run asks for the login and keeps it. A running multis takes it within a minute.
@@ -93,7 +93,7 @@ func (c mcpLoginCmd) Run(ctx context.Context, all *cli) error {
 	return nil
 }
 
-// askLogin has the owner open an address, and reads where that ended.
+// askLogin prints an address for the owner to open, and reads the address to which the login redirected.
 func askLogin(ctx context.Context, address string) (string, error) {
 	fmt.Printf("Open this in your browser and log in:\n\n  %s\n\nThe browser ends at an address that begins with http://127.0.0.1 and cannot be opened, which is as it should be.\nPaste that address here: ", address)
 	line := make(chan string, 1)
@@ -127,7 +127,7 @@ func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
 	return nil
 }
 
-// openLogin opens what holds the login to a server, and refuses one that nobody logs in to.
+// openLogin returns a configured server that needs a login, and the store that keeps logins.
 func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store, func(), error) {
 	cfg, err := load(file)
 	if err != nil {
@@ -146,7 +146,7 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 	return mcpServer(cfg, st, name), st, closeDB, nil
 }
 
-// serveMCP lets other programs search, where that is switched on.
+// serveMCP serves multis' own MCP server until ctx ends. It returns at once when that is off.
 func serveMCP(ctx context.Context, c config.MCPServer, registry *tools.Registry) error {
 	if c.Port == 0 {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"multis/store"
 )
 
-// captureSkill is the skill that says what to take note of.
+// captureSkill is the name of the skill that says what notes are taken of.
 const captureSkill = "capture"
 
-// openSkills finds the skills: the shared ones, and those that multis brings.
+// openSkills opens the shared and the built-in skills.
 func openSkills(cfg *config.Config) *skills.Set {
 	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
 }
 
-// openMemory opens what is remembered for a command that reads or adds, with no model to take notes.
+// openMemory opens the memory for a command that reads or imports. No model takes notes there.
 func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 	rules, err := memoryRules(cfg, openSkills(cfg))
 	if err != nil {
@@ -30,7 +30,7 @@ func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 	return memory.New(memory.Options{Store: st, Defaults: defaults, Zone: cfg.TimeZone, Rules: rules}), nil
 }
 
-// memoryRules are what the configuration says about remembering.
+// memoryRules returns the memory settings of the configuration.
 func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
 	if info, err := os.Stat(cfg.Memory.CaptureSkill); err == nil && !info.Mode().IsRegular() {
 		return memory.Rules{}, fmt.Errorf("memory.capture_skill: %s is no plain file", cfg.Memory.CaptureSkill)

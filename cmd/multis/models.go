@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-// models are the models that are used, each paid from the budget.
+// models are the opened models of the configuration, each paid from the budget.
 type models struct {
 	all        *llm.Models
 	main       llm.Model // llm.model of the configuration
@@ -48,10 +48,10 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	return m, err
 }
 
-// open opens the model with a name of the configuration.
+// open opens a model by the name that it has in the configuration.
 func (m models) open(name string) (llm.Model, error) { return m.all.Open(m.cfg.LLM.Names(name), "") }
 
-// newModels makes models as they are configured, each paid for from the budget.
+// newModels returns the configured providers and prices, with the budget.
 func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
 	prices := map[string]llm.Price{}
 	for _, p := range cfg.LLM.Prices {
@@ -62,7 +62,7 @@ func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
 	})
 }
 
-// checkModel tells what is missing for the model in use, before anything is started for it.
+// checkModel returns an error if a configured model cannot be used, for example because its key is missing. It needs no database.
 func checkModel(cfg *config.Config) error {
 	models, err := newModels(cfg, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func checkModel(cfg *config.Config) error {
 	return err
 }
 
-// newBudget is what every kind of call is paid from. Who calls adds the price.
+// newBudget returns the budget of all calls. The caller sets the price.
 func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	return llm.Budget{
 		Ledger: budget.New(st, int64(cfg.Budget.PerDay)), DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
@@ -84,7 +84,7 @@ func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	}
 }
 
-// providers are those of their own section, and that of the one model with what stands beside it.
+// providers returns the configured providers. The settings beside llm.model override those of its provider.
 func providers(l config.LLM) map[string]llm.Provider {
 	list := map[string]llm.Provider{}
 	for name, p := range l.Providers {

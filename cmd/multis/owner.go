@@ -16,7 +16,7 @@ import (
 	"multis/policy"
 )
 
-// load reads the configuration in that file. Root goes on as the user who owns the data folder.
+// load loads a configuration file. Root becomes the user who owns the data folder.
 func load(file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
@@ -36,7 +36,8 @@ func isOpenToAll(file string, cfg *config.Config) bool {
 	return err == nil && slices.ContainsFunc(cfg.Secrets(), func(s string) bool { return strings.Contains(string(text), s) })
 }
 
-// hideSecrets has nothing that is written hold a secret of the configuration, or one that an MCP server is given from the environment.
+// hideSecrets registers the secrets of the configuration and of MCP servers' environments, so that they are removed from everything that is
+// written.
 func hideSecrets(cfg *config.Config) {
 	secrets := cfg.Secrets()
 	for _, m := range cfg.MCP {
@@ -50,8 +51,8 @@ func hideSecrets(cfg *config.Config) {
 	policy.HideSecrets(secrets)
 }
 
-// stepDown turns root into the user who owns a folder, or the nearest one above it that exists: what root wrote there, that user's
-// multis could not use. In a folder of root's own, and for anybody else, it changes nothing.
+// stepDown changes root to the user who owns a folder, or the nearest folder above it that exists. That user could not use files that root
+// wrote. It does nothing for other users, and for root's own folders.
 func stepDown(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -81,7 +82,7 @@ func stepDown(folder string) error {
 	return nil
 }
 
-// ownerOf is who owns a folder, or the nearest one above it that exists.
+// ownerOf returns the owner of a folder, or of the nearest folder above it that exists.
 func ownerOf(folder string) (uid, gid int, err error) {
 	info, err := os.Stat(folder)
 	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {
@@ -98,7 +99,7 @@ func ownerOf(folder string) (uid, gid int, err error) {
 	return int(owner.Uid), int(owner.Gid), nil
 }
 
-// groupsOf are a user's own group, and all groups the user is in.
+// groupsOf returns the primary group of a user, and all groups.
 func groupsOf(u *user.User) (own int, all []int, err error) {
 	ids, err := u.GroupIds()
 	if err != nil {

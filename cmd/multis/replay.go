@@ -10,13 +10,13 @@ import (
 	"multis/store"
 )
 
-// replayCmd goes through a task again.
+// replayCmd replays a task.
 type replayCmd struct {
 	Task  int64  `arg:"" help:"The number of the task, as it stands under its answer."`
 	Model string `placeholder:"PROVIDER/NAME" help:"Ask this model the same and show what it says beside what was said. It is paid from the budget."`
 }
 
-// Run goes through it and prints what came of it.
+// Run replays the task and prints the result.
 func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	cfg, st, closeDB, err := open(ctx, g.Config)
 	if err != nil {
@@ -49,10 +49,10 @@ func (c replayCmd) Run(ctx context.Context, g *cli) error {
 	return nil
 }
 
-// replayer goes through tasks again for the admin room, asking no model.
+// replayer replays tasks for the admin room, without calling a model.
 type replayer struct{ agent *agent.Agent }
 
-// Replay goes through a task again and shows what came of it, in Markdown.
+// Replay replays a task and returns the result in Markdown.
 func (r replayer) Replay(ctx context.Context, task store.TaskID) (string, error) {
 	p, err := r.agent.Replay(ctx, task, nil)
 	if err != nil {

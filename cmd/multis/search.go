@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// searchCmd looks for passages as the owner: in public documents, his own, and the chats that he names.
+// searchCmd searches as the owner: public and private documents, and the chats that are named.
 type searchCmd struct {
 	Words   []string `arg:"" help:"What to look for."`
 	Explain bool     `help:"Show how each score came about."`
@@ -23,10 +23,10 @@ type searchCmd struct {
 	Chat    []string `placeholder:"NAME" help:"Also search what is remembered of this chat, called by its name or number. May be given several times."`
 }
 
-// shownLength is how much of a quote is shown, in characters.
+// shownLength is the maximum length of a shown quote in characters.
 const shownLength = 240
 
-// Run searches the configured database and prints what was found.
+// Run searches and prints the passages.
 func (c searchCmd) Run(ctx context.Context, g *cli) error {
 	cfg, st, closeDB, err := open(ctx, g.Config)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c searchCmd) Run(ctx context.Context, g *cli) error {
 	return printFound(os.Stdout, found, quotes)
 }
 
-// scope is the owner's, with the chats that are named.
+// scope returns the owner's scope with the named chats.
 func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, error) {
 	if len(c.Chat) == 0 {
 		return policy.OwnerScope(), nil
@@ -71,7 +71,7 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	return policy.OwnerScope(ids...), nil
 }
 
-// printFound writes what says most in each passage, and where they are explained, what their scores are made of.
+// printFound prints the quote of each passage, and with --explain how its score was computed.
 func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 	var b strings.Builder
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
@@ -115,7 +115,7 @@ func explainHit(b *strings.Builder, e search.Explanation) {
 	}
 }
 
-// similarity says how near the meaning of a passage is, if it is among the nearest.
+// similarity returns the similarity of a passage's embedding to the query's, if it was among the nearest.
 func similarity(h search.Hit) string {
 	if h.Similarity == 0 {
 		return ""

@@ -19,10 +19,10 @@ import (
 	"multis/store"
 )
 
-// runCmd serves until it is told to stop.
+// runCmd runs multis beside a homeserver.
 type runCmd struct{}
 
-// Run reads the configuration and serves.
+// Run serves until it is told to stop.
 func (runCmd) Run(ctx context.Context, c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {
@@ -123,7 +123,7 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 	return nil
 }
 
-// retry tries until it works: homeservers start slower than we do, and a wrong setting can be mended while we wait.
+// retry repeats a step until it succeeds, because a homeserver may start later than multis, and a wrong setting may be corrected meanwhile.
 func retry(ctx context.Context, step func(context.Context) error) error {
 	wait := time.Second
 	for {
@@ -141,7 +141,7 @@ func retry(ctx context.Context, step func(context.Context) error) error {
 	}
 }
 
-// listen serves HTTP until ctx ends, then lets the requests under way finish.
+// listen serves HTTP until ctx ends, and then waits for the requests under way.
 func listen(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,

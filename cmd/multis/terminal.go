@@ -25,7 +25,7 @@ import (
 	"multis/text"
 )
 
-// terminal is the homeserver's place taken by a terminal, or by a pipe.
+// terminal is the front end of multis chat. It implements what a homeserver does for multis run.
 type terminal struct {
 	out io.Writer
 	// watched says that a person looks at it: with a prompt, and with bold words and code shown as such.
@@ -52,7 +52,7 @@ const (
 // prompt asks for the next line.
 func (t *terminal) prompt() { t.draw(clearLine + "> ") }
 
-// draw shows what only a person needs.
+// draw prints what only a person needs to see.
 func (t *terminal) draw(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,11 +61,10 @@ func (t *terminal) draw(text string) {
 	}
 }
 
-// think shows that the answer is being made. The next output takes its place.
+// think shows that an answer is being made. The next output replaces it.
 func (t *terminal) think() { t.draw("…") }
 
-// Send shows a message, or a reaction as a line of its own. A row may have several jobs that send it, and each of them may be tried again:
-// a row that was shown is not shown again.
+// Send prints a message, or a reaction as a line of its own. A row that was printed is not printed again, however often it is sent.
 func (t *terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +108,8 @@ func (t *terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.Event
 	return event, nil
 }
 
-// typed is a line as an event of the owner's. A reaction typed alone is one to what was shown last, and a line that begins with > replies to it.
+// typed returns a line as an event of the owner's. An emoji alone is a reaction to the last message, and a line that begins with > replies to
+// it.
 func (t *terminal) typed(owner id.UserID, line string) *event.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,17 +130,17 @@ func (t *terminal) typed(owner id.UserID, line string) *event.Event {
 	return evt
 }
 
-// isReaction reports whether a line is a sign and no word.
+// isReaction reports whether a line is an emoji alone.
 func isReaction(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && utf8.RuneCountInString(line) <= 3 && !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && !unicode.IsDigit(r) || unicode.IsLetter(r) }) &&
 		strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.So, r) || r == '\u20e3' })
 }
 
-// Retract does nothing: what stands in a terminal stands there.
+// Retract does nothing: printed text cannot be removed.
 func (*terminal) Retract(context.Context, store.Out) error { return nil }
 
-// Download fails: there are no files to fetch without a homeserver.
+// Download fails, because without a homeserver there are no files.
 func (*terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
@@ -151,19 +151,19 @@ func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attach
 	return err
 }
 
-// KeepFile does nothing: nobody sends files to a terminal.
+// KeepFile does nothing, because no files come in.
 func (*terminal) KeepFile(context.Context, int64) error { return nil }
 
-// History does nothing: a terminal has none.
+// History does nothing, because a terminal has no history.
 func (*terminal) History(context.Context, jobs.HistoryArgs) error { return nil }
 
-// Decrypt does nothing: nothing is encrypted here.
+// Decrypt does nothing, because nothing is encrypted.
 func (*terminal) Decrypt(context.Context, jobs.DecryptArgs) error { return nil }
 
-// MakeAdminRoom does nothing: the terminal is the room.
+// MakeAdminRoom does nothing, because the terminal is the admin room.
 func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 
-// Describe does nothing: there are no rooms to describe.
+// Describe does nothing, because there are no other rooms.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
 // Links into a Matrix client lead nowhere here. pointers are those that stand behind a text and only point; of the others the words stay.
@@ -175,7 +175,7 @@ var (
 // emphasis is words between underscores, which a terminal shows without them.
 var emphasis = regexp.MustCompile(`^_([^\s_](?:[^_\n]*[^\s_])?)_(?:[^\pL\pN_]|$)`)
 
-// unmark takes the marks of Markdown's bold and emphasised words, code, room links and escapes away; with styles it shows the words in their style instead.
+// unmark removes the Markdown of bold, emphasis, code, room links and escapes. With styles it shows bold and code in terminal styles.
 func unmark(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {
@@ -212,16 +212,16 @@ func unmark(markdown string, styles bool) string {
 	return b.String()
 }
 
-// endsInWord tells whether an underscore behind a text would be a part of its last word.
+// endsInWord reports whether an underscore after a text would belong to its last word.
 func endsInWord(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
-// escapable is what may stand behind a backslash in Markdown and then means itself.
+// escapable are the characters that a backslash escapes in Markdown.
 const escapable = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-// keepHere saves files that are sent into the folder that the terminal is in, under a name that is free.
+// keepHere returns a function that saves a file in the current folder, under a name that is free.
 func keepHere(st *store.Store) func(context.Context, uuid.UUID, string) (string, error) {
 	return func(ctx context.Context, out uuid.UUID, name string) (string, error) {
 		data, err := store.OutFile(ctx, st.DB(), out)

@@ -18,19 +18,19 @@ import (
 	"multis/text"
 )
 
-// modelsCmd shows the language models of the configuration.
+// modelsCmd lists or tests the configured models.
 type modelsCmd struct {
 	List listModelsCmd `cmd:"" default:"1" help:"List them with their providers and prices. Calls none."`
 	Test testModelsCmd `cmd:"" help:"Call each one with a tiny request, paid from the budget: what came back, how long it took, what it cost. Exits with 1 when one does not answer."`
 }
 
-// noModels is said where there is nothing to list.
+// noModels is printed when no model is configured.
 const noModels = "No model is configured, so multis answers with the passages it finds.\nTo have one: write llm.model and llm.api_key into the configuration, then multis models test\n"
 
 // listModelsCmd lists models.
 type listModelsCmd struct{}
 
-// Run looks at the configuration only.
+// Run lists the models of the configuration. It needs no database.
 func (listModelsCmd) Run(g *cli) error {
 	cfg, err := config.Load(g.Config)
 	if err != nil {
@@ -43,14 +43,14 @@ func (listModelsCmd) Run(g *cli) error {
 	return listModels(os.Stdout, cfg, models)
 }
 
-// configuredModel is a model with whom it is for.
+// configuredModel is a model and what uses it.
 type configuredModel struct {
 	name, key string
 	use       string // a heading
 }
 
-// allModels are the models of the configuration: the one in use with those that take its place, those of agents, those of the other
-// strategies. Each is there once, but once more for each key of its own.
+// allModels returns the models of the configuration: the main one and its fallbacks, those of agents, and those of other strategies. A model
+// is listed once for each API key.
 func allModels(cfg *config.Config) []configuredModel {
 	var all []configuredModel
 	add := func(names []string, key, use string) {
@@ -100,7 +100,7 @@ func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
 	return err
 }
 
-// priceOf is what a model costs, in a few words.
+// priceOf returns the price of a model as a short text.
 func priceOf(o llm.Offer, currency string) string {
 	if o.Price == (llm.Price{}) {
 		return "costs nothing"
@@ -118,7 +118,7 @@ type testModelsCmd struct{}
 // trialTime bounds one call.
 const trialTime = 2 * time.Minute
 
-// Run needs the database, as calls are paid from the budget that is kept there.
+// Run calls each model. It needs the database, because the calls are paid from the budget.
 func (testModelsCmd) Run(ctx context.Context, g *cli) error {
 	cfg, err := load(g.Config)
 	if err != nil {
@@ -136,7 +136,7 @@ func (testModelsCmd) Run(ctx context.Context, g *cli) error {
 	return testModels(ctx, os.Stdout, cfg, st)
 }
 
-// testModels calls one model after the other and writes each outcome as it comes.
+// testModels calls one model after the other and prints each result when it comes.
 func testModels(ctx context.Context, w io.Writer, cfg *config.Config, st *store.Store) error {
 	models, err := newModels(cfg, st)
 	if err != nil {
@@ -169,7 +169,7 @@ func someFailed(failed, all int) string {
 	return fmt.Sprintf("%d of %d models did not answer", failed, all)
 }
 
-// tryModel calls a model and says how that went.
+// tryModel calls a model and returns the result as a text.
 func tryModel(ctx context.Context, models *llm.Models, m configuredModel, currency string) (string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
@@ -188,7 +188,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	return line, false
 }
 
-// quoted is the beginning of an answer. A model that only thinks before its words are used up says none, and works.
+// quoted returns the beginning of an answer. It is empty, though the model works, when the model used all its tokens for thinking.
 func quoted(answer string) string {
 	if answer = text.Clip(text.CollapseSpaces(answer), 60); answer == "" {
 		return "an empty answer"

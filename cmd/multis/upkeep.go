@@ -18,7 +18,7 @@ const (
 	usageTime   = 400 * 24 * time.Hour
 )
 
-// upkeep is what multis does for itself, in small hours and one after the other.
+// upkeep returns the maintenance that multis does by itself, at times spread over the night.
 func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep {
 	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {

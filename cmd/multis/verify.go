@@ -13,10 +13,10 @@ import (
 	"multis/appservice"
 )
 
-// verifyCmd signs multis' session with the owner's own keys, so that other devices trust it.
+// verifyCmd signs multis' session with the owner's cross-signing keys, so that other sessions trust it.
 type verifyCmd struct{}
 
-// Run reads the recovery key, uses it once and forgets it.
+// Run reads the recovery key and uses it once. It is not stored.
 func (verifyCmd) Run(ctx context.Context, c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {
@@ -45,7 +45,7 @@ func (verifyCmd) Run(ctx context.Context, c *cli) error {
 	return nil
 }
 
-// readSecret reads a line without showing it; from a pipe, just the line.
+// readSecret reads a line without echoing it. From a pipe it reads a line.
 func readSecret(prompt string) (string, error) {
 	var key string
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
