@@ -15,16 +15,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix"
-	"maunium.net/go/mautrix/event"
-	"maunium.net/go/mautrix/id"
 
 	"multis/config"
 	"multis/deploy/devstack"
@@ -169,28 +165,10 @@ func open(ctx context.Context, dir string, encrypted bool) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.makeManagementRoom(ctx); err != nil {
-		return nil, err
-	}
 	if err := w.makeTemplate(ctx); err != nil {
 		return nil, err
 	}
 	return w, nil
-}
-
-// makeManagementRoom makes the owner's chat with the bridge's bot, as everybody has who uses a bridge. The bridge takes all
-// messages in it for commands. Without one, it would choose the next room to which the owner invites the bot.
-func (w *scene) makeManagementRoom(ctx context.Context) error {
-	made, err := w.Owner.CreateRoom(ctx, &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{bridge}})
-	if err != nil {
-		return err
-	}
-	return rig.Await(ctx, "the bridge's welcome", func(ctx context.Context) (bool, error) {
-		timeline, err := w.Timeline(ctx, made.RoomID)
-		return slices.ContainsFunc(timeline, func(evt *event.Event) bool {
-			return evt.Sender == bridge && (evt.Type == event.EventMessage || evt.Type == event.EventEncrypted)
-		}), err
-	})
 }
 
 func (w *scene) close() error {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,7 @@ func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
 // tombstone. The bridge follows.
 func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
 	t.Helper()
+	a.openManagementRoom(t)
 	empowerOwner(t, a, old)
 	made := a.successor(t, a.Owner, old)
 	if a.setup.Locked { // as an upgrade by the homeserver keeps it
@@ -84,6 +86,24 @@ func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
 	_, err := a.Owner.SendStateEvent(t.Context(), old, event.StateTombstone, "", event.TombstoneEventContent{Body: "upgraded", ReplacementRoom: made})
 	require.NoError(t, err)
 	a.awaitBridgeMove(contact, made)
+}
+
+// openManagementRoom opens the owner's chat with the bridge's bot, as owners of a bridge have, until the end of the test. Without
+// one, the bridge would choose the next room to which the owner invites the bot, and take all messages there for commands.
+func (a *app) openManagementRoom(t *testing.T) {
+	t.Helper()
+	made, err := a.Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{bridge}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := a.Owner.LeaveRoom(context.WithoutCancel(t.Context()), made.RoomID)
+		require.NoError(t, err)
+	})
+	a.await("the bridge's welcome", func(ctx context.Context) (bool, error) {
+		timeline, err := a.Timeline(ctx, made.RoomID)
+		return slices.ContainsFunc(timeline, func(evt *event.Event) bool {
+			return evt.Sender == bridge && (evt.Type == event.EventMessage || evt.Type == event.EventEncrypted)
+		}), err
+	})
 }
 
 func madeAnew(t *testing.T, a *app, contact string, _ id.RoomID) {
