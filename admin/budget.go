@@ -9,6 +9,7 @@ import (
 
 	"multis/jobs"
 	"multis/outbox"
+	"multis/policy"
 	"multis/store"
 	"multis/text"
 )
@@ -153,18 +154,18 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 		spent, err := store.Spent(ctx, tx, news.Day, 0)
 		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
 			news.Percent, text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency)), err
-	case news.Cap == store.CapChat:
+	case news.Cap == policy.CapChat:
 		chat, err := store.ChatByID(ctx, tx, news.ChatID)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", nil
 		}
 		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
 			esc(labelOf(chat.Name, chat.Protocol, false)), bg.capNote()), err
-	case news.Cap == store.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
+	case news.Cap == policy.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
 		return "💶 **Today's budget of the heartbeat is used up.** Until midnight you read what it finds as it is, unjudged. The cap is `heartbeat.per_day`.", nil
-	case news.Cap == store.CapAgent:
+	case news.Cap == policy.CapAgent:
 		return fmt.Sprintf("💶 **Today's budget of agent %s is used up.** It makes no more calls until midnight. The cap is `budget.per_agent_day`.", esc(news.Agent)), nil
-	case news.Cap == store.CapRun:
+	case news.Cap == policy.CapRun:
 		return "💶 **The budget of one task is used up**, so it stopped. The cap is `budget.per_run`.", nil
 	default:
 		spent, err := store.Spent(ctx, tx, news.Day, 0)

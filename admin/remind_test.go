@@ -225,7 +225,7 @@ func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
 	r.tx(func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookCronFail)}}})
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCronFail)}}})
 	})
 	r.agent.err = errors.New("the model is away")
 	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.advance(5*time.Hour)))

@@ -26,7 +26,7 @@ func TestStatus(t *testing.T) {
 	r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
 	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
 	for _, amount := range []int64{90_000, 30_001} {
-		r.addSpending(store.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
+		r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
 	}
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",

@@ -359,10 +359,10 @@ func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) 
 
 type unlimitedLedger struct{}
 
-func (*unlimitedLedger) Reserve(context.Context, llm.Spend) (llm.Reservation, error) {
-	return llm.Reservation{}, nil
+func (*unlimitedLedger) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+	return policy.Reservation{}, nil
 }
-func (*unlimitedLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 // answerJSON writes a model's answer of one sentence.
 func answerJSON(text string, source int, quote string) string {

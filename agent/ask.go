@@ -171,7 +171,7 @@ func (a *Agent) replyWithPassages(ctx context.Context, r *attempt, reply *ownerR
 // overBudgetText tells the owner which cap is reached, and what follows.
 func overBudgetText(over *llm.OverBudgetError) string {
 	why := "💶 " + text.Escape(over.Error()) + "."
-	if over.Cap == llm.CapRun {
+	if over.Cap == policy.CapRun {
 		return why // the next one has a budget of its own
 	}
 	return why + " I answer from documents only until midnight."

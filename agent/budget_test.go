@@ -17,20 +17,20 @@ import (
 
 // fakeLedger is a ledger that records what is spent, and refuses with a cap.
 type fakeLedger struct {
-	refuse string
+	refuse policy.Cap
 
 	mu     sync.Mutex
-	spends []llm.Spend
+	spends []policy.Spend
 }
 
-func (p *fakeLedger) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+func (p *fakeLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spends = append(p.spends, s)
-	return llm.Reservation{Refused: p.refuse}, nil
+	return policy.Reservation{Refused: p.refuse}, nil
 }
 
-func (*fakeLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*fakeLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 // paidBy opens a scripted model that is paid from a ledger.
 func paidBy(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *llmtest.Server) {
@@ -75,8 +75,8 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 		"the documents' own words": {false, "Tuning an upright piano costs 90 euro."},
 		"a person":                 {true, "Let me check with the team and get back to you."},
 	} {
-		for _, refuse := range []string{llm.CapDay, llm.CapChat, llm.CapAgent, llm.CapRun} {
-			t.Run(name+" at the cap of the "+refuse, func(t *testing.T) {
+		for _, refuse := range []policy.Cap{policy.CapDay, policy.CapChat, policy.CapAgent, policy.CapRun} {
+			t.Run(name+" at the cap of the "+string(refuse), func(t *testing.T) {
 				t.Parallel()
 				model, server := paidBy(t, &fakeLedger{refuse: refuse}, llmtest.Say("never"))
 				b := setup(t, model)
@@ -94,7 +94,7 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 
 func TestAtACapTheOwnerGetsWhatTheDocumentsSay(t *testing.T) {
 	t.Parallel()
-	model, server := paidBy(t, &fakeLedger{refuse: llm.CapDay}, llmtest.Say("never"))
+	model, server := paidBy(t, &fakeLedger{refuse: policy.CapDay}, llmtest.Say("never"))
 	b := setup(t, model)
 	b.agent.HandOverAtCap = true
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "Tuning an upright piano costs 90 euro.")

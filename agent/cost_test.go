@@ -24,17 +24,17 @@ import (
 // databaseLedger keeps a model's budget where the program does.
 type databaseLedger struct{ st *store.Store }
 
-func (b databaseLedger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
-	var res store.Reservation
+func (b databaseLedger) Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error) {
+	var res policy.Reservation
 	err := b.st.InTx(ctx, func(tx store.Tx) (err error) {
-		res, err = store.ReserveCost(ctx, tx, store.Spend(s))
+		res, err = store.ReserveCost(ctx, tx, s)
 		return err
 	})
-	return llm.Reservation(res), err
+	return res, err
 }
 
-func (b databaseLedger) Settle(ctx context.Context, id int64, s llm.Settlement) error {
-	_, _, err := store.SettleCost(ctx, b.st.Lazy(), id, store.Settlement(s))
+func (b databaseLedger) Settle(ctx context.Context, id int64, s policy.Settlement) error {
+	_, _, err := store.SettleCost(ctx, b.st.Lazy(), id, s)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/policy"
 	"multis/store"
 	"multis/tools"
 )
@@ -60,9 +61,9 @@ func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
 
 func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[string]string{
-		llm.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
-		llm.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
+	for limit, want := range map[policy.Cap]string{
+		policy.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
+		policy.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
 	} {
 		p := &fakeLedger{}
 		model, _ := paidBy(t, p, switches(llmtest.Say("never")))

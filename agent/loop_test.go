@@ -188,7 +188,7 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			b.setTools(l)
 			ctx := context.Background()
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookApproval)}}})
+				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookApproval)}}})
 			}))
 			m := b.storeQuestion("light, please")
 			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))

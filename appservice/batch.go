@@ -42,7 +42,7 @@ type batch struct {
 
 // hookCall is an event for the owner's hooks, with the id that it is about.
 type hookCall struct {
-	event store.HookEvent
+	event policy.HookEvent
 	about string
 }
 

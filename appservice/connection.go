@@ -10,6 +10,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -83,7 +84,7 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 		return err
 	}
 	b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
-	b.hooks = append(b.hooks, hookCall{store.HookBridgeDown, strconv.FormatInt(row, 10)})
+	b.hooks = append(b.hooks, hookCall{policy.HookBridgeDown, strconv.FormatInt(row, 10)})
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (in *Inbox) CheckBridges(ctx context.Context) error {
 		var args []jobs.Args
 		for _, state := range silent {
 			args = append(args, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state})
-			if err := jobs.Emit(ctx, tx, store.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
+			if err := jobs.Emit(ctx, tx, policy.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
 				return err
 			}
 		}

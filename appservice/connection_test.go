@@ -35,7 +35,7 @@ func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
 	require.Zero(t, b.told("bridge_down"), "anybody could write it")
 
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
-		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookBridgeDown)}}})
+		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBridgeDown)}}})
 	}))
 	down := b.says(management, bridgeBot, "BAD_CREDENTIALS")
 	b.receive(down)

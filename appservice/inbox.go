@@ -33,7 +33,7 @@ type Rules struct {
 	// Spaces are the Matrix spaces that decide who answers in their rooms.
 	Spaces []id.RoomID
 	// Keep says of whom files are kept.
-	Keep     Keep
+	Keep     policy.Keep
 	StoreCap policy.Rate
 	SendCap  policy.Rate
 }

@@ -6,25 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 )
-
-// Keep says which files of contacts are kept.
-type Keep string
-
-// What is kept.
-const (
-	KeepNone  Keep = "none"
-	KeepVoice Keep = "voice"
-	KeepAll   Keep = "all"
-)
-
-// keeps tells whether a message's file is one to keep.
-func (k Keep) keeps(author policy.Author, msg bridgebridge.Message) bool {
-	return author == policy.AuthorContact && msg.File != nil && (k == KeepAll || k == KeepVoice && msg.Kind == bridgebridge.Voice)
-}
 
 // KeepLimits bound what is kept.
 type KeepLimits struct {

@@ -25,7 +25,7 @@ const voiceMark = `,"org.matrix.msc3245.voice":{}`
 
 func TestWhichFilesAreKept(t *testing.T) {
 	t.Parallel()
-	for keep, want := range map[Keep]int{KeepNone: 0, "": 0, KeepVoice: 1, KeepAll: 2} {
+	for keep, want := range map[policy.Keep]int{policy.KeepNone: 0, "": 0, policy.KeepVoice: 1, policy.KeepAll: 2} {
 		t.Run(string(keep), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -42,7 +42,7 @@ func TestWhichFilesAreKept(t *testing.T) {
 func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.rules.Keep = KeepAll
+	b.inbox.rules.Keep = policy.KeepAll
 	chat := b.chat("!a:x", policy.ModeSilent)
 	plain := noise(t, mib)
 	sealed, _ := sealedCopy(plain)

@@ -67,7 +67,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		file := store.Attachment(*msg.File)
 		row.Attachment = &file
 	}
-	keepFile := !b.history && b.in.rules.Keep.keeps(e.author, msg)
+	keepFile := !b.history && msg.File != nil && b.in.rules.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if err != nil || !closed {
 		return err
 	}
-	b.hooks = append(b.hooks, hookCall{store.HookHandoff, strconv.FormatInt(e.chat.ID, 10)})
+	b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(e.chat.ID, 10)})
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (b *batch) follow(chat store.Chat, message store.MessageID, decision policy
 	case policy.ActionAnswer, policy.ActionHandoff:
 		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})
 		if b.in.mode(chat) == policy.ModeBusiness {
-			b.hooks = append(b.hooks, hookCall{store.HookMessage, strconv.FormatInt(message, 10)})
+			b.hooks = append(b.hooks, hookCall{policy.HookMessage, strconv.FormatInt(message, 10)})
 		}
 	case policy.ActionCommand:
 		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"multis/jobs"
-	"multis/llm"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -23,15 +23,14 @@ func New(st *store.Store, dayCap int64) *Ledger { return &Ledger{store: st, dayC
 const refused = 100
 
 // Reserve sets aside what a call may cost at most, unless a cap refuses it. The first refusal by each cap is a notice to the owner.
-func (l *Ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
-	var res store.Reservation
-	err := l.store.InTx(ctx, func(tx store.Tx) (err error) {
-		res, err = store.ReserveCost(ctx, tx, store.Spend(s))
+func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reservation, err error) {
+	err = l.store.InTx(ctx, func(tx store.Tx) (err error) {
+		res, err = store.ReserveCost(ctx, tx, s)
 		if err != nil || res.Refused == "" {
 			return err
 		}
 		first := res.First
-		if res.Refused == store.CapDay {
+		if res.Refused == policy.CapDay {
 			if s.DayCap < l.dayCap {
 				return nil // the call asked for a lower cap than the configured one, as embedding a library does
 			}
@@ -44,13 +43,13 @@ func (l *Ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, err
 		}
 		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refused, Cap: res.Refused, ChatID: s.Chat, Agent: s.Agent})
 	})
-	return llm.Reservation(res), err
+	return res, err
 }
 
 // Settle books what a call really cost. When the process dies before, the reserved amount stays booked. The owner gets one notice when half
 // of the day's cap is spent, and one at 80 %; a call that passes both gives only the second.
-func (l *Ledger) Settle(ctx context.Context, reservation int64, s llm.Settlement) error {
-	day, spent, err := store.SettleCost(ctx, l.store.Lazy(), reservation, store.Settlement(s))
+func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlement) error {
+	day, spent, err := store.SettleCost(ctx, l.store.Lazy(), reservation, s)
 	if err != nil || s.Amount == 0 || l.dayCap == 0 {
 		return err
 	}
@@ -69,7 +68,7 @@ func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, pe
 		if err != nil || !first {
 			return err
 		}
-		return notify(ctx, tx, jobs.BudgetArgs{Day: day, Percent: percent, Cap: store.CapDay})
+		return notify(ctx, tx, jobs.BudgetArgs{Day: day, Percent: percent, Cap: policy.CapDay})
 	})
 }
 
@@ -81,10 +80,10 @@ func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 	}
 	ref := fmt.Sprintf("%s/%s/%d", args.Day, args.Cap, args.Percent)
 	switch args.Cap {
-	case store.CapChat:
+	case policy.CapChat:
 		ref += fmt.Sprintf("/%d", args.ChatID)
-	case store.CapAgent:
+	case policy.CapAgent:
 		ref += "/" + args.Agent
 	}
-	return jobs.Emit(ctx, tx, store.HookBudget, ref)
+	return jobs.Emit(ctx, tx, policy.HookBudget, ref)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/llm"
+	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -32,13 +32,13 @@ func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookBudget)}}})
+		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBudget)}}})
 	}))
 	l := New(st, 1000)
 	spend := func(amount, cost int64) {
-		res, err := l.Reserve(context.Background(), llm.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
+		res, err := l.Reserve(context.Background(), policy.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
 		if err == nil && res.Refused == "" {
-			err = l.Settle(context.Background(), res.ID, llm.Settlement{Amount: cost})
+			err = l.Settle(context.Background(), res.ID, policy.Settlement{Amount: cost})
 		}
 		if err != nil {
 			t.Error(err)
@@ -71,9 +71,9 @@ func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
-	res, err := l.Reserve(t.Context(), llm.Spend{Day: "2026-11-20", Amount: 900, DayCap: 1000})
+	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 900, DayCap: 1000})
 	require.NoError(t, err)
-	require.NoError(t, l.Settle(t.Context(), res.ID, llm.Settlement{Amount: 900}))
+	require.NoError(t, l.Settle(t.Context(), res.ID, policy.Settlement{Amount: 900}))
 	require.Equal(t, map[string]int{"day 80": 1}, told(t, st))
 }
 
@@ -81,7 +81,7 @@ func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
-	ask := func(sp llm.Spend) {
+	ask := func(sp policy.Spend) {
 		sp.Day, sp.Amount, sp.DayCap = "2026-11-20", 100, 1000
 		var wg sync.WaitGroup
 		for range 6 {
@@ -93,14 +93,14 @@ func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	ask(llm.Spend{Agent: "nora", AgentCap: 50})
-	ask(llm.Spend{Run: "17", RunCap: 50})
-	ask(llm.Spend{Run: "18", RunCap: 50})
-	ask(llm.Spend{Chat: 7, ChatCap: 50})
+	ask(policy.Spend{Agent: "nora", AgentCap: 50})
+	ask(policy.Spend{Run: "17", RunCap: 50})
+	ask(policy.Spend{Run: "18", RunCap: 50})
+	ask(policy.Spend{Chat: 7, ChatCap: 50})
 	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, told(t, st))
 
-	res, err := l.Reserve(t.Context(), llm.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // as the filling of an index asks
+	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // as the filling of an index asks
 	require.NoError(t, err)
-	require.Equal(t, store.CapDay, res.Refused)
+	require.Equal(t, policy.CapDay, res.Refused)
 	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")
 }

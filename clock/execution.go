@@ -13,6 +13,7 @@ import (
 
 	"multis/jobs"
 	"multis/outbox"
+	"multis/policy"
 	"multis/schedule"
 	"multis/store"
 	"multis/text"
@@ -198,7 +199,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 
 // markFailed notes that a schedule failed and calls the webhooks for it. news says that the execution before succeeded.
 func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID int64) (news bool, err error) {
-	if err := jobs.Emit(ctx, tx, store.HookCronFail, strconv.FormatInt(runID, 10)); err != nil {
+	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(runID, 10)); err != nil {
 		return false, err
 	}
 	return store.FailSchedule(ctx, tx, scheduleID)

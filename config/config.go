@@ -18,26 +18,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
-)
 
-// The values of Chats.Profile: what becomes of a chat nobody has decided about.
-const (
-	ProfilePersonal = "personal" // new chats are silent
-	ProfileBusiness = "business" // new direct chats are answered
-)
-
-// The values of Chats.FirstDelivery.
-const (
-	DeliveryAuto  = "auto"  // answers go out at once
-	DeliveryDraft = "draft" // the owner sees each answer first
-)
-
-// The values of Network.Mode.
-const (
-	ModeBusiness = "business" // remembered and answered
-	ModePersonal = "personal" // remembered, answered when called by name
-	ModeSilent   = "silent"   // remembered, never answered
-	ModeOff      = "off"      // nothing is kept
+	"multis/policy"
 )
 
 // The values of Logging.Format.
@@ -112,17 +94,10 @@ const (
 	AtCapHandover  = "handover"  // a person takes over
 )
 
-// The values of Media.Keep.
-const (
-	KeepNone  = "none"
-	KeepVoice = "voice"
-	KeepAll   = "all"
-)
-
 // Media says what is kept of the files that contacts send.
 type Media struct {
-	Keep    string // one of the Keep constants
-	MaxMB   int    // of all that is kept
+	Keep    policy.Keep
+	MaxMB   int // of all that is kept
 	MaxDays int
 }
 
@@ -139,9 +114,9 @@ type Budget struct {
 
 // Chats are the defaults for chats with contacts.
 type Chats struct {
-	Profile string // ProfilePersonal or ProfileBusiness
+	Profile policy.Profile
 	// FirstDelivery is how answers go out in chats that the profile or their network answers: DeliveryDraft or DeliveryAuto.
-	FirstDelivery string
+	FirstDelivery policy.Delivery
 	ReplyMaxAge   time.Duration // older messages are stored but not answered
 	// DeleteAnswers: when a contact deletes what was asked, what was answered is deleted as well.
 	DeleteAnswers bool
@@ -160,8 +135,8 @@ type ContactCaps struct {
 
 // Network overrides the defaults for all chats of one protocol.
 type Network struct {
-	Mode       string // one of the Mode constants; empty leaves it to the profile
-	Disclosure bool   // whether replies as the owner begin with the assistant's name in brackets
+	Mode       policy.Mode // empty leaves it to the profile
+	Disclosure bool        // whether replies as the owner begin with the assistant's name in brackets
 }
 
 // Network returns the settings under a name in the file: those configured, else no mode and disclosure on.
@@ -197,22 +172,22 @@ type Agent struct {
 	Emoji        string // the reaction that says it has read a question
 	Avatar       string // an mxc address
 	Instructions string
-	Mentions     []string // what it is called by, beside its names
-	Allow, Deny  []string // patterns of tools; an empty Allow means all
-	Model        string   // as LLM.Model; empty: that one
-	APIKey       Secret   // of the provider of its model; empty: the provider's own
-	Skills       []string // those it has; empty: all that fit
-	Can          []string // capabilities: what it is good for
-	Delegates    []string // agents that it may have work; "*": all
-	Workspace    string   // the folder of its files; inside Database.DataDir unless given as an absolute path
-	ReadPaths    []string // further folders it may read
-	Rooms        []string // where it answers: Matrix rooms,
-	Senders      []string // Matrix ids of contacts,
-	Spaces       []string // Matrix spaces that a chat's room is in,
-	Accounts     []string // logins of the bridge,
-	Networks     []string // protocols,
-	Modes        []string // modes of chats,
-	Default      bool     // and everywhere else
+	Mentions     []string      // what it is called by, beside its names
+	Allow, Deny  []string      // patterns of tools; an empty Allow means all
+	Model        string        // as LLM.Model; empty: that one
+	APIKey       Secret        // of the provider of its model; empty: the provider's own
+	Skills       []string      // those it has; empty: all that fit
+	Can          []string      // capabilities: what it is good for
+	Delegates    []string      // agents that it may have work; "*": all
+	Workspace    string        // the folder of its files; inside Database.DataDir unless given as an absolute path
+	ReadPaths    []string      // further folders it may read
+	Rooms        []string      // where it answers: Matrix rooms,
+	Senders      []string      // Matrix ids of contacts,
+	Spaces       []string      // Matrix spaces that a chat's room is in,
+	Accounts     []string      // logins of the bridge,
+	Networks     []string      // protocols,
+	Modes        []policy.Mode // modes of chats,
+	Default      bool          // and everywhere else
 	Heartbeat    Heartbeat
 }
 
@@ -259,10 +234,10 @@ type MCPServer struct {
 
 // Hook is an address that is told what happens.
 type Hook struct {
-	URL     Secret   // its path may be one
-	Events  []string // some of HookEvents
-	Secret  Secret   // signs what is told
-	Private bool     // the address may be in a private network
+	URL     Secret // its path may be one
+	Events  []policy.HookEvent
+	Secret  Secret // signs what is told
+	Private bool   // the address may be in a private network
 }
 
 // Watches says where other programs call in.
@@ -270,11 +245,6 @@ type Watches struct {
 	Hostname string // the interface to listen on
 	Port     int    // 0: nobody can call in
 	Address  string // how others reach it, without a slash at the end; empty: the host and port above
-}
-
-// HookEvents are the events that a hook can ask for.
-func HookEvents() []string {
-	return []string{"message:business", "escalation", "handoff", "index", "capture", "approval", "budget", "bridge:down", "cron:fail"}
 }
 
 // Memory says what is remembered, and for how long.
@@ -312,11 +282,11 @@ func defaults() *Config {
 		Database:   Database{DataDir: "data"},
 		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: noStrategies(), Prices: []Price{}},
 		Embeddings: Embeddings{Model: NoModel},
-		Media:      Media{Keep: KeepNone, MaxMB: 500, MaxDays: 90},
+		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
 		Chats: Chats{
-			Profile: ProfilePersonal, FirstDelivery: DeliveryDraft,
+			Profile: policy.ProfilePersonal, FirstDelivery: policy.DeliveryDraft,
 			ReplyMaxAge: 10 * time.Minute,
 			AdminPause:  30 * time.Minute,
 			BurstQuiet:  4 * time.Second,

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
 )
 
 // least has what is required and nothing else.
@@ -56,7 +58,7 @@ func TestWhatIsRequiredIsEnough(t *testing.T) {
 	require.Equal(t, "hs-secret", c.Appservice.HSToken.Value())
 	require.Equal(t, "http://127.0.0.1:29399", c.Appservice.Address, "follows the port")
 	require.Equal(t, NoModel, c.LLM.Model)
-	require.Equal(t, ProfilePersonal, c.Chats.Profile)
+	require.Equal(t, policy.ProfilePersonal, c.Chats.Profile)
 	require.Equal(t, "2.00", c.Budget.PerDay.String())
 	require.Equal(t, filepath.Join("data", "documents"), c.Documents.Folder)
 }
@@ -169,25 +171,25 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Budget: Budget{
 			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapHandover, Currency: "PLN", PerDollar: 4_050_000,
 		},
-		Media: Media{Keep: KeepVoice, MaxMB: 10, MaxDays: 7},
+		Media: Media{Keep: policy.KeepVoice, MaxMB: 10, MaxDays: 7},
 		Speech: Speech{
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
 		Chats: Chats{
-			Profile: ProfileBusiness, FirstDelivery: DeliveryAuto, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
+			Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
-			Networks:    map[string]Network{"whatsapp": {Mode: ModeSilent, Disclosure: true}, "signal": {}},
+			Networks:    map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", Handover: "One moment.", Escalation: Escalation{Keywords: []string{}}},
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Hooks: map[string]Hook{"desk": {
-			URL: "https://example.org/x?y=z", Events: []string{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
+			URL: "https://example.org/x?y=z", Events: []policy.HookEvent{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
 		}},
 		Agents: map[string]Agent{"sales": {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
 			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"}, Delegates: []string{"*"},
 			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Accounts: []string{"l1"},
-			Networks: []string{"whatsapp"}, Modes: []string{ModeBusiness}, Default: true, Heartbeat: calm(),
+			Networks: []string{"whatsapp"}, Modes: []policy.Mode{policy.ModeBusiness}, Default: true, Heartbeat: calm(),
 		}},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},
 		Shortcuts: []Shortcut{{Pattern: "stop (all|everything)", Command: "/pause all"}},
@@ -207,7 +209,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 	}, c)
-	require.Equal(t, Network{Mode: ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))
+	require.Equal(t, Network{Mode: policy.ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))
 	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")
 }
 

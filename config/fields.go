@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"multis/policy"
 )
 
 // field is one key of the file.
@@ -138,7 +140,7 @@ func (c *Config) modelFields(dir string) []field {
 		value("speech.price_per_minute", &c.Speech.PricePerMinute, ParseMoney),
 		value("speech.local", &c.Speech.Local, boolean),
 
-		value("media.keep", &c.Media.Keep, oneOf(KeepNone, KeepVoice, KeepAll)),
+		value("media.keep", &c.Media.Keep, oneOf(policy.KeepNone, policy.KeepVoice, policy.KeepAll)),
 		value("media.max_mb", &c.Media.MaxMB, between(1, 100_000)),
 		value("media.max_days", &c.Media.MaxDays, between(1, 3650)),
 
@@ -157,8 +159,8 @@ func (c *Config) chatFields(dir string) []field {
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, dir, optional(token))
 	return append(c.Heartbeat.fields("heartbeat"), []field{
-		value("chats.profile", &c.Chats.Profile, oneOf(ProfilePersonal, ProfileBusiness)),
-		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(DeliveryDraft, DeliveryAuto)),
+		value("chats.profile", &c.Chats.Profile, oneOf(policy.ProfilePersonal, policy.ProfileBusiness)),
+		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(policy.DeliveryDraft, policy.DeliveryAuto)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
 		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),
@@ -253,7 +255,7 @@ func (p *Provider) fields(section, dir string) []field {
 // fields lists the keys of one network.
 func (n *Network) fields(section string) []field {
 	return []field{
-		value(section+".mode", &n.Mode, oneOf(ModeBusiness, ModePersonal, ModeSilent, ModeOff)),
+		value(section+".mode", &n.Mode, oneOf(policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff)),
 		value(section+".disclosure", &n.Disclosure, boolean),
 	}
 }
@@ -302,7 +304,7 @@ func (a *Agent) fields(section, dir string) []field {
 		list(section+".spaces", &a.Spaces, roomID),
 		list(section+".accounts", &a.Accounts, lineOf(1, 255)),
 		list(section+".networks", &a.Networks, word),
-		list(section+".modes", &a.Modes, oneOf(ModeBusiness, ModePersonal)),
+		list(section+".modes", &a.Modes, oneOf(policy.ModeBusiness, policy.ModePersonal)),
 		value(section+".default", &a.Default, boolean),
 	}, a.Heartbeat.fields(section+".heartbeat")...)
 }
@@ -312,7 +314,7 @@ func (h *Hook) fields(section, dir string) []field {
 	signing := secret(section+".secret", &h.Secret, dir, signingSecret)
 	return []field{
 		value(section+".url", &h.URL, fullAddress).needed("https://example.com/multis"),
-		list(section+".events", &h.Events, oneOf(HookEvents()...)).needed("[escalation]"),
+		list(section+".events", &h.Events, oneOf(policy.HookEvents()...)).needed("[escalation]"),
 		signing[0].needed("whsec_... (openssl rand -base64 32)"), signing[1],
 		value(section+".private", &h.Private, boolean),
 	}

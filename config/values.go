@@ -66,12 +66,16 @@ func word(s string) (string, error) {
 	return s, nil
 }
 
-func oneOf(allowed ...string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if slices.Contains(allowed, s) {
-			return s, nil
+func oneOf[T ~string](allowed ...T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		if slices.Contains(allowed, T(s)) {
+			return T(s), nil
 		}
-		return "", fmt.Errorf("%.60q is not known here; write one of: %s", s, strings.Join(allowed, ", "))
+		names := make([]string, len(allowed))
+		for i, name := range allowed {
+			names[i] = string(name)
+		}
+		return "", fmt.Errorf("%.60q is not known here; write one of: %s", s, strings.Join(names, ", "))
 	}
 }
 

@@ -180,7 +180,7 @@ func TestChatsThatAreSilentAndPolitenessAreNoMatter(t *testing.T) {
 
 func TestAHeartbeatPaysFromItsOwnBudgetAndGoesOnWithoutMoney(t *testing.T) {
 	t.Parallel()
-	p := &fakeLedger{refuse: llm.CapAgent}
+	p := &fakeLedger{refuse: policy.CapAgent}
 	model, server := openModel(t, p, reportAll)
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Model: model}}

@@ -92,20 +92,20 @@ func openModel(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *
 
 // fakeLedger is a ledger that records what is spent, and refuses with a cap.
 type fakeLedger struct {
-	refuse string
+	refuse policy.Cap
 
 	mu     sync.Mutex
-	spends []llm.Spend
+	spends []policy.Spend
 }
 
-func (p *fakeLedger) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+func (p *fakeLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spends = append(p.spends, s)
-	return llm.Reservation{Refused: p.refuse}, nil
+	return policy.Reservation{Refused: p.refuse}, nil
 }
 
-func (*fakeLedger) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (*fakeLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 // heartbeats carries out a heartbeat every half hour from seven to eleven in the evening, for some days, and counts the notes.
 func (r *rig) heartbeats(agent string, days int) (notes map[string]int) {

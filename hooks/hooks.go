@@ -33,7 +33,7 @@ import (
 // Target is where a hook delivers its events.
 type Target struct {
 	URL    string
-	Events []store.HookEvent
+	Events []policy.HookEvent
 	// Secret signs; "whsec_" and base64, or any other text.
 	Secret string
 	// Private lets the address be one of this machine or its networks.

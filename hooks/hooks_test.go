@@ -106,7 +106,7 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
 	box := outbox.New(r.st, outbox.Rules{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
-	target := Target{URL: r.to.URL + "/a/secret/path", Events: store.HookEvents(), Secret: secret, Private: true}
+	target := Target{URL: r.to.URL + "/a/secret/path", Events: policy.HookEvents(), Secret: secret, Private: true}
 	for _, f := range change {
 		f(&target)
 	}
@@ -148,7 +148,7 @@ func (r *rig) says(body string) int64 {
 }
 
 // happens notes an event and returns the deliveries that it asks for.
-func (r *rig) happens(event store.HookEvent, ref string) []uuid.UUID {
+func (r *rig) happens(event policy.HookEvent, ref string) []uuid.UUID {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error { return jobs.Emit(r.t.Context(), tx, event, ref) })
 	var ids []uuid.UUID
@@ -195,7 +195,7 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("do you deliver?")
-	ids := r.happens(store.HookMessage, strconv.FormatInt(message, 10))
+	ids := r.happens(policy.HookMessage, strconv.FormatInt(message, 10))
 	require.Len(t, ids, 1)
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false))
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false), "done is done")
@@ -205,7 +205,7 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 	require.Equal(t, sign(secret, got[0].id, got[0].at, got[0].body), got[0].signature)
 	var b payload
 	require.NoError(t, json.Unmarshal(got[0].body, &b))
-	require.Equal(t, store.HookMessage, b.Event)
+	require.Equal(t, policy.HookMessage, b.Event)
 	require.Equal(t, "do you deliver?", b.Message.Text)
 	require.Equal(t, "Ana", b.Chat.Name)
 	d := r.delivery(ids[0])
@@ -217,12 +217,12 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 
 func TestOnlyWhatWasAskedForIsTold(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(to *Target) { to.Events = []store.HookEvent{store.HookIndex} })
-	require.Empty(t, r.happens(store.HookHandoff, "1"))
-	require.Len(t, r.happens(store.HookIndex, "prices.md"), 1)
+	r := newRig(t, func(to *Target) { to.Events = []policy.HookEvent{policy.HookIndex} })
+	require.Empty(t, r.happens(policy.HookResolved, "1"))
+	require.Len(t, r.happens(policy.HookIndex, "prices.md"), 1)
 	r.hooks.Targets = map[string]Target{}
 	require.NoError(t, r.hooks.Save(t.Context()))
-	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(store.HookIndex, "x")[0], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookIndex, "x")[0], false))
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
 
@@ -230,7 +230,7 @@ func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("secret")
-	deleted := r.happens(store.HookEscalation, strconv.FormatInt(message, 10))[0]
+	deleted := r.happens(policy.HookEscalation, strconv.FormatInt(message, 10))[0]
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(t.Context(), tx, r.ana.ID, "$6", time.Now())
 		return err
@@ -238,10 +238,10 @@ func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
 	require.NoError(t, r.hooks.Deliver(t.Context(), deleted, false))
 	require.NotContains(t, string(r.to.requests()[0].body), "secret")
 
-	off := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	off := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
 	r.tx(func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.ana.ID, policy.ModeOff) })
 	require.NoError(t, r.hooks.Deliver(t.Context(), off, false))
-	gone := r.happens(store.HookIndex, "never.md")[0]
+	gone := r.happens(policy.HookIndex, "never.md")[0]
 	require.NoError(t, r.hooks.Deliver(t.Context(), gone, false))
 	require.Len(t, r.to.requests(), 1)
 	require.Equal(t, store.DeliveryDropped, r.delivery(off).State)
@@ -252,7 +252,7 @@ func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusInternalServerError))
-	ids := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))
+	ids := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), ids[0], false), "500")
 	d := r.delivery(ids[0])
 	require.Equal(t, store.DeliveryQueued, d.State)
@@ -260,14 +260,14 @@ func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
 	require.Empty(t, r.notices(), "it may work the next time")
 
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), ids[0], true)))
-	second := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	second := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), second, true)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(second).State)
 	require.Len(t, r.notices(), 1, "told once, however often it fails")
 	require.Contains(t, r.notices()[0], "500 Internal Server Error")
 
 	r.to.answers(nil)
-	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0], false))
 	require.Len(t, r.notices(), 2)
 	require.Contains(t, r.notices()[1], "works again")
 }
@@ -276,7 +276,7 @@ func TestAReceiverThatWantsNoMoreIsLeftAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusGone))
-	d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), d, false)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
 }
@@ -286,7 +286,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 	r := newRig(t)
 	elsewhere := newReceiver(t)
 	deliver := func(ctx context.Context) (store.Delivery, error) {
-		d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+		d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
 		err := r.hooks.Deliver(ctx, d, false)
 		return r.delivery(d), err
 	}
@@ -329,7 +329,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 func TestAPrivateAddressMustBeMeant(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Private = false })
-	d := r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))[0]
+	d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), d, false), "private: true")
 	require.Empty(t, r.to.requests())
 	require.NotContains(t, r.delivery(d).Error, "secret/path")
@@ -345,7 +345,7 @@ func TestASlowHookHoldsUpNoOther(t *testing.T) {
 	})
 	var ids []uuid.UUID
 	for range maxConcurrent + 1 {
-		ids = r.happens(store.HookHandoff, strconv.FormatInt(r.ana.ID, 10))
+		ids = r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))
 	}
 	var wg sync.WaitGroup
 	for _, d := range ids[:maxConcurrent] {

@@ -20,18 +20,18 @@ var errNotFound = errors.New("what it was about is gone")
 
 // payload is the JSON body of a delivery.
 type payload struct {
-	Event    store.HookEvent `json:"event"`
-	At       time.Time       `json:"at"`
-	Ref      string          `json:"ref,omitempty"`
-	Chat     *chat           `json:"chat,omitempty"`
-	Message  *message        `json:"message,omitempty"`
-	Document *document       `json:"document,omitempty"`
-	Notes    []string        `json:"notes,omitempty"`
-	Approval *approval       `json:"approval,omitempty"`
-	Budget   *budget         `json:"budget,omitempty"`
-	Bridge   *bridge         `json:"bridge,omitempty"`
-	Job      *job            `json:"job,omitempty"`
-	Why      string          `json:"why,omitempty"`
+	Event    policy.HookEvent `json:"event"`
+	At       time.Time        `json:"at"`
+	Ref      string           `json:"ref,omitempty"`
+	Chat     *chat            `json:"chat,omitempty"`
+	Message  *message         `json:"message,omitempty"`
+	Document *document        `json:"document,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	Approval *approval        `json:"approval,omitempty"`
+	Budget   *budget          `json:"budget,omitempty"`
+	Bridge   *bridge          `json:"bridge,omitempty"`
+	Job      *job             `json:"job,omitempty"`
+	Why      string           `json:"why,omitempty"`
 }
 
 type chat struct {
@@ -87,21 +87,21 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
 	switch d.Event {
-	case store.HookMessage, store.HookEscalation:
+	case policy.HookMessage, policy.HookEscalation:
 		err = h.addMessage(ctx, &b, d.Ref)
-	case store.HookHandoff:
+	case policy.HookResolved:
 		err = h.addChat(ctx, &b, parseID(d.Ref))
-	case store.HookIndex:
+	case policy.HookIndex:
 		err = h.addDocument(ctx, &b, d.Ref)
-	case store.HookCapture:
+	case policy.HookCapture:
 		err = h.addNotes(ctx, &b, parseID(d.Ref))
-	case store.HookApproval:
+	case policy.HookApproval:
 		err = h.addApproval(ctx, &b, parseID(d.Ref))
-	case store.HookBudget:
+	case policy.HookBudget:
 		b.Budget = parseBudgetRef(d.Ref)
-	case store.HookBridgeDown:
+	case policy.HookBridgeDown:
 		err = h.addBridge(ctx, &b, parseID(d.Ref))
-	case store.HookCronFail:
+	case policy.HookCronFail:
 		err = h.addRun(ctx, &b, parseID(d.Ref))
 	default: // there is nothing to say but that it happened
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // hears has an event happen and told, and returns what the receiver reads.
-func (r *rig) hears(event store.HookEvent, ref string) payload {
+func (r *rig) hears(event policy.HookEvent, ref string) payload {
 	r.t.Helper()
 	ids := r.happens(event, ref)
 	require.Len(r.t, ids, 1)
@@ -40,25 +40,25 @@ func TestEachEventTellsWhatItIsAbout(t *testing.T) {
 
 	failed := r.row(`with s as (insert into schedules (kind, zone, does, body, catch_up, created_by) values ('at', 'UTC', 'ask', 'sum up', 'once', '@you:x') returning id)
 		insert into schedule_runs (schedule_id, due_at, state, note) select id, $1, 'failed', 'the model is away' from s returning id`, due)
-	b := r.hears(store.HookCronFail, failed)
+	b := r.hears(policy.HookCronFail, failed)
 	require.Equal(t, &job{ID: 1, What: "sum up", Due: due}, b.Job)
 	require.Equal(t, "the model is away", b.Why)
 
 	waits := r.row(`with t as (insert into tasks (key, kind, chat_id, agent, model, input, state) values ('k', 'ask', $1, '', 'm', 'x', 'executing') returning id)
 		insert into approvals (task_id, call_id, tool, arguments, expires_at) select id, 'c', 'exec', '{"secret": 1}', $2 from t returning id`, r.ana.ID, due)
-	b = r.hears(store.HookApproval, waits)
+	b = r.hears(policy.HookApproval, waits)
 	require.Equal(t, &approval{ID: 1, Task: 1, Tool: "exec", Expires: due}, b.Approval)
 
-	b = r.hears(store.HookBudget, "2026-11-20/agent/100/the shop/west")
+	b = r.hears(policy.HookBudget, "2026-11-20/agent/100/the shop/west")
 	require.Equal(t, &budget{Day: "2026-11-20", Cap: "agent", Percent: 100, Of: "the shop/west"}, b.Budget)
 
 	down := r.row("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@wa:x', 'me', 'whatsapp', 'logged out', $1, $1) returning id", due)
-	b = r.hears(store.HookBridgeDown, down)
+	b = r.hears(policy.HookBridgeDown, down)
 	require.Equal(t, &bridge{Network: "whatsapp", Bot: "@wa:x", Login: "me", Since: due}, b.Bridge)
 	require.Equal(t, "logged out", b.Why)
 
 	section := r.note("Ana wants delivery on Monday.")
-	b = r.hears(store.HookCapture, section)
+	b = r.hears(policy.HookCapture, section)
 	require.Equal(t, []string{"Ana wants delivery on Monday."}, b.Notes)
 	require.Equal(t, "Ana", b.Chat.Name)
 }
@@ -82,8 +82,8 @@ func TestWhatIsOverOrForgottenIsNotTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	section := r.note("a secret")
-	told := r.happens(store.HookCapture, section)[0]
-	down := r.happens(store.HookBridgeDown, r.row("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
+	told := r.happens(policy.HookCapture, section)[0]
+	down := r.happens(policy.HookBridgeDown, r.row("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
 	require.NoError(t, r.st.AsOwner(t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) error {
 		_, err := tx.Exec(t.Context(), "delete from notes")
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -12,7 +13,7 @@ import (
 type BudgetArgs struct {
 	Day     string       `json:"day"`     // "2006-01-02"
 	Percent int          `json:"percent"` // of the cap; 100 when a call was refused
-	Cap     string       `json:"cap"`     // store.CapDay, CapChat, CapAgent or CapRun
+	Cap     policy.Cap   `json:"cap"`
 	ChatID  store.ChatID `json:"chat,omitempty"`
 	Agent   string       `json:"agent,omitempty"`
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
 
+	"multis/policy"
 	"multis/store"
 )
 
 // Emit enqueues a delivery for each hook that is configured for an event, in the transaction in which the event happened. ref names what
-// the event is about; its form depends on the event (see store.HookEvent).
-func Emit(ctx context.Context, tx store.Tx, event store.HookEvent, ref string) error {
+// the event is about; its form depends on the event (see policy.HookEvent).
+func Emit(ctx context.Context, tx store.Tx, event policy.HookEvent, ref string) error {
 	deliveries, err := store.AddDeliveries(ctx, tx, event, ref)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (l *Library) write(ctx context.Context, scope policy.Scope, row store.Docum
 				return err
 			}
 		}
-		return jobs.Emit(ctx, tx, store.HookIndex, row.Origin)
+		return jobs.Emit(ctx, tx, policy.HookIndex, row.Origin)
 	})
 	return report, err
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/policy"
 )
 
 // clock is a time that a test moves.
@@ -63,7 +65,7 @@ func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
 		"a request that nobody would take": failure(ReasonRequest),
 		"a call that was not made":         failure(ReasonResting),
 		"a caller that left":               context.Canceled,
-		"no money":                         &OverBudgetError{Cap: CapDay},
+		"no money":                         &OverBudgetError{Cap: policy.CapDay},
 		"a broken ledger":                  errors.New("database is gone"),
 	} {
 		t.Run(name, func(t *testing.T) {

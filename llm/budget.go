@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"multis/policy"
 )
 
 // ErrOverBudget is what every refusal for money is (errors.Is); it comes as an *OverBudgetError. No call was made: answer
@@ -21,26 +23,18 @@ var ErrNoPrice = errors.New("the model has no price, and only a local one may go
 // OverBudgetError is returned by a model whose next call could exceed a cap.
 type OverBudgetError struct {
 	Model string
-	Cap   string // CapDay, CapChat, CapAgent or CapRun
-	First bool   // the first refusal by this cap today
+	Cap   policy.Cap
+	First bool // the first refusal by this cap today
 }
-
-// The caps that refuse.
-const (
-	CapDay   = "day"
-	CapChat  = "chat"
-	CapAgent = "agent"
-	CapRun   = "run"
-)
 
 // Error names the cap.
 func (e *OverBudgetError) Error() string {
 	switch e.Cap {
-	case CapChat:
+	case policy.CapChat:
 		return e.Model + ": today's budget of this chat is used up"
-	case CapAgent:
+	case policy.CapAgent:
 		return e.Model + ": today's budget of this agent is used up"
-	case CapRun:
+	case policy.CapRun:
 		return e.Model + ": the budget of this task is used up"
 	default:
 		return e.Model + ": today's budget is used up"
@@ -50,40 +44,11 @@ func (e *OverBudgetError) Error() string {
 // Unwrap makes it an ErrOverBudget.
 func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 
-// Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
-type Spend struct {
-	Day      string // "2006-01-02" in the owner's time zone
-	Chat     int64  // zero: no chat, so no chat's cap
-	Agent    string // empty: no agent, so no agent's cap
-	Run      string // empty: no run, so no run's cap
-	Purpose  string
-	Model    string
-	Amount   int64 // the most it can cost
-	DayCap   int64 // the most all calls of the day may cost together
-	ChatCap  int64 // the most the chat's calls of the day may cost together
-	AgentCap int64 // the most the agent's calls of the day may cost together
-	RunCap   int64 // the most the run's calls may cost together, however long it takes
-}
-
-// Reservation is a ledger's answer. With Refused set nothing was reserved and the call must not be made.
-type Reservation struct {
-	ID      int64
-	Refused string // the cap that stands against it; "" when the money is set aside
-	First   bool   // the first refusal by that cap on that day
-}
-
-// Settlement is what a call did cost.
-type Settlement struct {
-	Amount  int64 // millionths of the currency
-	In, Out int64 // tokens, zero when unknown
-	Cached  int64 // tokens of In that came from the provider's cache
-}
-
 // Ledger keeps the money. Reserve must be durable before it returns: a reservation that is never settled, because the
 // process died, counts in full for its day.
 type Ledger interface {
-	Reserve(ctx context.Context, s Spend) (Reservation, error)
-	Settle(ctx context.Context, id int64, s Settlement) error
+	Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error)
+	Settle(ctx context.Context, id int64, s policy.Settlement) error
 }
 
 // Budget is what a model's calls are paid from. The caps' zero value allows only calls that cost nothing.
@@ -123,7 +88,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 			r.MaxTokens = DefaultMaxTokens
 		}
 		worst := m.worst(r)
-		res, err := m.Ledger.Reserve(ctx, Spend{
+		res, err := m.Ledger.Reserve(ctx, policy.Spend{
 			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
 			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
 		})
@@ -136,7 +101,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 			return
 		}
 		// Whatever ends this call early, a reader that leaves or a panic, leaves it paid in full.
-		bill := Settlement{Amount: worst}
+		bill := policy.Settlement{Amount: worst}
 		defer func() { m.settle(ctx, res.ID, bill) }()
 		bill = m.call(ctx, r, bill, yield)
 	}
@@ -155,14 +120,14 @@ func (m budgeted) worst(r Request) int64 {
 }
 
 // call passes the model's answer on and returns what it cost: the worst case unless it is certain that it was less.
-func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield func(Delta, error) bool) Settlement {
+func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, yield func(Delta, error) bool) policy.Settlement {
 	var used Usage
 	begun := false
 	for d, err := range m.Model.Stream(ctx, r) {
 		if err != nil {
 			var e *Error
 			if !begun && errors.As(err, &e) && e.unpaid() {
-				worst = Settlement{}
+				worst = policy.Settlement{}
 			}
 			yield(Delta{}, err)
 			return worst
@@ -178,7 +143,7 @@ func (m budgeted) call(ctx context.Context, r Request, worst Settlement, yield f
 	if !believable(used, begun) {
 		return worst
 	}
-	return Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
+	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
 // believable tells whether a provider's count can be one: some leave it out, or send zeros.
@@ -190,7 +155,7 @@ func believable(u Usage, spoke bool) bool {
 
 // settle books what the call cost. When it cannot, the reservation stands in full, so that nothing is lost but money
 // that could still have been spent today.
-func (m budgeted) settle(ctx context.Context, id int64, s Settlement) {
+func (m budgeted) settle(ctx context.Context, id int64, s policy.Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := m.Ledger.Settle(done, id, s); err != nil {

@@ -7,30 +7,32 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/policy"
 )
 
 // book is a ledger of one day in memory.
 type book struct {
-	spends  []Spend
-	settled map[int64]Settlement
-	refuse  Reservation
+	spends  []policy.Spend
+	settled map[int64]policy.Settlement
+	refuse  policy.Reservation
 	err     error
 }
 
-func (b *book) Reserve(_ context.Context, s Spend) (Reservation, error) {
+func (b *book) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	if b.err != nil || b.refuse.Refused != "" {
 		return b.refuse, b.err
 	}
 	b.spends = append(b.spends, s)
-	return Reservation{ID: int64(len(b.spends))}, nil
+	return policy.Reservation{ID: int64(len(b.spends))}, nil
 }
 
-func (b *book) Settle(ctx context.Context, id int64, s Settlement) error {
+func (b *book) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if b.settled == nil {
-		b.settled = map[int64]Settlement{}
+		b.settled = map[int64]policy.Settlement{}
 	}
 	b.settled[id] = s
 	return nil
@@ -61,27 +63,27 @@ func TestBudgetReservesTheWorstCase(t *testing.T) {
 	b := &book{}
 	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(says("yes"), stop(), usage(10, 3)))), hundred())
 	require.NoError(t, err)
-	require.Equal(t, []Spend{{
+	require.Equal(t, []policy.Spend{{
 		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worst, DayCap: 900, ChatCap: 90,
 	}}, b.spends)
 }
 
 func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 	t.Parallel()
-	full := Settlement{Amount: worst}
+	full := policy.Settlement{Amount: worst}
 	for name, c := range map[string]struct {
 		steps []step
-		want  Settlement
+		want  policy.Settlement
 	}{
-		"the usage that was reported":               {one(says("yes"), stop(), usage(10, 3)), Settlement{Amount: 16, In: 10, Out: 3}},
-		"more than the worst case, when it was so":  {one(says("yes"), stop(), usage(1000, 3)), Settlement{Amount: 1006, In: 1000, Out: 3}},
-		"an empty answer":                           {one(stop(), usage(10, 0)), Settlement{Amount: 10, In: 10}},
+		"the usage that was reported":               {one(says("yes"), stop(), usage(10, 3)), policy.Settlement{Amount: 16, In: 10, Out: 3}},
+		"more than the worst case, when it was so":  {one(says("yes"), stop(), usage(1000, 3)), policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"an empty answer":                           {one(stop(), usage(10, 0)), policy.Settlement{Amount: 10, In: 10}},
 		"no usage in full":                          {one(says("yes"), stop()), full},
 		"usage of nothing in full":                  {one(says("yes"), stop(), usage(10, 0)), full},
 		"usage beyond belief in full":               {one(says("yes"), stop(), usage(1<<62, 1)), full},
-		"a wrong key at nothing":                    {one(because(ReasonKey)), Settlement{}},
-		"nobody there at nothing":                   {one(because(ReasonUnreachable)), Settlement{}},
-		"too many requests at nothing":              {one(because(ReasonLimit)), Settlement{}},
+		"a wrong key at nothing":                    {one(because(ReasonKey)), policy.Settlement{}},
+		"nobody there at nothing":                   {one(because(ReasonUnreachable)), policy.Settlement{}},
+		"too many requests at nothing":              {one(because(ReasonLimit)), policy.Settlement{}},
 		"a broken server in full":                   {one(because(ReasonServer)), full},
 		"a timeout in full":                         {one(because(ReasonTimeout)), full},
 		"a cut answer in full, whatever it counted": {one(says("ye"), usage(10, 1), because(ReasonCut)), full},
@@ -93,7 +95,7 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 			b := &book{}
 			_, err := Complete(t.Context(), budgetedBy(t, b, calls(c.steps)), hundred())
 			require.Equal(t, c.steps[len(c.steps)-1].err, err)
-			require.Equal(t, map[int64]Settlement{1: c.want}, b.settled)
+			require.Equal(t, map[int64]policy.Settlement{1: c.want}, b.settled)
 		})
 	}
 }
@@ -105,7 +107,7 @@ func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 		require.NoError(t, err)
 		break
 	}
-	require.Equal(t, map[int64]Settlement{1: {Amount: worst}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}}, b.settled)
 }
 
 func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
@@ -119,17 +121,17 @@ func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 		}
 	}
-	require.Equal(t, map[int64]Settlement{1: {Amount: worst}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}}, b.settled)
 }
 
 func TestBudgetRefusesWithoutACall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		refuse Reservation
+		refuse policy.Reservation
 		says   string
 	}{
-		"the day's cap":  {Reservation{Refused: "day", First: true}, "test/model: today's budget is used up"},
-		"the chat's cap": {Reservation{Refused: "chat"}, "test/model: today's budget of this chat is used up"},
+		"the day's cap":  {policy.Reservation{Refused: "day", First: true}, "test/model: today's budget is used up"},
+		"the chat's cap": {policy.Reservation{Refused: "chat"}, "test/model: today's budget of this chat is used up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +164,7 @@ func TestEachAttemptIsPaidFor(t *testing.T) {
 	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonLimit)), one(says("yes"), stop(), usage(10, 3)))))
 	_, err := Complete(t.Context(), m, hundred())
 	require.NoError(t, err)
-	require.Equal(t, map[int64]Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
 }
 
 func TestMostTokensIsAtLeastAByteEach(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+
+	"multis/policy"
 )
 
 // Embedder turns texts into vectors that lie close together when the texts mean much the same.
@@ -231,7 +233,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 		most += messageFrame + textBytes(t)
 	}
 	worst := m.Price.Cost(Usage{In: most})
-	res, err := m.Ledger.Reserve(ctx, Spend{
+	res, err := m.Ledger.Reserve(ctx, policy.Spend{
 		Day: m.Today(), Purpose: m.purpose, Model: m.name, Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
 	})
 	if err != nil {
@@ -241,15 +243,15 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 		return nil, &OverBudgetError{Model: m.name, Cap: res.Refused, First: res.First}
 	}
 	// Whatever ends this call early leaves it paid in full.
-	bill := Settlement{Amount: worst}
+	bill := policy.Settlement{Amount: worst}
 	defer func() { budgeted{Budget: m.Budget}.settle(ctx, res.ID, bill) }()
 	vectors, used, err := m.call(ctx, texts)
 	var e *Error
 	switch {
 	case errors.As(err, &e) && e.unpaid():
-		bill = Settlement{}
+		bill = policy.Settlement{}
 	case err == nil && used > 0 && used <= most:
-		bill = Settlement{Amount: m.Price.Cost(Usage{In: used}), In: used}
+		bill = policy.Settlement{Amount: m.Price.Cost(Usage{In: used}), In: used}
 	}
 	return vectors, err
 }

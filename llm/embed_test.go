@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/llm/llmtest"
+	"multis/policy"
 )
 
 // embedder opens an embedder of a scripted server at one currency unit for a million tokens.
@@ -36,7 +37,7 @@ func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
 	require.Equal(t, "openai/test-embed@2", e.Name())
 	require.Equal(t, "search", b.spends[0].Purpose)
 	require.EqualValues(t, requestFrame+2*messageFrame+6, b.spends[0].Amount, "the worst case is a token for each byte")
-	require.Equal(t, Settlement{Amount: 7, In: 7}, b.settled[1])
+	require.Equal(t, policy.Settlement{Amount: 7, In: 7}, b.settled[1])
 }
 
 func TestEmbeddingsOfManyTextsTakeSeveralCalls(t *testing.T) {
@@ -155,7 +156,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 
 func TestNoEmbeddingIsMadeThatNobodyMayPayFor(t *testing.T) {
 	t.Parallel()
-	b := &book{refuse: Reservation{Refused: "day", First: true}}
+	b := &book{refuse: policy.Reservation{Refused: "day", First: true}}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))
 	_, err := e.Embed(t.Context(), []string{"one"})
 	require.ErrorIs(t, err, ErrOverBudget)

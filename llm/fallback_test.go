@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/policy"
 )
 
 // named is a scripted model with a name of its own.
@@ -35,7 +37,7 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 		"nonsense":                    {failure(ReasonReply), true},
 		"a call that nobody can read": {failure(ReasonCall), true},
 		"a provider at rest":          {failure(ReasonResting), true},
-		"a model that is too dear for what's left": {&OverBudgetError{Model: "a/one", Cap: CapDay}, true},
+		"a model that is too dear for what's left": {&OverBudgetError{Model: "a/one", Cap: policy.CapDay}, true},
 		"a request that nobody would take":         {failure(ReasonRequest), false},
 		"a ledger that is gone":                    {errors.New("database is gone"), false},
 	} {
@@ -78,7 +80,7 @@ func TestCountedTokensAloneAreNoBeginning(t *testing.T) {
 
 func TestWhenNobodyAnswersTheErrorSaysWhatEachSaid(t *testing.T) {
 	t.Parallel()
-	over := &OverBudgetError{Model: "b/two", Cap: CapChat}
+	over := &OverBudgetError{Model: "b/two", Cap: policy.CapChat}
 	_, err := Complete(t.Context(), fallback{calls(one(because(ReasonQuota))), calls(one(fails(over)))}, asks("hi"))
 	require.EqualError(t, err, "test/model: the account has no credit left; then b/two: today's budget of this chat is used up")
 	require.Equal(t, ReasonQuota, reasonOf(err))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/llm/llmtest"
+	"multis/policy"
 )
 
 // stock makes models of these providers, a dollar being a unit of the currency.
@@ -245,7 +246,7 @@ func TestATrialSaysWhatCameBackAndWhatItCost(t *testing.T) {
 	require.Zero(t, trial.Cost)
 	_, err = ms.Try(t.Context(), "good/unpriced", "")
 	require.ErrorIs(t, err, ErrNoPrice)
-	b.refuse = Reservation{Refused: CapDay}
+	b.refuse = policy.Reservation{Refused: policy.CapDay}
 	_, err = ms.Try(t.Context(), "good/own", "")
 	require.ErrorIs(t, err, ErrOverBudget)
 	require.Len(t, s.Requests(), 3)
@@ -259,6 +260,6 @@ func TestEachErrorHasAFix(t *testing.T) {
 	} {
 		require.NotEmpty(t, Fix(failure(r)), r)
 	}
-	require.Contains(t, Fix(&OverBudgetError{Cap: CapDay}), "budget.per_day")
+	require.Contains(t, Fix(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
 	require.Empty(t, Fix(ErrNoPrice), "its own words name the fix")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/rs/zerolog"
 
+	"multis/policy"
 	"multis/text"
 )
 
@@ -194,7 +195,7 @@ func (p paidSpeech) cost(length time.Duration) int64 {
 // Transcribe calls the server, or returns an *OverBudgetError and calls nobody.
 func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	worst := p.cost(longest(a))
-	res, err := p.Ledger.Reserve(ctx, Spend{
+	res, err := p.Ledger.Reserve(ctx, policy.Spend{
 		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
 	})
 	if err != nil {
@@ -203,20 +204,20 @@ func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	if res.Refused != "" {
 		return "", &OverBudgetError{Model: p.name, Cap: res.Refused, First: res.First}
 	}
-	bill := Settlement{Amount: worst} // unless it is certain that it was less
+	bill := policy.Settlement{Amount: worst} // unless it is certain that it was less
 	defer func() { p.settle(ctx, res.ID, bill) }()
 	got, err := p.call(ctx, a)
 	var failed *Error
 	switch {
 	case errors.As(err, &failed) && failed.unpaid():
-		bill = Settlement{}
+		bill = policy.Settlement{}
 	case err == nil && got.length > 0:
-		bill = Settlement{Amount: p.cost(got.length)}
+		bill = policy.Settlement{Amount: p.cost(got.length)}
 	}
 	return got.text, err
 }
 
-func (p paidSpeech) settle(ctx context.Context, id int64, s Settlement) {
+func (p paidSpeech) settle(ctx context.Context, id int64, s policy.Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := p.Ledger.Settle(done, id, s); err != nil {

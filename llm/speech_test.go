@@ -10,24 +10,25 @@ import (
 
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/policy"
 )
 
 // purse is a ledger with so much money in it.
 type purse struct {
 	left     int64
-	reserved []llm.Spend
+	reserved []policy.Spend
 	settled  []int64
 }
 
-func (p *purse) Reserve(_ context.Context, s llm.Spend) (llm.Reservation, error) {
+func (p *purse) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	if s.Amount > p.left {
-		return llm.Reservation{Refused: "day", First: len(p.reserved) == 0}, nil
+		return policy.Reservation{Refused: "day", First: len(p.reserved) == 0}, nil
 	}
 	p.reserved = append(p.reserved, s)
-	return llm.Reservation{ID: int64(len(p.reserved))}, nil
+	return policy.Reservation{ID: int64(len(p.reserved))}, nil
 }
 
-func (p *purse) Settle(_ context.Context, _ int64, s llm.Settlement) error {
+func (p *purse) Settle(_ context.Context, _ int64, s policy.Settlement) error {
 	p.settled = append(p.settled, s.Amount)
 	return nil
 }
@@ -58,7 +59,7 @@ func TestARecordingIsWrittenDownAndPaidByTheMinute(t *testing.T) {
 	require.Equal(t, []llmtest.Recording{{
 		Model: "whisper-1", Format: "json", Name: "recording.ogg", MIME: "audio/ogg", Key: "sk-secret", Data: note().Data,
 	}}, server.Requests(), "and the sender's name for the file stays here")
-	require.Equal(t, []llm.Spend{{
+	require.Equal(t, []policy.Spend{{
 		Day: "2026-11-21", Chat: 7, Purpose: "speech", Model: "openai/whisper-1", Amount: 4100, DayCap: 1_000_000, ChatCap: 500_000,
 	}}, p.reserved, "20 kB can hold 41 s of speech")
 	require.Equal(t, []int64{1000}, p.settled, "ten seconds")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"multis/policy"
 )
 
 // Trial is what became of one small call.
@@ -42,7 +44,7 @@ type receipt struct {
 }
 
 // Settle books it.
-func (r *receipt) Settle(ctx context.Context, id int64, s Settlement) error {
+func (r *receipt) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	r.amount = s.Amount
 	return r.Ledger.Settle(ctx, id, s)
 }

@@ -12,6 +12,7 @@ import (
 
 	"multis/jobs"
 	"multis/llm"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -169,7 +170,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err := m.indexSection(ctx, tx, chat, section); err != nil {
 		return err
 	}
-	if err := jobs.Emit(ctx, tx, store.HookCapture, strconv.FormatInt(section, 10)); err != nil {
+	if err := jobs.Emit(ctx, tx, policy.HookCapture, strconv.FormatInt(section, 10)); err != nil {
 		return err
 	}
 	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)

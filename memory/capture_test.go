@@ -170,7 +170,7 @@ func TestANewerNoteAboutTheSameTakesThePlaceOfTheOldOneAndSaysWhatWas(t *testing
 		require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	}
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(store.HookCapture)}}})
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCapture)}}})
 	}))
 	capture(note{Kind: "fact", Subject: "Delivery day", Text: "Ana wants delivery on Monday.", From: []int{1}})
 	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 10)

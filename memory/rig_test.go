@@ -37,10 +37,10 @@ type rig struct {
 // free is a ledger without a limit.
 type free struct{}
 
-func (free) Reserve(context.Context, llm.Spend) (llm.Reservation, error) {
-	return llm.Reservation{}, nil
+func (free) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+	return policy.Reservation{}, nil
 }
-func (free) Settle(context.Context, int64, llm.Settlement) error { return nil }
+func (free) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()

@@ -6,71 +6,36 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/policy"
 )
-
-// Spend is what a call may cost, asked before it is made. Amounts are millionths of the currency.
-type Spend struct {
-	Day      string // "2006-01-02" in the owner's time zone
-	Chat     ChatID // zero: no chat, so no chat's cap
-	Agent    string // empty: no agent, so no agent's cap
-	Run      string // empty: no run, so no run's cap
-	Purpose  string
-	Model    string
-	Amount   int64 // the most it can cost
-	DayCap   int64 // the most all calls of the day may cost together
-	ChatCap  int64 // the most the chat's calls of the day may cost together
-	AgentCap int64 // the most the agent's calls of the day may cost together
-	RunCap   int64 // the most the run's calls may cost together, however long it takes
-}
-
-// Reservation answers a Spend. With Refused set nothing was reserved and the call must not be made.
-type Reservation struct {
-	ID      int64
-	Refused string // CapDay, CapChat, CapAgent or CapRun; "" when the money is set aside
-	First   bool   // the first refusal by that cap on that day, or of that run
-}
-
-// The caps that refuse.
-const (
-	CapDay   = "day"
-	CapChat  = "chat"
-	CapAgent = "agent"
-	CapRun   = "run"
-)
-
-// Settlement is what a call did cost.
-type Settlement struct {
-	Amount  int64 // millionths of the currency
-	In, Out int64 // tokens, zero when unknown
-	Cached  int64 // tokens of In that came from the provider's cache
-}
 
 // purse is one budget that a call counts in.
 type purse struct {
-	name    string // which cap it is
+	name    policy.Cap
 	subject string // the chat, agent or run
 	most    int64
 }
 
 // purses are the budgets a call counts in, always in the order that their rows are locked in, so that two calls never wait
 // for each other.
-func (sp Spend) purses() []purse {
-	list := []purse{{name: CapDay, most: sp.DayCap}}
+func purses(sp policy.Spend) []purse {
+	list := []purse{{name: policy.CapDay, most: sp.DayCap}}
 	if sp.Agent != "" {
-		list = append(list, purse{CapAgent, sp.Agent, sp.AgentCap})
+		list = append(list, purse{policy.CapAgent, sp.Agent, sp.AgentCap})
 	}
 	if sp.Chat != 0 {
-		list = append(list, purse{CapChat, strconv.FormatInt(sp.Chat, 10), sp.ChatCap})
+		list = append(list, purse{policy.CapChat, strconv.FormatInt(sp.Chat, 10), sp.ChatCap})
 	}
 	if sp.Run != "" {
-		list = append(list, purse{CapRun, sp.Run, sp.RunCap})
+		list = append(list, purse{policy.CapRun, sp.Run, sp.RunCap})
 	}
 	return list
 }
 
 func columns(purses []purse) (names, subjects []string) {
 	for _, p := range purses {
-		names, subjects = append(names, p.name), append(subjects, p.subject)
+		names, subjects = append(names, string(p.name)), append(subjects, p.subject)
 	}
 	return names, subjects
 }
@@ -95,33 +60,33 @@ const payUsageSQL = `with paid as (update budgets b set committed = b.committed 
 // ReserveCost sets money aside; when its transaction is committed, the call may be made. Together the reservations and costs
 // of a day never exceed its cap, nor those of a chat, an agent or a run theirs, however many processes ask at once. What
 // costs nothing is never refused.
-func ReserveCost(ctx context.Context, tx Tx, sp Spend) (Reservation, error) {
+func ReserveCost(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
 	if sp.Amount < 0 {
-		return Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
+		return policy.Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
 	}
 	res, err := reserve(ctx, tx, sp)
 	if err != nil {
-		return Reservation{}, fmt.Errorf("reserve money: %w", err)
+		return policy.Reservation{}, fmt.Errorf("reserve money: %w", err)
 	}
 	return res, nil
 }
 
-func reserve(ctx context.Context, tx Tx, sp Spend) (Reservation, error) {
-	purses := sp.purses()
-	names, subjects := columns(purses)
+func reserve(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
+	counted := purses(sp)
+	names, subjects := columns(counted)
 	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, names, subjects); err != nil {
-		return Reservation{}, err
+		return policy.Reservation{}, err
 	}
 	committed, err := lockBudgets(ctx, tx, sp.Day, names, subjects)
 	if err != nil {
-		return Reservation{}, err
+		return policy.Reservation{}, err
 	}
-	for i, p := range purses {
+	for i, p := range counted {
 		if sp.Amount > 0 && sp.Amount > p.most-committed[i] {
 			return refuse(ctx, tx, sp.Day, p)
 		}
 	}
-	var res Reservation
+	var res policy.Reservation
 	err = tx.QueryRow(ctx, payUsageSQL, pgx.NamedArgs{
 		"names": names, "subjects": subjects,
 		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
@@ -145,12 +110,12 @@ func lockBudgets(ctx context.Context, tx Tx, day string, names, subjects []strin
 const markRefusedSQL = `update budgets b set refused_at = now() from (values ($2::text, $3::text)) p (cap, subject)
 	where b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject and b.refused_at is null`
 
-func refuse(ctx context.Context, tx Tx, day string, p purse) (Reservation, error) {
+func refuse(ctx context.Context, tx Tx, day string, p purse) (policy.Reservation, error) {
 	tag, err := tx.Exec(ctx, markRefusedSQL, day, p.name, p.subject)
 	if err != nil {
-		return Reservation{}, err
+		return policy.Reservation{}, err
 	}
-	return Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
+	return policy.Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
 }
 
 // settleCostSQL takes the budgets' rows in the order of lockBudgetsSQL.
@@ -167,7 +132,7 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 // SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on with
 // what all calls of that day cost by now, open ones at their worst. It returns ErrNotFound for a reservation that does not exist
 // or was settled before; nothing changes then.
-func SettleCost(ctx context.Context, db DB, reservation int64, st Settlement) (day string, spent int64, err error) {
+func SettleCost(ctx context.Context, db DB, reservation int64, st policy.Settlement) (day string, spent int64, err error) {
 	if err := db.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
 		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
 	}
@@ -191,9 +156,9 @@ const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where 
 // Spent is what the calls of a day cost, open ones at their worst, in millionths of the currency. Chat zero means all
 // chats, and what belongs to none.
 func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
-	p := purse{name: CapDay}
+	p := purse{name: policy.CapDay}
 	if chat != 0 {
-		p = purse{name: CapChat, subject: strconv.FormatInt(chat, 10)}
+		p = purse{name: policy.CapChat, subject: strconv.FormatInt(chat, 10)}
 	}
 	var amount int64
 	if err := db.QueryRow(ctx, spentSQL, day, p.name, p.subject).Scan(&amount); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -16,11 +17,11 @@ import (
 const day = "2026-11-20"
 
 // spend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
-func spend(amount int64) store.Spend {
-	return store.Spend{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
+func spend(amount int64) policy.Spend {
+	return policy.Spend{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
 }
 
-func reserve(t *testing.T, s *store.Store, sp store.Spend) store.Reservation {
+func reserve(t *testing.T, s *store.Store, sp policy.Spend) policy.Reservation {
 	t.Helper()
 	res, err := reserveCost(t.Context(), s, sp)
 	require.NoError(t, err)
@@ -36,26 +37,26 @@ func spent(t *testing.T, s *store.Store, day string, chat int64) int64 {
 
 func TestReserveStopsAtEachCap(t *testing.T) {
 	t.Parallel()
-	otherChat := func(amount int64) store.Spend { sp := spend(amount); sp.Chat = 8; return sp }
-	noChat := func(amount int64) store.Spend { sp := spend(amount); sp.Chat = 0; return sp }
-	otherDay := func(amount int64) store.Spend { sp := spend(amount); sp.Day = "2026-11-21"; return sp }
-	noCaps := func(amount int64) store.Spend { sp := spend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
+	otherChat := func(amount int64) policy.Spend { sp := spend(amount); sp.Chat = 8; return sp }
+	noChat := func(amount int64) policy.Spend { sp := spend(amount); sp.Chat = 0; return sp }
+	otherDay := func(amount int64) policy.Spend { sp := spend(amount); sp.Day = "2026-11-21"; return sp }
+	noCaps := func(amount int64) policy.Spend { sp := spend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
 	for name, c := range map[string]struct {
-		before []store.Spend
-		asks   store.Spend
-		want   string
+		before []policy.Spend
+		asks   policy.Spend
+		want   policy.Cap
 	}{
 		"the chat's cap can be used up":             {nil, spend(60), ""},
-		"more than the chat's cap cannot":           {nil, spend(61), store.CapChat},
-		"a little too much for the chat's rest":     {[]store.Spend{spend(50)}, spend(11), store.CapChat},
-		"another chat has a cap of its own":         {[]store.Spend{spend(60)}, otherChat(40), ""},
-		"but all chats share the day's":             {[]store.Spend{spend(60)}, otherChat(41), store.CapDay},
+		"more than the chat's cap cannot":           {nil, spend(61), policy.CapChat},
+		"a little too much for the chat's rest":     {[]policy.Spend{spend(50)}, spend(11), policy.CapChat},
+		"another chat has a cap of its own":         {[]policy.Spend{spend(60)}, otherChat(40), ""},
+		"but all chats share the day's":             {[]policy.Spend{spend(60)}, otherChat(41), policy.CapDay},
 		"what belongs to no chat has the day's cap": {nil, noChat(100), ""},
-		"and stops there":                           {nil, noChat(101), store.CapDay},
-		"the next day is a new one":                 {[]store.Spend{spend(60)}, otherDay(60), ""},
-		"without caps nothing may be spent":         {nil, noCaps(1), store.CapDay},
+		"and stops there":                           {nil, noChat(101), policy.CapDay},
+		"the next day is a new one":                 {[]policy.Spend{spend(60)}, otherDay(60), ""},
+		"without caps nothing may be spent":         {nil, noCaps(1), policy.CapDay},
 		"what is free passes without caps":          {nil, noCaps(0), ""},
-		"what is free passes a lowered cap":         {[]store.Spend{spend(60)}, noCaps(0), ""},
+		"what is free passes a lowered cap":         {[]policy.Spend{spend(60)}, noCaps(0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,20 +80,20 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	ask := func(agent, run string, amount int64) store.Spend {
-		return store.Spend{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
+	ask := func(agent, run string, amount int64) policy.Spend {
+		return policy.Spend{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
 	}
 	require.Empty(t, reserve(t, s, ask("nora", "1", 60)).Refused)
-	require.Equal(t, store.CapRun, reserve(t, s, ask("nora", "1", 1)).Refused)
+	require.Equal(t, policy.CapRun, reserve(t, s, ask("nora", "1", 1)).Refused)
 	require.Empty(t, reserve(t, s, ask("nora", "2", 40)).Refused, "another run has a cap of its own")
-	require.Equal(t, store.CapAgent, reserve(t, s, ask("nora", "2", 1)).Refused)
-	require.Equal(t, store.CapAgent, reserve(t, s, ask("nora", "", 1)).Refused, "also outside a run")
+	require.Equal(t, policy.CapAgent, reserve(t, s, ask("nora", "2", 1)).Refused)
+	require.Equal(t, policy.CapAgent, reserve(t, s, ask("nora", "", 1)).Refused, "also outside a run")
 	require.Empty(t, reserve(t, s, ask("max", "3", 1)).Refused, "another agent, too")
 	require.EqualValues(t, 101, spent(t, s, day, 0), "a refusal reserves nothing anywhere")
 
 	next := ask("nora", "1", 1)
 	next.Day = "2026-11-21"
-	require.Equal(t, store.CapRun, reserve(t, s, next).Refused, "a run goes on over midnight")
+	require.Equal(t, policy.CapRun, reserve(t, s, next).Refused, "a run goes on over midnight")
 	next.Run = "4"
 	require.Empty(t, reserve(t, s, next).Refused, "an agent's day ends there")
 
@@ -103,9 +104,9 @@ func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 func TestSettlingGivesBackToAgentsAndRuns(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	sp := store.Spend{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
+	sp := policy.Spend{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
 	res := reserve(t, s, sp)
-	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 20}))
+	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 20}))
 	sp.Amount = 41
 	require.NotEmpty(t, reserve(t, s, sp).Refused)
 	sp.Amount = 40
@@ -142,27 +143,27 @@ func TestSettleGivesTheRestBack(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(60))
-	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 15, In: 10, Out: 3}))
+	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 15, In: 10, Out: 3}))
 	require.EqualValues(t, 15, spent(t, s, day, 0))
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 	require.Empty(t, reserve(t, s, spend(45)).Refused)
 	res = reserve(t, s, spend(0))
 	require.NoError(t, s.InTx(t.Context(), func(tx store.Tx) error {
-		booked, all, err := store.SettleCost(t.Context(), tx, res.ID, store.Settlement{Amount: 5})
+		booked, all, err := store.SettleCost(t.Context(), tx, res.ID, policy.Settlement{Amount: 5})
 		require.Equal(t, day, booked)
 		require.EqualValues(t, 15+45+5, all, "what the day costs by now")
 		return err
 	}))
-	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
+	require.Equal(t, policy.CapChat, reserve(t, s, spend(1)).Refused)
 }
 
 func TestSettleHappensOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(60))
-	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 15}))
-	require.ErrorIs(t, settleCost(t.Context(), s, res.ID, store.Settlement{}), store.ErrNotFound)
-	require.ErrorIs(t, settleCost(t.Context(), s, res.ID+1, store.Settlement{}), store.ErrNotFound)
+	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 15}))
+	require.ErrorIs(t, settleCost(t.Context(), s, res.ID, policy.Settlement{}), store.ErrNotFound)
+	require.ErrorIs(t, settleCost(t.Context(), s, res.ID+1, policy.Settlement{}), store.ErrNotFound)
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 }
 
@@ -170,9 +171,9 @@ func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, spend(50))
-	require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: 70}))
+	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 70}))
 	require.EqualValues(t, 70, spent(t, s, day, 7))
-	require.Equal(t, store.CapChat, reserve(t, s, spend(1)).Refused)
+	require.Equal(t, policy.CapChat, reserve(t, s, spend(1)).Refused)
 }
 
 func TestUsageIsSummedUpByPurpose(t *testing.T) {
@@ -180,7 +181,7 @@ func TestUsageIsSummedUpByPurpose(t *testing.T) {
 	s := storetest.New(t)
 	for _, amount := range []int64{10, 20} {
 		res := reserve(t, s, spend(amount))
-		require.NoError(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: amount / 2, In: amount, Out: 1}))
+		require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: amount / 2, In: amount, Out: 1}))
 	}
 	ask := spend(30)
 	ask.Purpose = "ask"
@@ -218,18 +219,18 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 					all.Go(func() {
 						for range 40 {
 							amount := r.Int64N(100)
-							res, err := reserveCost(t.Context(), s, store.Spend{
+							res, err := reserveCost(t.Context(), s, policy.Spend{
 								Day: day, Chat: r.Int64N(chats), Purpose: "reply", Model: "openai/m",
 								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
 								Agent: fmt.Sprint("agent", r.Int64N(3)), Run: fmt.Sprint(r.Int64N(10)), AgentCap: agentCap, RunCap: runCap,
 							})
 							checkCaps(t, s, dayCap, chatCap, chats)
-							checkMost(t, s, map[string]int64{store.CapAgent: agentCap, store.CapRun: runCap})
+							checkMost(t, s, map[policy.Cap]int64{policy.CapAgent: agentCap, policy.CapRun: runCap})
 							if err != nil || res.Refused != "" || r.IntN(4) == 0 { // the last: the process died
 								report(t, err)
 								continue
 							}
-							report(t, settleCost(t.Context(), s, res.ID, store.Settlement{Amount: r.Int64N(amount + 1)}))
+							report(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: r.Int64N(amount + 1)}))
 							checkCaps(t, s, dayCap, chatCap, chats)
 						}
 					})
@@ -250,8 +251,8 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, chat))
 			}
 			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
-			res := reserve(t, s, store.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
-			require.Equal(t, store.CapDay, res.Refused)
+			res := reserve(t, s, policy.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
+			require.Equal(t, policy.CapDay, res.Refused)
 			require.False(t, res.First, "the storm ran into the day's cap")
 		})
 	}
@@ -279,7 +280,7 @@ func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 }
 
 // checkMost looks for the purse with the most in it, of each of these caps.
-func checkMost(t *testing.T, s *store.Store, caps map[string]int64) {
+func checkMost(t *testing.T, s *store.Store, caps map[policy.Cap]int64) {
 	for name, limit := range caps {
 		var most int64
 		report(t, s.DB().QueryRow(context.WithoutCancel(t.Context()), "select coalesce(max(committed), 0) from budgets where cap = $1", name).Scan(&most))
@@ -297,7 +298,7 @@ func addedUp(t *testing.T, s *store.Store, chat int64) (sum int64) {
 	return sum
 }
 
-func reserveCost(ctx context.Context, s *store.Store, sp store.Spend) (res store.Reservation, _ error) {
+func reserveCost(ctx context.Context, s *store.Store, sp policy.Spend) (res policy.Reservation, _ error) {
 	err := s.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, sp)
 		return err
@@ -305,7 +306,7 @@ func reserveCost(ctx context.Context, s *store.Store, sp store.Spend) (res store
 	return res, err
 }
 
-func settleCost(ctx context.Context, s *store.Store, id int64, st store.Settlement) error {
+func settleCost(ctx context.Context, s *store.Store, id int64, st policy.Settlement) error {
 	return s.InTx(ctx, func(tx store.Tx) error {
 		_, _, err := store.SettleCost(ctx, tx, id, st)
 		return err

@@ -8,30 +8,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"multis/policy"
 	"multis/text"
 )
-
-// HookEvent is something that happens and that a hook can be told of.
-type HookEvent string
-
-// The events, each with what the reference of a delivery is then.
-const (
-	HookMessage    HookEvent = "message:business" // a contact asks something in a business chat: the message
-	HookEscalation HookEvent = "escalation"       // a chat needs a person: the message that asked for one
-	HookHandoff    HookEvent = "handoff"          // a person took care of a chat that needed one: the chat
-	HookIndex      HookEvent = "index"            // a document was indexed: its origin
-	HookCapture    HookEvent = "capture"          // notes were taken of a chat: their section
-	HookApproval   HookEvent = "approval"         // a call waits for the owner: the approval
-	HookBudget     HookEvent = "budget"           // a part of a budget is used up: day/cap/percent, and whose it is
-	HookBridgeDown HookEvent = "bridge:down"      // a bridge lost its network: the state
-	HookCronFail   HookEvent = "cron:fail"        // a run of a schedule failed: the run
-	HookTest       HookEvent = "test"             // the owner wants to see whether it works: nothing
-)
-
-// HookEvents are the events that a hook can ask for.
-func HookEvents() []HookEvent {
-	return []HookEvent{HookMessage, HookEscalation, HookHandoff, HookIndex, HookCapture, HookApproval, HookBudget, HookBridgeDown, HookCronFail}
-}
 
 // DeliveryState is how far the telling of one event has come.
 type DeliveryState string
@@ -57,7 +36,7 @@ type Hook struct {
 type Delivery struct {
 	ID       uuid.UUID
 	Hook     string
-	Event    HookEvent
+	Event    policy.HookEvent
 	Ref      string // what it is about; see the events
 	At       time.Time
 	State    DeliveryState
@@ -99,13 +78,13 @@ func Hooks(ctx context.Context, db DB) ([]Hook, error) {
 const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
 
 // AddDeliveries notes an event for every hook that asked for it and returns the new deliveries.
-func AddDeliveries(ctx context.Context, tx Tx, event HookEvent, ref string) ([]uuid.UUID, error) {
+func AddDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref string) ([]uuid.UUID, error) {
 	return addDeliveries(ctx, tx, event, ref, "")
 }
 
 // TestHook notes a test for one hook and returns its delivery, or ErrNotFound without such a hook.
 func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
-	ids, err := addDeliveries(ctx, tx, HookTest, "", hook)
+	ids, err := addDeliveries(ctx, tx, policy.HookTest, "", hook)
 	if err == nil && len(ids) == 0 {
 		err = ErrNotFound
 	}
@@ -115,7 +94,7 @@ func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
 	return ids[0], nil
 }
 
-func addDeliveries(ctx context.Context, tx Tx, event HookEvent, ref, hook string) ([]uuid.UUID, error) {
+func addDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref, hook string) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, addDeliveriesSQL, event, ref, hook)
 	if err != nil {
 		return nil, fmt.Errorf("note event for hooks: %w", err)

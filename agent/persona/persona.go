@@ -43,8 +43,9 @@ type Persona struct {
 	// Skills are the names of those it has. Defaults to all that fit.
 	Skills []string
 	// Where it answers, from the most to the least specific.
-	Rooms, Senders, Spaces, Accounts, Networks, Modes []string
-	Default                                           bool
+	Rooms, Senders, Spaces, Accounts, Networks []string
+	Modes                                      []policy.Mode
+	Default                                    bool
 }
 
 // IsCalled reports whether the persona goes by a name, in any case.
@@ -100,7 +101,7 @@ func (s Set) Route(w Where) (p Persona, by string) {
 				return w.Chat.Protocol != "" && policy.Network(n) == policy.Network(w.Chat.Protocol)
 			})
 		}},
-		{"the chat's mode", func(p Persona) bool { return has(p.Modes, string(w.Mode)) }},
+		{"the chat's mode", func(p Persona) bool { return slices.Contains(p.Modes, w.Mode) }},
 		{"default", func(p Persona) bool { return p.Default }},
 		{"being the first", func(Persona) bool { return true }},
 	} {

@@ -17,7 +17,7 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 	room := id.RoomID("!room:x")
 	all := []Persona{
 		{ID: "first"},
-		{ID: "modes", Modes: []string{"business"}},
+		{ID: "modes", Modes: []policy.Mode{"business"}},
 		{ID: "networks", Networks: []string{"whatsapp"}},
 		{ID: "accounts", Accounts: []string{"login1"}},
 		{ID: "spaces", Spaces: []string{"!work:x"}},

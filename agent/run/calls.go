@@ -162,7 +162,7 @@ func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, about store.Approva
 	if err := store.SetTaskState(ctx, tx, a.Task, store.TaskMonitoring); err != nil {
 		return err
 	}
-	if err := jobs.Emit(ctx, tx, store.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
+	if err := jobs.Emit(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err
 	}
 	return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}, jobs.TaskArgs{TaskID: a.Task.ID, At: about.ExpiresAt})

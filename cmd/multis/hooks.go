@@ -17,11 +17,7 @@ import (
 func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults) *hooks.Hooks {
 	targets := map[string]hooks.Target{}
 	for name, h := range cfg.Hooks {
-		t := hooks.Target{URL: h.URL.Value(), Secret: h.Secret.Value(), Private: h.Private}
-		for _, e := range h.Events {
-			t.Events = append(t.Events, store.HookEvent(e))
-		}
-		targets[name] = t
+		targets[name] = hooks.Target{URL: h.URL.Value(), Events: h.Events, Secret: h.Secret.Value(), Private: h.Private}
 	}
 	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, Agent: userAgent(), Targets: targets})
 }

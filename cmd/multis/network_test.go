@@ -11,7 +11,7 @@ import (
 
 func TestSettingsOfANetworkHoldUnderEachOfItsNames(t *testing.T) {
 	t.Parallel()
-	cfg := &config.Config{Chats: config.Chats{Profile: string(policy.ProfileBusiness), Networks: map[string]config.Network{"discord": {Mode: config.ModeOff}, "Slack": {Disclosure: true}}}}
+	cfg := &config.Config{Chats: config.Chats{Profile: policy.ProfileBusiness, Networks: map[string]config.Network{"discord": {Mode: policy.ModeOff}, "Slack": {Disclosure: true}}}}
 	mode, _ := chatDefaults(cfg).Mode(nil, policy.KindDM, "discordgo")
 	require.Equal(t, policy.ModeOff, mode)
 	told := discloses(cfg)

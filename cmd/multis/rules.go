@@ -23,7 +23,7 @@ func inboxRules(cfg *config.Config) appservice.Rules {
 	return appservice.Rules{
 		Owner: cfg.Owner, Bot: botID(cfg), Operators: cfg.Operators, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		Listens: cfg.Speech.Model != config.NoModel, Keep: appservice.Keep(cfg.Media.Keep), Spaces: routedSpaces(cfg),
+		Listens: cfg.Speech.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
 	}
 }
 
@@ -38,7 +38,7 @@ func adminRules(cfg *config.Config, model string, inTerminal bool) (admin.Rules,
 
 // chatDefaults returns the defaults for chats of which the owner has not set the mode or the delivery.
 func chatDefaults(cfg *config.Config) policy.Defaults {
-	return policy.Defaults{Profile: policy.Profile(cfg.Chats.Profile), Networks: networks(cfg), FirstDelivery: policy.Delivery(cfg.Chats.FirstDelivery)}
+	return policy.Defaults{Profile: cfg.Chats.Profile, Networks: networks(cfg), FirstDelivery: cfg.Chats.FirstDelivery}
 }
 
 // networks returns the configured modes by network.
@@ -46,7 +46,7 @@ func networks(cfg *config.Config) map[string]policy.Mode {
 	modes := map[string]policy.Mode{}
 	for protocol, n := range cfg.Chats.Networks {
 		if n.Mode != "" {
-			modes[policy.Network(protocol)] = policy.Mode(n.Mode)
+			modes[policy.Network(protocol)] = n.Mode
 		}
 	}
 	return modes

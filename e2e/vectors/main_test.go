@@ -25,6 +25,7 @@ import (
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/migrations"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -145,20 +146,20 @@ func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.Em
 // ledger is the budget in the database, as the program has it.
 type ledger struct{ *store.Store }
 
-func (l ledger) Reserve(ctx context.Context, s llm.Spend) (llm.Reservation, error) {
-	var r store.Reservation
+func (l ledger) Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error) {
+	var r policy.Reservation
 	err := l.InTx(ctx, func(tx store.Tx) (err error) {
-		r, err = store.ReserveCost(ctx, tx, store.Spend{
+		r, err = store.ReserveCost(ctx, tx, policy.Spend{
 			Day: s.Day, Chat: s.Chat, Purpose: s.Purpose, Model: s.Model, Amount: s.Amount, DayCap: s.DayCap, ChatCap: s.ChatCap,
 		})
 		return err
 	})
-	return llm.Reservation{ID: r.ID, Refused: r.Refused, First: r.First}, err
+	return policy.Reservation{ID: r.ID, Refused: r.Refused, First: r.First}, err
 }
 
-func (l ledger) Settle(ctx context.Context, id int64, s llm.Settlement) error {
+func (l ledger) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	return l.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.SettleCost(ctx, tx, id, store.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
+		_, _, err := store.SettleCost(ctx, tx, id, policy.Settlement{Amount: s.Amount, In: s.In, Out: s.Out})
 		return err
 	})
 }

@@ -1,0 +1,41 @@
+package policy
+
+// Cap names a limit on money. Each limits the calls that count towards it together.
+type Cap string
+
+// The caps. Their values are stored.
+const (
+	CapDay   Cap = "day"   // all calls of a day
+	CapChat  Cap = "chat"  // the calls of a chat on a day
+	CapAgent Cap = "agent" // the calls of an agent on a day
+	CapRun   Cap = "run"   // the calls of a task, however long it takes
+)
+
+// Spend is a request to reserve what a call may cost. Amounts are millionths of the currency.
+type Spend struct {
+	Day      string // "2006-01-02" in the owner's time zone
+	Chat     int64  // id of the chat; zero: no chat, so no chat's cap
+	Agent    string // empty: no agent, so no agent's cap
+	Run      string // empty: no run, so no run's cap
+	Purpose  string
+	Model    string
+	Amount   int64 // the most that the call can cost
+	DayCap   int64 // the caps, as amounts; see Cap
+	ChatCap  int64
+	AgentCap int64
+	RunCap   int64
+}
+
+// Reservation is the answer to a Spend. If Refused is set, nothing was reserved and the call must not be made.
+type Reservation struct {
+	ID      int64
+	Refused Cap  // the cap that the call would exceed; empty when the amount is reserved
+	First   bool // this cap refused nothing before on that day, or in that run
+}
+
+// Settlement is what a call cost in the end.
+type Settlement struct {
+	Amount  int64 // millionths of the currency
+	In, Out int64 // tokens, zero when unknown
+	Cached  int64 // tokens of In that came from the provider's cache
+}
