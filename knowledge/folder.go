@@ -90,7 +90,7 @@ func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
 func (l *Library) SyncFolder(ctx context.Context, f store.WatchedFolder, now time.Time) (FolderChanges, error) {
 	found, err := l.listFolder(f.Path)
 	if err != nil {
-		return FolderChanges{Folder: f, Err: err}, nil
+		return FolderChanges{Folder: f, Err: err}, nil //nolint:nilerr // Err carries it
 	}
 	known, err := store.WatchedFiles(ctx, l.st.DB(), f.Path)
 	if err != nil {
