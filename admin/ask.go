@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -59,7 +60,7 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 		return answer{reaction: "👍", reason: "It only says thanks, goodbye or that all is well."}, nil
 	}
 	if !qs.asker.Thinks(r.room, question) {
-		found, err := store.DocumentGroups(ctx, qs.store.DB(), r.scope())
+		found, err := index.DocumentGroups(ctx, qs.store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err
 		}
@@ -100,7 +101,7 @@ func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args
 	if r.isOwner() {
 		find = qs.search.AsOwner
 	}
-	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: maxSearchHits, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: maxSearchHits, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return answer{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -88,7 +89,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 		return answer{text: strings.Join(append([]string{dc.rules.noDocumentsText()}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
-	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b store.Document) int { return b.Indexed.Compare(a.Indexed) })
+	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.Indexed.Compare(a.Indexed) })
 	for _, d := range newest[:min(len(newest), maxListedDocs)] {
 		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.Indexed)))
 	}
@@ -105,7 +106,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 }
 
 // staleLines lists the documents that have changed since they were indexed, or may have.
-func (dc *DocumentCommands) staleLines(docs []store.Document) []string {
+func (dc *DocumentCommands) staleLines(docs []index.Document) []string {
 	var lines []string
 	for _, d := range docs {
 		if why := dc.staleness(d); why != "" {
@@ -122,8 +123,8 @@ func (dc *DocumentCommands) staleLines(docs []store.Document) []string {
 }
 
 // staleness says why a document should be indexed again; empty when it need not be.
-func (dc *DocumentCommands) staleness(d store.Document) string {
-	if d.Kind != store.KindKnowledge {
+func (dc *DocumentCommands) staleness(d index.Document) string {
+	if d.Kind != index.KindKnowledge {
 		return ""
 	}
 	if knowledge.IsAddress(d.Origin) {
@@ -154,7 +155,7 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
 	}
 	found, err := dc.library.Named(ctx, name, pageSize)
-	exact := slices.IndexFunc(found, func(d store.Document) bool { return d.Origin == name })
+	exact := slices.IndexFunc(found, func(d index.Document) bool { return d.Origin == name })
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -171,7 +172,7 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 	return answer{
 		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), text.Count(doc.Chunks, "passage"), visibility(doc.Role)),
 		change: func(ctx context.Context, tx store.Tx) error {
-			err := store.RemoveDocument(ctx, tx, doc.Origin)
+			err := index.RemoveDocument(ctx, tx, doc.Origin)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil // it was removed meanwhile
 			}
@@ -181,13 +182,13 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 }
 
 // documentCounts counts the documents by who may see them, the public ones first.
-func documentCounts(groups []store.DocumentGroup) string {
+func documentCounts(groups []index.DocumentGroup) string {
 	var parts []string
 	for _, role := range []policy.Role{policy.Public, policy.Admin} {
 		documents, passages := 0, 0
 		var types []string
 		for _, g := range groups {
-			if g.Role == role && g.Kind == store.KindKnowledge {
+			if g.Role == role && g.Kind == index.KindKnowledge {
 				documents, passages = documents+g.Documents, passages+g.Chunks
 				types = append(types, fmt.Sprintf("%d %s", g.Documents, formatName(g.Element)))
 			}

@@ -141,7 +141,7 @@ func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexAr
 			if !p.live.Show(ctx, text) {
 				continue
 			}
-			if err := store.PutSetting(ctx, dc.store.DB(), p.key, p.live.Event()); err != nil {
+			if err := store.PutSetting(ctx, dc.store.Writer(), p.key, p.live.Event()); err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows how far it is")
 			}
 		}

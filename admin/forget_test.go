@@ -16,6 +16,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -47,8 +48,8 @@ func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
 		if note, err = store.InsertNote(r.ctx, tx, n); err != nil {
 			return err
 		}
-		doc := store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: body}
-		if _, err = store.ReplaceDocument(r.ctx, tx, doc, []store.Chunk{{Key: body, Content: body, Words: search.IndexText("", "", body)}}); err != nil {
+		doc := index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: body}
+		if _, err = index.ReplaceDocument(r.ctx, tx, doc, []index.Chunk{{Key: body, Content: body, Words: search.IndexText("", "", body)}}); err != nil {
 			return err
 		}
 		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, NoteID: &note, MessageID: from.ID, Who: "Ana", What: body})
@@ -62,19 +63,19 @@ func (r *rig) addWork(chat store.Chat, text string, about ...int64) {
 	about = append([]int64{}, about...)
 	raw, err := json.Marshal(map[string]string{"text": text})
 	require.NoError(r.t, err)
-	task, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, About: about, Input: text})
+	task, err := store.OpenTask(r.ctx, r.st.Writer(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, About: about, Input: text})
 	require.NoError(r.t, err)
-	task, err = store.ClaimTask(r.ctx, r.st.DB(), task.ID)
+	task, err = store.ClaimTask(r.ctx, r.st.Writer(), task.ID)
 	require.NoError(r.t, err)
-	_, err = store.SetTaskRequest(r.ctx, r.st.DB(), task, raw, about)
+	_, err = store.SetTaskRequest(r.ctx, r.st.Writer(), task, raw, about)
 	require.NoError(r.t, err)
 	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, Handover: text}
-	require.NoError(r.t, store.BeginStep(r.ctx, r.st.DB(), task, step))
-	require.NoError(r.t, store.EndStep(r.ctx, r.st.DB(), task, step))
-	_, err = store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
+	require.NoError(r.t, store.BeginStep(r.ctx, r.st.Writer(), task, step))
+	require.NoError(r.t, store.EndStep(r.ctx, r.st.Writer(), task, step))
+	_, err = store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
 	require.NoError(r.t, err)
 	task.State, task.Answer, task.Error = store.TaskCompleted, text, text
-	_, err = store.EndTask(r.ctx, r.st.DB(), task)
+	_, err = store.EndTask(r.ctx, r.st.Writer(), task)
 	require.NoError(r.t, err)
 }
 
@@ -159,7 +160,7 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	r.addWork(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
-	running, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
+	running, err := store.OpenTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
 	require.NoError(t, err)
 	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.spans("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)

@@ -31,7 +31,7 @@ func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")
-	call, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
+	call, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(t, err)
 	var bot int64
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))

@@ -264,7 +264,7 @@ func (r *rig) tx(fn func(tx store.Tx) error) {
 
 func (r *rig) exec(sql string, args ...any) {
 	r.t.Helper()
-	_, err := r.st.DB().Exec(r.ctx, sql, args...)
+	_, err := r.st.Pool().Exec(r.ctx, sql, args...)
 	require.NoError(r.t, err)
 }
 

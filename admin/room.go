@@ -15,6 +15,7 @@ import (
 	"multis/policy"
 	"multis/schedule"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -222,10 +223,10 @@ const (
 
 // countDocuments counts the documents in a scope: public ones, and others.
 func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {
-	groups, err := store.DocumentGroups(ctx, db, scope)
+	groups, err := index.DocumentGroups(ctx, db, scope)
 	for _, g := range groups {
 		switch {
-		case g.Kind != store.KindKnowledge:
+		case g.Kind != index.KindKnowledge:
 		case g.Role == policy.Public:
 			public += g.Documents
 		default:

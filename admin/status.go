@@ -10,6 +10,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -115,7 +116,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 	if st.rules.Embeddings == "" || st.rules.Embeddings == modelNone {
 		return "Search: by words (no model for `embeddings` is configured).", nil
 	}
-	has, err := store.HasVectors(ctx, st.store.DB())
+	has, err := index.HasVectors(ctx, st.store.DB())
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +125,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 	}
 	reply := "Search: by words and meaning (" + esc(st.rules.Embeddings)
 	if r.isOwner() {
-		n, err := store.CountVectors(ctx, st.store.DB())
+		n, err := index.CountVectors(ctx, st.store.DB())
 		if err != nil {
 			return "", err
 		}

@@ -44,15 +44,15 @@ func TestStatus(t *testing.T) {
 func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 1))
-	require.NoError(t, store.CountInvented(r.ctx, r.st.DB(), 2))
+	require.NoError(t, store.CountInvented(r.ctx, r.st.Writer(), 1))
+	require.NoError(t, store.CountInvented(r.ctx, r.st.Writer(), 2))
 	require.Contains(t, r.asOwner("/status"), "3 citations that the model made up so far, left out.")
 }
 
 func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	_, err := r.st.DB().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
+	_, err := r.st.Pool().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
 	require.NoError(t, err)
 	r.rules.Embeddings = "ollama/some-model"
 	r.restart()

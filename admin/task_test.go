@@ -14,9 +14,9 @@ import (
 // addTask stores a running task of the owner.
 func (r *rig) addTask(question string) store.Task {
 	r.t.Helper()
-	task, err := store.OpenTask(r.ctx, r.st.DB(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
+	task, err := store.OpenTask(r.ctx, r.st.Writer(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
 	require.NoError(r.t, err)
-	task, err = store.ClaimTask(r.ctx, r.st.DB(), task.ID)
+	task, err = store.ClaimTask(r.ctx, r.st.Writer(), task.ID)
 	require.NoError(r.t, err)
 	return task
 }
@@ -29,7 +29,7 @@ func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
 	first, second := r.addTask("what is going on?"), r.addTask("and what else?")
 	require.Contains(t, r.asOwner("/cancel-task"), "what is going on?")
 	require.Contains(t, r.asOwner(fmt.Sprintf("/cancel-task %d", first.ID)), fmt.Sprintf("Stopping task %d", first.ID))
-	require.NoError(t, store.SetTaskLive(r.ctx, r.st.DB(), second, "$live"))
+	require.NoError(t, store.SetTaskLive(r.ctx, r.st.Writer(), second, "$live"))
 	r.react("$live", "❌")
 	for _, task := range []store.Task{first, second} {
 		why, err := store.TaskStop(r.ctx, r.st.DB(), task.ID)
@@ -43,7 +43,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	r := newRig(t)
 	ask := func(call string) store.Approval {
 		task := r.addTask(call)
-		approval, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{
+		approval, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{
 			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
 		})
 		require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 func (r *rig) requestApproval(arguments string) store.Approval {
 	r.t.Helper()
 	task := r.addTask(arguments)
-	a, err := store.OpenApproval(r.ctx, r.st.DB(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
+	a, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(r.t, err)
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	return a

@@ -11,6 +11,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -32,7 +33,7 @@ func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action po
 // spans returns a quote from a public document called faq.md that names prices.md.
 func (r *rig) spans(source, quote string) []store.Span {
 	r.t.Helper()
-	span := storetest.Cite(r.t, r.st, policy.Public, store.KindKnowledge, "See prices.md.")
+	span := storetest.Cite(r.t, r.st, policy.Public, index.KindKnowledge, "See prices.md.")
 	span.Source, span.Quote = source, quote
 	return []store.Span{span}
 }

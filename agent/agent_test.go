@@ -314,7 +314,7 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 	var b *bundle
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		// Another process takes over, as it would after the lease ran out.
-		if _, err := b.store.DB().Exec(context.Background(), "update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
+		if _, err := b.store.Pool().Exec(context.Background(), "update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}

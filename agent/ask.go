@@ -93,7 +93,7 @@ func (a *Agent) answerOwner(ctx context.Context, task store.Task, room store.Cha
 		if !live.IsDue() || !live.Show(ctx, progressText(r.run.Task.ID, r.run.Unlinked(text))) {
 			return
 		}
-		if err := store.SetTaskLive(ctx, a.Store.DB(), r.run.Task, live.Event()); err != nil {
+		if err := store.SetTaskLive(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a task")
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T) {
@@ -65,7 +66,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 
 func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 	t.Parallel()
-	hit := search.Hit{Role: policy.Public, Kind: store.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
+	hit := search.Hit{Role: policy.Public, Kind: index.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
 	quote := "Delivery costs 5 euro within the city"
 	for text, want := range map[string]bool{
 		"Delivery is 5 euro.":                                                     true,
@@ -183,7 +184,7 @@ func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.says("What does delivery cost?", policy.ActionAnswer)
-	_, err := b.store.DB().Exec(context.Background(), "alter table chunks rename to chunks_gone")
+	_, err := b.store.Pool().Exec(context.Background(), "alter table chunks rename to chunks_gone")
 	require.NoError(t, err)
 	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
 	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.5", true))

@@ -12,6 +12,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 	"multis/tools"
 )
@@ -22,8 +23,8 @@ func (b *bundle) remember(note string) {
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(context.Background(), tx, store.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
-			[]store.Chunk{{Key: "note", Content: note, Words: search.IndexText("", "", note)}})
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+			[]index.Chunk{{Key: "note", Content: note, Words: search.IndexText("", "", note)}})
 		return err
 	}))
 }
@@ -75,7 +76,7 @@ func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 	}
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
 	said = "Delivery is five\u2069 euro."
-	_, err := b.store.DB().Exec(context.Background(), "delete from escalations")
+	_, err := b.store.Pool().Exec(context.Background(), "delete from escalations")
 	require.NoError(t, err)
 	b.says("What does delivery cost within the city, please?", policy.ActionAnswer)
 	b.turn()
@@ -98,12 +99,12 @@ func TestWhoeverCannotBeToldOfIsNotSaidToBeHandedOver(t *testing.T) {
 	b := setup(t, llm.None{})
 	ctx := context.Background()
 	row := b.says("Can you fix my bicycle?", policy.ActionAnswer)
-	_, err := b.store.DB().Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
+	_, err := b.store.Pool().Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
 	require.NoError(t, err)
 	require.Error(t, b.agent.Turn(ctx, b.chat.ID, "1.1", true))
 	require.Nil(t, b.message(row).AnsweredAt)
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
-	_, err = b.store.DB().Exec(ctx, "update chats set room_id = '!admin:x' where id = $1", b.admin.ID)
+	_, err = b.store.Pool().Exec(ctx, "update chats set room_id = '!admin:x' where id = $1", b.admin.ID)
 	require.NoError(t, err)
 	b.turn()
 	require.Len(t, b.sent(b.admin), 1)

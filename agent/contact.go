@@ -17,6 +17,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/tools"
 )
 
@@ -33,7 +34,7 @@ const (
 
 // answerContact answers a question from what the contact may see, with a model or with a passage's own words.
 func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (contactAnswer, error) {
-	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -125,7 +126,7 @@ func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.M
 			return store.Task{}, err
 		}
 		if !opened.Forgotten && !opened.State.Over() {
-			return opened, store.SupersedeTasks(ctx, a.Store.DB(), chat.ID, store.TaskTurn, task.Key)
+			return opened, store.SupersedeTasks(ctx, a.Store.Writer(), chat.ID, store.TaskTurn, task.Key)
 		}
 	}
 	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxReopened)

@@ -19,6 +19,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 	"multis/tools"
 )
@@ -46,7 +47,7 @@ func (b *bundle) deleted(row int64) {
 // sends does as if all that waits had been sent.
 func (b *bundle) sends() {
 	b.t.Helper()
-	_, err := b.store.DB().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
+	_, err := b.store.Pool().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
 	require.NoError(b.t, err)
 }
 
@@ -88,7 +89,7 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			c.ask(b)
 			require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "It is oolong.")
 			b.sends()
-			_, err := b.store.DB().Exec(ctx, "delete from tasks") // as a month later
+			_, err := b.store.Pool().Exec(ctx, "delete from tasks") // as a month later
 			require.NoError(t, err)
 			b.deleted(from)
 			require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
@@ -183,11 +184,11 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 		if err := store.PruneNotes(ctx, tx, role, 0); err != nil {
 			return err
 		}
-		_, err = store.ReplaceDocument(ctx, tx, store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
-			[]store.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))
-	_, err := b.store.DB().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
+	_, err := b.store.Pool().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
 	require.NoError(t, err)
 	b.says("What does delivery cost?", policy.ActionAnswer)
 	b.turn()
@@ -204,7 +205,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 		if !strings.Contains(r.System, "You shorten a conversation") {
 			return llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
 		}
-		if _, err := b.store.DB().Exec(ctx, "delete from messages where chat_id = $1", b.chat.ID); err != nil { // as /forget all does
+		if _, err := b.store.Pool().Exec(ctx, "delete from messages where chat_id = $1", b.chat.ID); err != nil { // as /forget all does
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: "He asked for the oolong."}
@@ -228,7 +229,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	takeBack := func(chat store.Chat) {
 		t.Helper()
 		out := b.count("select max(seq) from outbox where chat_id = $1", chat.ID)
-		_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent', event_id = '$said' || seq where seq = $1", out)
+		_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent', event_id = '$said' || seq where seq = $1", out)
 		require.NoError(t, err)
 		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 			_, err := store.RedactMessage(ctx, tx, chat.ID, id.EventID(fmt.Sprintf("$said%d", out)), time.Now())
@@ -249,7 +250,7 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 	b.ask("really?")
 	second, _ := b.task()
 	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")
-	_, err := b.store.DB().Exec(ctx, "update outbox set seq = default where seq = $1", said)
+	_, err := b.store.Pool().Exec(ctx, "update outbox set seq = default where seq = $1", said)
 	require.NoError(t, err)
 	takeBack(b.admin)
 	require.True(t, b.taskByID(first.ID).Forgotten)

@@ -155,7 +155,7 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 			b.says("What does a grand piano cost?", policy.ActionAnswer)
 		},
 		"contact's name": func(b *bundle, attack string) {
-			_, err := b.store.DB().Exec(context.Background(), "update chats set name = $2 where id = $1", b.chat.ID, strings.ReplaceAll(attack, "\x00", ""))
+			_, err := b.store.Pool().Exec(context.Background(), "update chats set name = $2 where id = $1", b.chat.ID, strings.ReplaceAll(attack, "\x00", ""))
 			require.NoError(b.t, err)
 			b.says("What does a grand piano cost?", policy.ActionAnswer)
 		},

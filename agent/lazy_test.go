@@ -30,7 +30,7 @@ func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(st.Close)
 	b := setupIn(t, st, llm.None{})
-	_, err = st.DB().Exec(t.Context(), watchSQL)
+	_, err = st.Pool().Exec(t.Context(), watchSQL)
 	require.NoError(t, err)
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), calls("lamp", map[string]bool{"on": true})
 	b.agent.Personas.Model = b.openPaidModel(t, inTurn(first, second, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))

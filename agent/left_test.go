@@ -99,7 +99,7 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
 	task, _ := b.task()
 	b.agent.Personas.Model = llm.None{}
-	_, err := b.store.DB().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
+	_, err := b.store.Pool().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Resume(ctx, task.ID, true))
 	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")

@@ -9,6 +9,7 @@ import (
 	"multis/knowledge"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -67,7 +68,7 @@ func (a *Agent) listPassages(ctx context.Context, opening, question string, foun
 
 // answerFirst puts the document that answers the question before the others, and returns its quote; nil if none does.
 func (a *Agent) answerFirst(ctx context.Context, found *search.Result) (*search.Quote, error) {
-	isDocument := func(h search.Hit) bool { return h.Kind == store.KindKnowledge }
+	isDocument := func(h search.Hit) bool { return h.Kind == index.KindKnowledge }
 	documents := *found
 	documents.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isDocument(h) })
 	q, ok, err := a.Search.Answer(ctx, documents)

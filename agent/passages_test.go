@@ -13,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 // withoutModel is a business whose memory works and whose model does not.
@@ -27,8 +28,8 @@ func withoutModel(t *testing.T) *bundle {
 func (b *bundle) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(context.Background(), tx, store.Document{Origin: "note:" + text, Name: "Notes", Role: policy.Admin, Kind: store.KindConversation, Element: "chat", Hash: text},
-			[]store.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.Admin, Kind: index.KindConversation, Element: "chat", Hash: text},
+			[]index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))
 }
@@ -94,9 +95,9 @@ func TestAReplyDoesNotFailByTheNoteOfWhatItUsed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
-	_, err := b.store.DB().Exec(ctx, "create function refuses() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$")
+	_, err := b.store.Pool().Exec(ctx, "create function refuses() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$")
 	require.NoError(t, err)
-	_, err = b.store.DB().Exec(ctx, "create trigger refuses before update on chunks for each row execute function refuses()")
+	_, err = b.store.Pool().Exec(ctx, "create trigger refuses before update on chunks for each row execute function refuses()")
 	require.NoError(t, err)
 	b.says("How much is a baguette?", policy.ActionAnswer)
 	before := time.Now()

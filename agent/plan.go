@@ -184,7 +184,7 @@ func (a *Agent) nextStep(ctx context.Context, r *attempt, room store.Chat, steps
 		case s.StartedAt != nil && a.now().Sub(*s.StartedAt) > childTimeout:
 			return a.endPlan(ctx, r, room, steps, store.TaskTimeout, fmt.Sprintf("step %d took more than an hour", i+1))
 		default: // its end resumes the plan
-			return store.SetTaskState(ctx, a.Store.DB(), r.run.Task, store.TaskMonitoring)
+			return store.SetTaskState(ctx, a.Store.Writer(), r.run.Task, store.TaskMonitoring)
 		}
 	}
 	return a.endPlan(ctx, r, room, steps, store.TaskCompleted, "")
@@ -207,7 +207,7 @@ func (a *Agent) beginStep(ctx context.Context, r *attempt, room store.Chat, step
 	steps[i].State = store.TaskAuthorized
 	live := a.Box.Live(room, r.run.Task.LiveEvent)
 	if live.Show(ctx, planText(r.run.Task, steps, "")+stopHint(r.run.Task.ID)) && live.Event() != "" {
-		if err := store.SetTaskLive(ctx, a.Store.DB(), r.run.Task, live.Event()); err != nil {
+		if err := store.SetTaskLive(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -27,7 +28,7 @@ const (
 // then notes that answer it, documents that do, and messages of the chats that it names.
 func (a *Agent) lookUp(ctx context.Context, where places, question string) (search.Result, error) {
 	scope := where.scope
-	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -65,15 +66,15 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 // rank orders what was found for the owner, the lowest first.
 func rank(h search.Hit, named bool) int {
 	answers := h.Coverage >= search.MinSupport
-	isNote := h.Kind == store.KindConversation && h.Role == policy.Admin
+	isNote := h.Kind == index.KindConversation && h.Role == policy.Admin
 	switch {
 	case isNote && answers:
 		return 0
-	case h.Kind == store.KindKnowledge && answers:
+	case h.Kind == index.KindKnowledge && answers:
 		return 1
-	case named && h.Kind == store.KindConversation:
+	case named && h.Kind == index.KindConversation:
 		return 2
-	case h.Kind == store.KindKnowledge:
+	case h.Kind == index.KindKnowledge:
 		return 3
 	default:
 		return 4

@@ -13,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 	"multis/tools"
 )
@@ -55,8 +56,8 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []int64{from}, ValidFrom: time.Now()}); err != nil {
 			return err
 		}
-		_, err = store.ReplaceDocument(ctx, tx, store.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
-			[]store.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))
 	require.Contains(t, b.ask("what does Ana take?"), "oolong")
@@ -82,7 +83,7 @@ func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *te
 	require.NoError(t, b.agent.Ask(ctx, b.admin, asked, asked.Body))
 	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "outbox.content")
 	b.sent(b.admin)
-	_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent'")
+	_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent'")
 	require.NoError(t, err)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.admin.ID, asked.EventID, time.Now())

@@ -65,7 +65,7 @@ func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, me
 
 // replayTask makes an attempt at such a task.
 func (a *Agent) replayTask(ctx context.Context, opened store.Task, room store.Chat) error {
-	task, err := store.ClaimTask(ctx, a.Store.DB(), opened.ID)
+	task, err := store.ClaimTask(ctx, a.Store.Writer(), opened.ID)
 	if errors.Is(err, store.ErrTaskLost) {
 		return nil
 	}

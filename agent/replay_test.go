@@ -51,7 +51,7 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	require.Len(t, otherServer.Requests(), 3, "each round is asked as it was")
 	require.EqualValues(t, 1, l.lit.Load())
 
-	_, err = b.store.DB().Exec(ctx, "update task_steps set text = 'The lamp is off.' where task_id = $1 and name = 'lamp'", task.ID)
+	_, err = b.store.Pool().Exec(ctx, "update task_steps set text = 'The lamp is off.' where task_id = $1 and name = 'lamp'", task.ID)
 	require.NoError(t, err)
 	p, err = b.agent.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)

@@ -47,12 +47,12 @@ func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 
 	// An attempt ended in the midst of its second call.
 	task = begin("openai/other")
-	task, err := store.ClaimTask(ctx, b.store.DB(), task.ID)
+	task, err := store.ClaimTask(ctx, b.store.Writer(), task.ID)
 	require.NoError(t, err)
 	done := store.Step{Seq: 0, Kind: store.StepModel, Name: "openai/other", Text: "It said this before."}
-	require.NoError(t, store.BeginStep(ctx, b.store.DB(), task, done))
-	require.NoError(t, store.EndStep(ctx, b.store.DB(), task, done))
-	require.NoError(t, store.BeginStep(ctx, b.store.DB(), task, store.Step{Seq: 1, Kind: store.StepModel, Name: "openai/other"}))
+	require.NoError(t, store.BeginStep(ctx, b.store.Writer(), task, done))
+	require.NoError(t, store.EndStep(ctx, b.store.Writer(), task, done))
+	require.NoError(t, store.BeginStep(ctx, b.store.Writer(), task, store.Step{Seq: 1, Kind: store.StepModel, Name: "openai/other"}))
 	require.NoError(t, b.agent.Resume(ctx, task.ID, true))
 	require.Len(t, server.Requests(), 2)
 	require.Contains(t, said(), "It said this before.")

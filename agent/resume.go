@@ -56,7 +56,7 @@ func (a *Agent) GiveUp(ctx context.Context, id store.TaskID) error {
 		return err
 	}
 	if task.ParentID != nil {
-		claimed, err := store.ClaimTask(ctx, a.Store.DB(), id)
+		claimed, err := store.ClaimTask(ctx, a.Store.Writer(), id)
 		if errors.Is(err, store.ErrTaskLost) {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (a *Agent) GiveUp(ctx context.Context, id store.TaskID) error {
 func (a *Agent) fail(ctx context.Context, task store.Task, room store.Chat, err error) error {
 	zerolog.Ctx(ctx).Err(err).Int64("task_id", task.ID).Msg("A task failed for good")
 	task.State, task.Error = store.TaskFailed, policy.Redact(err.Error())
-	if claimed, claimErr := store.ClaimTask(ctx, a.Store.DB(), task.ID); claimErr == nil {
+	if claimed, claimErr := store.ClaimTask(ctx, a.Store.Writer(), task.ID); claimErr == nil {
 		task.Attempt = claimed.Attempt
 	}
 	return a.say(ctx, &ownerReply{

@@ -92,7 +92,7 @@ func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	key := b.runSchedule(store.Schedule{Body: "sum up", Tools: []string{"search_docs"}})
-	_, err := b.store.DB().Exec(t.Context(), "delete from schedules")
+	_, err := b.store.Pool().Exec(t.Context(), "delete from schedules")
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
 	require.Empty(t, server.Requests()[0].Tools)

@@ -29,7 +29,7 @@ func (a *Agent) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 	err = a.turnLocked(ctx, locked, job, last)
 	if err != nil {
 		// The lease would run out by itself; giving it back lets the next attempt begin at once.
-		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.DB(), chat, job); unlockErr != nil {
+		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.Writer(), chat, job); unlockErr != nil {
 			zerolog.Ctx(ctx).Warn().Err(unlockErr).Msg("Cannot give back the lease of a chat")
 		}
 	}
@@ -43,7 +43,7 @@ func (a *Agent) turnLocked(ctx context.Context, chat store.Chat, job string, las
 		return err
 	}
 	if len(waiting) == 0 {
-		_, err := store.UnlockChat(ctx, a.Store.DB(), chat.ID, job)
+		_, err := store.UnlockChat(ctx, a.Store.Writer(), chat.ID, job)
 		return err
 	}
 	if wait := a.wait(chat, waiting); wait > 0 {

@@ -106,7 +106,7 @@ func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.chat("!known:x", policy.ModeBusiness)
-	_, err := h.store.DB().Exec(t.Context(), "update chats set bridge_bot = $1", mallory)
+	_, err := h.store.Pool().Exec(t.Context(), "update chats set bridge_bot = $1", mallory)
 	require.NoError(t, err)
 	h.fake()
 	h.look(fakePortal)
@@ -129,7 +129,7 @@ func TestBotsThatWereRefusedKeepNoOtherFromBeingAskedAbout(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for i := range 2 * store.MaxBridgeBots {
-		_, err := h.store.DB().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())", fmt.Sprintf("@mallory%d:example.com", i))
+		_, err := h.store.Pool().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())", fmt.Sprintf("@mallory%d:example.com", i))
 		require.NoError(t, err)
 	}
 	h.fake()

@@ -47,7 +47,7 @@ func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
 	b.receive(b.says(management, bridgeBot, "CONNECTED"), down)
 	require.Equal(t, 1, b.told("bridge_up"), "what comes late changes nothing back")
 	require.Equal(t, 1, b.told("bridge_down"))
-	_, err := b.store.DB().Exec(context.Background(), "update river.river_job set state = 'completed', finalized_at = now()")
+	_, err := b.store.Pool().Exec(context.Background(), "update river.river_job set state = 'completed', finalized_at = now()")
 	require.NoError(t, err)
 	b.receive(b.says(management, bridgeBot, "BAD_CREDENTIALS"))
 	require.Equal(t, 2, b.told("bridge_down"))
@@ -60,7 +60,7 @@ func TestALoginThatIsOnlyAwayAndThenEndedIsToldAgain(t *testing.T) {
 	b.chat("!a:x", policy.ModeBusiness)
 	told := func() int {
 		n := b.told("bridge_down")
-		_, err := b.store.DB().Exec(t.Context(), "delete from river.river_job")
+		_, err := b.store.Pool().Exec(t.Context(), "delete from river.river_job")
 		require.NoError(t, err)
 		return n
 	}
@@ -80,7 +80,7 @@ func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	_, err := b.store.DB().Exec(t.Context(), "update chats set receiver = 'me' where id = $1", chat.ID)
+	_, err := b.store.Pool().Exec(t.Context(), "update chats set receiver = 'me' where id = $1", chat.ID)
 	require.NoError(t, err)
 	check := func() { require.NoError(t, b.inbox.CheckBridges(t.Context())) }
 	down := b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS") // an hour ago
@@ -137,12 +137,12 @@ func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
 	}
 	sent := func(ago string) {
 		key := b.out(chat)
-		_, err := b.store.DB().Exec(ctx, "update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
+		_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
 		require.NoError(t, err)
 	}
 	sent("10 minutes")
 	require.Empty(t, silent(), "a bridge that never confirms is not silent")
-	_, err := b.store.DB().Exec(ctx, "update outbox set state = 'delivered', delivered_at = now() - interval '10 minutes'")
+	_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'delivered', delivered_at = now() - interval '10 minutes'")
 	require.NoError(t, err)
 	sent("1 minute")
 	require.Empty(t, silent(), "it is given time")

@@ -101,7 +101,7 @@ func (h *Homeserver) makeDevice(ctx context.Context, a *account) error {
 	if err := fresh.CreateDeviceMSC4190(ctx, d.ID, "multis"); err != nil {
 		return explain("make a device for "+a.user.String(), err)
 	}
-	if err := store.PutSetting(ctx, h.store.DB(), a.setting, d); err != nil {
+	if err := store.PutSetting(ctx, h.store.Writer(), a.setting, d); err != nil {
 		return err
 	}
 	return h.use(a, d)

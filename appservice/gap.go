@@ -86,7 +86,7 @@ func (s *OwnerSync) noteGap(ctx context.Context, room id.RoomID, from, to string
 // fillGaps fetches what the sync left out of a room's timeline and takes it in, page by page: a job that ends half-way goes on where
 // it stopped.
 func (d *Describer) fillGaps(ctx context.Context, room id.RoomID) error {
-	db := d.inbox.store.DB()
+	db := d.inbox.store.Writer()
 	gaps, err := store.Gaps(ctx, db, room)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(20)
-	require.NoError(t, store.PutSetting(context.Background(), b.store.DB(), store.SettingSince, "3")) // three are newer than the sync
+	require.NoError(t, store.PutSetting(context.Background(), b.store.Writer(), store.SettingSince, "3")) // three are newer than the sync
 	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID}).Stored)
 	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
 	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}).Stored+17, "what no door took in is read up to now")

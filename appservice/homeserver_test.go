@@ -98,7 +98,7 @@ func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
 			require.NoError(t, err)
 			NewVault(b.store, hs) // closed: another process has the keys
 			chat := b.chat("!a:x", policy.ModeBusiness)
-			_, err = b.store.DB().Exec(t.Context(), "update chats set encrypted = $1", tt.stored)
+			_, err = b.store.Pool().Exec(t.Context(), "update chats set encrypted = $1", tt.stored)
 			require.NoError(t, err)
 
 			o := b.letter(chat, `{"msgtype":"m.text","body":"plain"}`, []byte("-"))

@@ -33,7 +33,7 @@ func (s *OwnerSync) withoutKeys(ctx context.Context, lock *store.Lock, cause err
 }
 
 func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
-	db := s.inbox.store.DB()
+	db := s.inbox.store.Writer()
 	var since string
 	known, err := store.GetSetting(ctx, db, store.SettingKeylessSince, &since)
 	if err == nil && !known {

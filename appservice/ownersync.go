@@ -205,7 +205,7 @@ func (s *OwnerSync) stepBot(ctx context.Context) error {
 	if err := s.vault.receive(ctx, policy.AsBot, resp.keys(), since); err != nil {
 		return err
 	}
-	return store.PutSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, resp.NextBatch)
+	return store.PutSetting(ctx, s.inbox.store.Writer(), store.SettingBotSince, resp.NextBatch)
 }
 
 // step makes one poll and takes in what it brought.

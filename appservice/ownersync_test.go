@@ -67,7 +67,7 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	t.Cleanup(func() { lock.Release(context.WithoutCancel(t.Context())) })
-	require.NoError(t, store.PutSetting(t.Context(), b.store.DB(), store.SettingOwnerDevice, device{ID: "NEW", Made: time.Now()}))
+	require.NoError(t, store.PutSetting(t.Context(), b.store.Writer(), store.SettingOwnerDevice, device{ID: "NEW", Made: time.Now()}))
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, NewOwnerSync(b.inbox, hs, nil, NewVault(b.store, hs)).Run(ctx, cancel))
 	require.NoError(t, hs.Retract(t.Context(), o))

@@ -158,7 +158,7 @@ func (w *StallWatch) share(ctx context.Context) (time.Time, error) {
 		return pushed, nil
 	}
 	w.saved = pushed
-	return pushed, store.PutSetting(ctx, w.inbox.store.DB(), store.SettingPushedAt, pushed)
+	return pushed, store.PutSetting(ctx, w.inbox.store.Writer(), store.SettingPushedAt, pushed)
 }
 
 // answers tells whether the homeserver does.

@@ -109,7 +109,7 @@ func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
 		return []byte(key), err
 	}
 	key = random.String(64)
-	return []byte(key), store.PutSetting(ctx, v.store.DB(), store.SettingPickle, key)
+	return []byte(key), store.PutSetting(ctx, v.store.Writer(), store.SettingPickle, key)
 }
 
 func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
@@ -198,7 +198,7 @@ func (v *Vault) sign(ctx context.Context) error {
 	if recovery, err = m.GenerateAndVerifyWithRecoveryKey(ctx); err != nil {
 		return err
 	}
-	return store.PutSetting(ctx, v.store.DB(), store.SettingBotRecovery, recovery)
+	return store.PutSetting(ctx, v.store.Writer(), store.SettingBotRecovery, recovery)
 }
 
 // Verify signs the owner's multis device with the owner's recovery key, which is used once and not kept.

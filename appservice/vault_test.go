@@ -61,7 +61,7 @@ func TestTheOwnerIsToldOfACommandThatCannotBeRead(t *testing.T) {
 	d := NewDecrypter(b.inbox, nil)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key has not come."))
 	require.Equal(t, 1, b.told("unread"))
-	_, err := b.store.DB().Exec(ctx, "delete from river.river_job")
+	_, err := b.store.Pool().Exec(ctx, "delete from river.river_job")
 	require.NoError(t, err)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key was refused."))
 	require.Zero(t, b.told("unread"), "once")
@@ -79,11 +79,11 @@ func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
 	first, second := sealed(here), sealed(here)
 	b.receive(first, second, sealed(other), sealed(strings.Repeat("n", 43)))
 	for session, device := range map[string]string{here: keysOf(owner, "D"), other: keysOf(owner, "ENDED")} {
-		_, err := b.store.DB().Exec(t.Context(), `insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
+		_, err := b.store.Pool().Exec(t.Context(), `insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
 			values ($1, $2, 'k', '!a:x', 'x')`, device, session)
 		require.NoError(t, err)
 	}
-	_, err := b.store.DB().Exec(t.Context(), "delete from river.river_job") // they gave up long ago
+	_, err := b.store.Pool().Exec(t.Context(), "delete from river.river_job") // they gave up long ago
 	require.NoError(t, err)
 	require.NoError(t, v.lookAgain(t.Context()))
 	require.Equal(t, 2, b.jobs("decrypt"))

@@ -10,6 +10,7 @@ import (
 
 	"multis/language"
 	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 
 // loaded is a document to be loaded.
 type loaded struct {
-	doc    store.Document
-	chunks []store.Chunk
+	doc    index.Document
+	chunks []index.Chunk
 }
 
 const bulkSQL = `with d as (

@@ -9,6 +9,7 @@ import (
 
 	"multis/migrations"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/pgserver"
 )
 
@@ -102,9 +103,9 @@ func (db *database) close() {
 }
 
 // write stores a document with its chunks.
-func (db *database) write(ctx context.Context, doc store.Document, chunks []store.Chunk) error {
+func (db *database) write(ctx context.Context, doc index.Document, chunks []index.Chunk) error {
 	return db.AsOwner(ctx, scopeOf(doc.Role), func(tx store.Tx) error {
-		_, err := store.AddDocument(ctx, tx, doc, chunks)
+		_, err := index.AddDocument(ctx, tx, doc, chunks)
 		return err
 	})
 }

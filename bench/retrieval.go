@@ -15,6 +15,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 type retrievalCmd struct {
@@ -143,20 +144,20 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 }
 
 // document returns a session as a document of the store. Rows with an author become a conversation, all others a plain document.
-func document(rows []row, chat int64) (store.Document, []store.Chunk) {
+func document(rows []row, chat int64) (index.Document, []index.Chunk) {
 	first := rows[0]
 	origin := first.Group + "/" + string(first.Sess)
-	doc := store.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: store.KindKnowledge, Element: "txt", Hash: origin}
-	chunks := make([]store.Chunk, len(rows))
+	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Element: "txt", Hash: origin}
+	chunks := make([]index.Chunk, len(rows))
 	for i, r := range rows {
 		if r.Author != "" {
-			doc.Kind, doc.Element = store.KindConversation, "chat"
+			doc.Kind, doc.Element = index.KindConversation, "chat"
 		}
 		section := ""
 		if r.Title != first.Title {
 			section = r.Title
 		}
-		chunks[i] = store.Chunk{
+		chunks[i] = index.Chunk{
 			Key: r.ID, Ord: i, Section: section, Content: r.Text, Words: search.IndexText(doc.Name, section, r.Text),
 			Author: strings.Join(search.Words(r.Author), " "), IsQuestion: search.IsQuestion(r.Text),
 		}

@@ -13,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 type searchCmd struct {
@@ -128,20 +129,20 @@ func (co *corpus) ingest(ctx context.Context) (float64, error) {
 }
 
 // document generates the next document: a public one, or a conversation.
-func (co *corpus) document() (store.Document, []store.Chunk) {
+func (co *corpus) document() (index.Document, []index.Chunk) {
 	w := co.writer
-	doc := store.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.Public, Kind: store.KindKnowledge, Element: "txt"}
+	doc := index.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.Public, Kind: index.KindKnowledge, Element: "txt"}
 	if w.random.Float64() >= publicShare {
 		chat := 1 + int64(math.Pow(w.random.Float64(), skew)*float64(co.chats))
-		doc.Role, doc.Kind, doc.Element = policy.UserRole(chat), store.KindConversation, "chat"
+		doc.Role, doc.Kind, doc.Element = policy.UserRole(chat), index.KindConversation, "chat"
 	}
 	doc.Name = invented(uint64(co.writes % 997))
 	doc.Hash = doc.Origin
-	chunks := make([]store.Chunk, documentSize)
+	chunks := make([]index.Chunk, documentSize)
 	for i := range chunks {
 		text := w.passage()
-		chunks[i] = store.Chunk{Key: doc.Origin + "/" + strconv.Itoa(i), Ord: i, Content: text, Words: search.IndexText(doc.Name, "", text)}
-		chunks[i].IsQuestion = doc.Kind == store.KindConversation && w.random.IntN(questionEvery) == 0
+		chunks[i] = index.Chunk{Key: doc.Origin + "/" + strconv.Itoa(i), Ord: i, Content: text, Words: search.IndexText(doc.Name, "", text)}
+		chunks[i].IsQuestion = doc.Kind == index.KindConversation && w.random.IntN(questionEvery) == 0
 	}
 	co.writes++
 	co.size += documentSize

@@ -134,7 +134,7 @@ func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run)
 	if working.Err() != nil {
 		return "", jobs.Final(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
-	return "", errors.Join(err, store.WorkedRun(ctx, c.Store.DB(), run.ID, time.Since(began)))
+	return "", errors.Join(err, store.WorkedRun(ctx, c.Store.Writer(), run.ID, time.Since(began)))
 }
 
 // work does what a schedule asks for and returns a note for its history.

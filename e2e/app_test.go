@@ -299,7 +299,7 @@ const elapseSQL = `with chat as (update chats set typing_until = typing_until - 
 // elapse moves the times of chats, messages and jobs back by d, which has the effect of waiting for d.
 func (a *app) elapse(d time.Duration) {
 	a.t.Helper()
-	_, err := a.db.DB().Exec(a.t.Context(), elapseSQL, d)
+	_, err := a.db.Pool().Exec(a.t.Context(), elapseSQL, d)
 	require.NoError(a.t, err)
 }
 

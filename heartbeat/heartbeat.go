@@ -19,7 +19,7 @@ func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunI
 	if i < 0 {
 		return "", jobs.Final(errors.New("it is not configured any more"))
 	}
-	if err := store.SupersedeTasks(ctx, h.Store.DB(), room.ID, kind, store.RunKey(run)); err != nil {
+	if err := store.SupersedeTasks(ctx, h.Store.Writer(), room.ID, kind, store.RunKey(run)); err != nil {
 		return "", err
 	}
 	c := h.newCheck(h.Configs[i], room)

@@ -27,7 +27,7 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4, Tasks: true})
 	r.wrote("an old question?", policy.AuthorContact, 90*24*time.Hour)
 	r.wrote("see you", policy.AuthorOwnerPhone, 80*24*time.Hour)
-	require.NoError(t, store.Looked(context.Background(), r.store.DB(), "", "2026-11-15", monday.Add(-12*time.Hour)))
+	require.NoError(t, store.Looked(context.Background(), r.store.Writer(), "", "2026-11-15", monday.Add(-12*time.Hour)))
 	require.Equal(t, map[string]int{"nothing new": 7 * 32}, r.heartbeats("", 7))
 	require.Empty(t, server.Requests())
 	require.Empty(t, r.sent(r.admin))
@@ -63,7 +63,7 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 	before := len(server.Requests())
 	r.advance(2 * time.Hour)
 	old := r.wrote("history that a bridge brings", policy.AuthorContact, 30*24*time.Hour)
-	_, err := r.store.DB().Exec(context.Background(), "update messages set received_at = $2 where id = $1", old, r.checker.now())
+	_, err := r.store.Pool().Exec(context.Background(), "update messages set received_at = $2 where id = $1", old, r.checker.now())
 	require.NoError(t, err)
 	r.heartbeat("")
 	require.Len(t, server.Requests(), before, "nothing new was said")
@@ -233,7 +233,7 @@ func TestTasksThatStandStillOrFailedAreLookedAtWhenThatIsWanted(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
 		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "monitoring": 3 * time.Hour, "executing": time.Minute, "timeout": 72 * time.Hour} {
-			_, err := r.store.DB().Exec(t.Context(), `insert into tasks (key, kind, chat_id, agent, model, input, state, created_at, finished_at)
+			_, err := r.store.Pool().Exec(t.Context(), `insert into tasks (key, kind, chat_id, agent, model, input, state, created_at, finished_at)
 				values ($1, 'ask', $2, '', 'm', 'sum up ' || $1, $1, $3::timestamptz, case when $1 in ('failed', 'completed', 'timeout') then $3::timestamptz end)`, state, r.admin.ID, monday.Add(-ago))
 			require.NoError(t, err)
 		}

@@ -147,7 +147,7 @@ func (r *rig) wrote(text string, by policy.Author, ago time.Duration) store.Mess
 		})
 		return err
 	}))
-	_, err := r.store.DB().Exec(context.Background(), "update messages set received_at = $2, answered_at = now() where id = $1", row, at)
+	_, err := r.store.Pool().Exec(context.Background(), "update messages set received_at = $2, answered_at = now() where id = $1", row, at)
 	require.NoError(r.t, err)
 	return row
 }

@@ -90,7 +90,7 @@ func (h *Hooks) Save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return store.PruneDeliveries(ctx, h.Store.DB(), h.now().Add(-deliveryRetention))
+	return store.PruneDeliveries(ctx, h.Store.Writer(), h.now().Add(-deliveryRetention))
 }
 
 const (

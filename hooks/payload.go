@@ -13,6 +13,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // errNotFound means that what an event is about was deleted, or may no longer be told.
@@ -151,7 +152,7 @@ func (h *Hooks) addChat(ctx context.Context, b *payload, chatID int64) error {
 }
 
 func (h *Hooks) addDocument(ctx context.Context, b *payload, origin string) error {
-	d, err := store.DocumentByOrigin(ctx, h.Store.DB(), origin)
+	d, err := index.DocumentByOrigin(ctx, h.Store.DB(), origin)
 	if err != nil {
 		return err
 	}

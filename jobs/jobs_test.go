@@ -164,7 +164,7 @@ func TestOneDigestWaitsAtATime(t *testing.T) {
 func orphan(t *testing.T, st *store.Store, client string) {
 	t.Helper()
 	enqueue(t, st, TurnArgs{ChatID: 1})
-	_, err := st.DB().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
+	_, err := st.Pool().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
 	require.NoError(t, err)
 }
 
@@ -255,7 +255,7 @@ func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
 		"insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason) select id, '$3', 'contact', '@a:x', 'text', '', now(), now() - interval '1 hour', 'archive', 'stale', '' from chats",
 		"insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at) select gen_random_uuid(), id, 'bot', 'notice', 'm.room.message', '{}', '', '', 'queued', now() - interval '1 hour' from chats",
 	} {
-		_, err := st.DB().Exec(ctx, sql)
+		_, err := st.Pool().Exec(ctx, sql)
 		require.NoError(t, err)
 	}
 	for range 2 { // a second look finds the jobs of the first
@@ -269,9 +269,9 @@ func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
 func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()
-	_, err := st.DB().Exec(ctx, `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin')`)
+	_, err := st.Pool().Exec(ctx, `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin')`)
 	require.NoError(t, err)
-	_, err = st.DB().Exec(ctx, `insert into tasks (key, kind, chat_id, message_id, parent_id, state, created_at, finished_at) values
+	_, err = st.Pool().Exec(ctx, `insert into tasks (key, kind, chat_id, message_id, parent_id, state, created_at, finished_at) values
 		('ask:1', 'ask', 1, 1, null, 'monitoring', now() - interval '2 minutes', null),
 		('child:1:a', 'child', 1, null, 1, 'executing', now() - interval '2 minutes', null),
 		('step:1:1', 'step', 1, null, 1, 'pending', now() - interval '2 minutes', null),
@@ -284,7 +284,7 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
 		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
-	_, err = st.DB().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set run_id = 3 where key = 'run:3'")
+	_, err = st.Pool().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set run_id = 3 where key = 'run:3'")
 	require.NoError(t, err)
 	enqueue(t, st, AskArgs{MessageID: 2})
 	enqueue(t, st, ExecutionArgs{ExecutionID: 3})
@@ -305,7 +305,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	other, err := newClient(ctx, st)
 	require.NoError(t, err)
 	lead := func(client string) {
-		_, err := st.DB().Exec(ctx, `insert into river.river_leader (name, leader_id, elected_at, expires_at) values ('default', $1, now(), now() + interval '15 seconds')
+		_, err := st.Pool().Exec(ctx, `insert into river.river_leader (name, leader_id, elected_at, expires_at) values ('default', $1, now(), now() + interval '15 seconds')
 			on conflict (name) do update set leader_id = excluded.leader_id`, client)
 		require.NoError(t, err)
 	}
@@ -345,7 +345,7 @@ func TestSchedulesWithoutAJobGetOne(t *testing.T) {
 		"insert into schedule_runs (schedule_id, due_at, state, started_at) values (1, now(), 'running', now() - interval '2 minutes')",
 		"insert into schedule_runs (schedule_id, due_at, state) values (2, now(), 'running')",
 	} {
-		_, err := st.DB().Exec(ctx, sql)
+		_, err := st.Pool().Exec(ctx, sql)
 		require.NoError(t, err)
 	}
 	for range 2 {

@@ -11,6 +11,7 @@ import (
 
 	"multis/fetch"
 	"multis/store"
+	"multis/store/index"
 )
 
 // IsAddress reports whether a name is a web address and not a file.
@@ -43,7 +44,7 @@ func (l *Library) IndexAddress(ctx context.Context, f File) (Report, error) {
 }
 
 func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
+	old, err := index.DocumentByOrigin(ctx, l.st.DB(), f.Origin)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Report{}, err
 	}
@@ -55,7 +56,7 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 	page, err := l.options.Fetch.Get(ctx, f.Origin, known)
 	if errors.Is(err, fetch.ErrUnchanged) {
 		old.RoleSaid = f.Said
-		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), old)
+		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, index.SayRole(ctx, l.st.Writer(), old)
 	}
 	if err != nil {
 		return Report{}, err

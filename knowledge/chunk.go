@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"multis/search"
-	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -17,14 +17,14 @@ const (
 )
 
 // chunksOf cuts the sections of a document into passages.
-func chunksOf(row store.Document, sections []section) []store.Chunk {
-	var chunks []store.Chunk
+func chunksOf(row index.Document, sections []section) []index.Chunk {
+	var chunks []index.Chunk
 	for _, s := range sections {
 		heading := strings.Join(s.Path, search.SectionSeparator)
 		line, counted := s.Line, 0
 		for _, p := range cutText(s.Text) {
 			content := s.Text[p.from:p.to]
-			chunk := store.Chunk{
+			chunk := index.Chunk{
 				Key: digest(string(row.Role), row.Origin, strconv.Itoa(len(chunks)), content)[:32],
 				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
 				Content: content, Words: search.IndexText(row.Name, heading, content), Used: s.Used,

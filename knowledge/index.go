@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"multis/store"
+	"multis/store/index"
 )
 
 // Index reads a file, cuts it into passages and replaces what was indexed from the same origin, all or nothing. A file that was
@@ -23,7 +23,7 @@ func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 func (l *Library) index(ctx context.Context, f File) (Report, error) {
 	for {
 		report, err := l.indexOnce(ctx, f)
-		if !errors.Is(err, store.ErrRoleKept) {
+		if !errors.Is(err, index.ErrRoleKept) {
 			return report, err
 		}
 		// Its role was set while it was read: the passages belong to the other role.
@@ -37,7 +37,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 	}
 	row, old := t.row, t.old
 	if old.Role == row.Role && old.Hash == row.Hash {
-		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, store.SayRole(ctx, l.st.DB(), row)
+		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, index.SayRole(ctx, l.st.Writer(), row)
 	}
 	content, err := l.read(ctx, f)
 	if err != nil && old.ID != 0 && IsFinal(err) {

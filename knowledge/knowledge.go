@@ -12,6 +12,7 @@ import (
 	"multis/fetch"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // Index returns these errors, maybe wrapped, for a file that cannot be indexed. Each is the second half of a sentence that begins with the
@@ -125,13 +126,13 @@ func Open(st *store.Store, o Options) *Library {
 }
 
 // Named returns the documents whose name or origin is the given one.
-func (l *Library) Named(ctx context.Context, name string, limit int) ([]store.Document, error) {
-	return store.DocumentsByName(ctx, l.st.DB(), name, limit)
+func (l *Library) Named(ctx context.Context, name string, limit int) ([]index.Document, error) {
+	return index.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
 
 // Remove deletes the document with an origin. It returns store.ErrNotFound when there is none.
 func (l *Library) Remove(ctx context.Context, origin string) error {
-	err := l.st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) })
+	err := l.st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, origin) })
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", origin, err)
 	}
@@ -140,17 +141,17 @@ func (l *Library) Remove(ctx context.Context, origin string) error {
 
 // Overview says what the library contains.
 type Overview struct {
-	Groups  []store.DocumentGroup // by kind, element and role
-	Biggest []store.Document      // by number of chunks
+	Groups  []index.DocumentGroup // by kind, element and role
+	Biggest []index.Document      // by number of chunks
 }
 
 // Documents returns an overview of what scope may see, with the given number of the biggest documents.
 func (l *Library) Documents(ctx context.Context, scope policy.Scope, biggest int) (Overview, error) {
-	groups, err := store.DocumentGroups(ctx, l.st.DB(), scope)
+	groups, err := index.DocumentGroups(ctx, l.st.DB(), scope)
 	if err != nil {
 		return Overview{}, err
 	}
-	docs, err := store.BiggestDocuments(ctx, l.st.DB(), scope, biggest)
+	docs, err := index.BiggestDocuments(ctx, l.st.DB(), scope, biggest)
 	if err != nil {
 		return Overview{}, err
 	}

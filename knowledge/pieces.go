@@ -8,6 +8,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // ImportedDocument is a document of another program, of which only the passages exist.
@@ -24,7 +25,7 @@ type ImportedPassage struct {
 	Headings         []string // the outermost first
 	PageFrom, PageTo int      // from 1; 0 if there are no pages
 	Text             string
-	Used             store.Uses
+	Used             index.Uses
 }
 
 // ImportDocument adds an imported document to the library. It does nothing if there is a document of the same origin, and reports it as
@@ -42,7 +43,7 @@ func (l *Library) importDocument(ctx context.Context, p ImportedDocument) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), p.Origin)
+	old, err := index.DocumentByOrigin(ctx, l.st.DB(), p.Origin)
 	if err == nil {
 		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, nil
 	}
@@ -63,6 +64,6 @@ func (l *Library) importDocument(ctx context.Context, p ImportedDocument) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	row := store.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: store.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
+	row := index.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: index.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
 	return l.write(ctx, scope, row, chunksOf(row, read.Sections))
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding"
 	utf "golang.org/x/text/encoding/unicode"
 
-	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -58,7 +58,7 @@ type section struct {
 	Text  string
 	Line  int        // where Text begins in the file, from 1; 0 if the file has no lines
 	Pages []pageMark // in order; empty if the file has no pages
-	Used  store.Uses // of an imported passage
+	Used  index.Uses // of an imported passage
 }
 
 // pageMark says that a page begins, or continues, at an offset of a section's text.

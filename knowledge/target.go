@@ -13,25 +13,26 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // target is where a file is stored.
 type target struct {
-	row   store.Document // what is to be written, without its format
-	old   store.Document // what is stored from the same origin; the zero value if nothing is
+	row   index.Document // what is to be written, without its format
+	old   index.Document // what is stored from the same origin; the zero value if nothing is
 	scope policy.Scope   // in which row is written
 }
 
 // targetOf decides where a file is stored, and with which role.
 func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
-	row := store.Document{
-		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: store.KindKnowledge, Size: int64(len(f.Data)),
+	row := index.Document{
+		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: index.KindKnowledge, Size: int64(len(f.Data)),
 		Validator: versioned(f.validator), Hash: l.hash(f), RoleSaid: f.Said, Swept: f.Swept,
 	}
 	if len(row.Origin) > maxOrigin {
 		return target{}, ErrLongName
 	}
-	old, err := store.DocumentByOrigin(ctx, l.st.DB(), row.Origin)
+	old, err := index.DocumentByOrigin(ctx, l.st.DB(), row.Origin)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return target{}, err
 	}
@@ -57,8 +58,8 @@ func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
 	if !f.Swept || f.Role == policy.Admin {
 		return false, nil
 	}
-	private, err := store.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))
-	return slices.ContainsFunc(private, func(d store.Document) bool {
+	private, err := index.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))
+	return slices.ContainsFunc(private, func(d index.Document) bool {
 		other := f
 		other.Name = d.Name
 		return d.Hash == l.hash(other)

@@ -12,6 +12,7 @@ import (
 	"multis/jobs"
 	"multis/llm"
 	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -39,12 +40,16 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
 	}
-	after := int64(store.NotYet)
+	after := int64(index.NotYet)
 	if again {
 		after = 0
 	}
 	for {
-		bare, err := v.st.BareChunks(ctx, v.embedder.Name(), after, vectorBatch)
+		var bare []index.Bare
+		err := v.st.ReadAll(ctx, func(tx store.Tx) (err error) {
+			bare, err = index.BareChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
+			return err
+		})
 		if err != nil || len(bare) == 0 {
 			return err
 		}
@@ -55,11 +60,11 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 		changed := false
 		err = v.st.InTx(ctx, func(tx store.Tx) (err error) {
 			if i := slices.IndexFunc(vectors, func(v []float32) bool { return v != nil }); i >= 0 {
-				if changed, err = store.UseVectorModel(ctx, tx, v.embedder.Name(), len(vectors[i])); err != nil {
+				if changed, err = index.UseVectorModel(ctx, tx, v.embedder.Name(), len(vectors[i])); err != nil {
 					return err
 				}
 			}
-			return store.PutVectors(ctx, tx, v.embedder.Name(), bare, vectors)
+			return index.PutVectors(ctx, tx, v.embedder.Name(), bare, vectors)
 		})
 		if err != nil {
 			return err
@@ -71,7 +76,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 }
 
 // vectorsOf returns the vectors of passages. When the provider refuses a text, only that passage has none: its vector is nil.
-func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32, error) {
+func (v *Vectors) vectorsOf(ctx context.Context, bare []index.Bare) ([][]float32, error) {
 	texts := make([]string, len(bare))
 	for i, b := range bare {
 		texts[i] = embeddingText(b)
@@ -95,7 +100,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []store.Bare) ([][]float32
 }
 
 // embeddingText returns the text of a passage that is embedded.
-func embeddingText(b store.Bare) string {
+func embeddingText(b index.Bare) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
 

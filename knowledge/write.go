@@ -6,10 +6,11 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // write replaces what was indexed from the origin of a document.
-func (l *Library) write(ctx context.Context, scope policy.Scope, row store.Document, chunks []store.Chunk) (Report, error) {
+func (l *Library) write(ctx context.Context, scope policy.Scope, row index.Document, chunks []index.Chunk) (Report, error) {
 	switch {
 	case len(chunks) == 0:
 		return Report{}, ErrEmpty
@@ -18,7 +19,7 @@ func (l *Library) write(ctx context.Context, scope policy.Scope, row store.Docum
 	}
 	report := Report{Name: row.Name, Role: row.Role, Chunks: len(chunks)}
 	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		changed, err := store.AddDocument(ctx, tx, row, chunks)
+		changed, err := index.AddDocument(ctx, tx, row, chunks)
 		report.Unchanged = !changed
 		if err != nil || !changed {
 			return err

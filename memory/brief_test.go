@@ -149,7 +149,7 @@ func TestNeitherThanksNorAGreetingHidesInABriefWhoWaits(t *testing.T) {
 	asks := r.says(r.ana, policy.AuthorContact, "Do you rent out tandems?", r.now.Add(-time.Hour))
 	r.says(r.ana, policy.AuthorContact, "Danke schön!", r.now.Add(-time.Minute))
 	greeting := r.says(r.ana, policy.AuthorMultisOwner, "Hello! How can I help you?", r.now)
-	_, err := r.st.DB().Exec(r.ctx, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, event_id)
+	_, err := r.st.Pool().Exec(r.ctx, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, event_id)
 		values (gen_random_uuid(), $1, 'owner', 'greeting', 'm.room.message', '{}', '', '', 'sent', $2)`, r.ana.ID, greeting.EventID)
 	require.NoError(t, err)
 	broken := r.says(r.ben, policy.AuthorContact, "My parcel arrived broken.", r.now.Add(-time.Hour))

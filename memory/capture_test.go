@@ -256,7 +256,7 @@ func TestABrokenModelLosesNothingAndIsNotAskedAgainAtOnce(t *testing.T) {
 			require.Zero(t, r.count("select count(*) from notes"))
 			require.Equal(t, 20, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 
-			_, err := r.st.DB().Exec(r.ctx, "update chat_memory set retry_at = now()")
+			_, err := r.st.Pool().Exec(r.ctx, "update chat_memory set retry_at = now()")
 			require.NoError(t, err)
 			require.Equal(t, []int64{r.ana.ID}, r.due())
 			r.notes(note{Kind: "fact", Text: "All is well.", From: []int{1}})

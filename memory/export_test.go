@@ -73,7 +73,7 @@ func TestAnExportHasTheFamiliarFilesAndNothingOfAnotherChat(t *testing.T) {
 func TestALongLogIsWholeInAnExport(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	_, err := r.st.DB().Exec(r.ctx, `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
+	_, err := r.st.Pool().Exec(r.ctx, `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
 		select $1, '$e' || n, 'contact', '@x:y', 'text', 'line <' || n || '>', date_trunc('hour', now()) - interval '1 hour' * (n % 40), 'archive', 'silent', '' from generate_series(1, 2500) n`, r.ana.ID)
 	require.NoError(t, err)
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -87,7 +88,7 @@ func (m *Memory) Transcript(h Conversations, fence string) string {
 func (m *Memory) Hits(h Conversations) []search.Hit {
 	hits := make([]search.Hit, len(h.Messages))
 	for i, s := range h.Messages {
-		hits[i] = search.Hit{Ref: store.MessageRef(s.ID), ChatID: s.ChatID, Kind: store.KindConversation, Role: policy.UserRole(s.ChatID), Text: s.Body, IndexedAt: s.At}
+		hits[i] = search.Hit{Ref: store.MessageRef(s.ID), ChatID: s.ChatID, Kind: index.KindConversation, Role: policy.UserRole(s.ChatID), Text: s.Body, IndexedAt: s.At}
 		m.setSource(&hits[i], h.Chats[s.ChatID], s)
 	}
 	slices.SortStableFunc(hits, func(x, y search.Hit) int { return y.IndexedAt.Compare(x.IndexedAt) })

@@ -9,6 +9,7 @@ import (
 
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 // indexSection indexes the remaining notes of a capture as one passage, or removes the passage when there are none.
@@ -23,7 +24,7 @@ func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat,
 // indexNotes writes the passage with these notes, or removes it when there are none.
 func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, origin string, notes []store.Note) error {
 	if len(notes) == 0 {
-		err := store.RemoveDocument(ctx, tx, origin)
+		err := index.RemoveDocument(ctx, tx, origin)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -38,10 +39,10 @@ func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, o
 	heading := notes[len(notes)-1].ValidFrom.In(m.Zone).Format("Mon 2 Jan 2006")
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
-	doc := store.Document{
-		Origin: origin, Name: name, Role: NotesRole(chat), Kind: store.KindConversation, Element: "chat", Size: int64(len(text)), Hash: hash,
+	doc := index.Document{
+		Origin: origin, Name: name, Role: NotesRole(chat), Kind: index.KindConversation, Element: "chat", Size: int64(len(text)), Hash: hash,
 	}
-	_, err := store.ReplaceDocument(ctx, tx, doc, []store.Chunk{{
+	_, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{
 		Key: origin + ":" + hash, Section: heading, Content: text, Words: search.IndexText(name, heading, text),
 	}})
 	return err

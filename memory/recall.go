@@ -9,6 +9,7 @@ import (
 	"multis/schedule"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 // Question is a question to Recall.
@@ -60,7 +61,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if !r.When.IsZero() {
 		limit = maxFetched
 	}
-	notes, err := find(ctx, scope, search.Query{Text: text, Limit: limit, Kinds: []store.Kind{store.KindConversation}})
+	notes, err := find(ctx, scope, search.Query{Text: text, Limit: limit, Kinds: []index.Kind{index.KindConversation}})
 	if err != nil {
 		return RecallResult{}, err
 	}
@@ -70,7 +71,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	}
 	if r.Newest {
 		text = ""
-		if notes, err = find(ctx, scope, search.Query{Limit: limit, Kinds: []store.Kind{store.KindConversation}}); err != nil {
+		if notes, err = find(ctx, scope, search.Query{Limit: limit, Kinds: []index.Kind{index.KindConversation}}); err != nil {
 			return RecallResult{}, err
 		}
 		r.Terms = nil
@@ -117,7 +118,7 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	var docs []store.DocumentID
 	for _, h := range hits {
-		if h.Kind == store.KindConversation && h.DocumentID != 0 {
+		if h.Kind == index.KindConversation && h.DocumentID != 0 {
 			docs = append(docs, h.DocumentID)
 		}
 	}
@@ -149,7 +150,7 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 	var found search.Result
 	if text != "" { // otherwise the newest are read, because the index may not have them yet
 		var err error
-		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: store.Archive}); err != nil {
+		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: index.Archive}); err != nil {
 			return search.Result{}, err
 		}
 	}
@@ -167,7 +168,7 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 			newest = slices.DeleteFunc(newest, func(msg store.Message) bool { return msg.Author != policy.AuthorContact })
 		}
 		for _, msg := range newest {
-			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: store.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
+			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: index.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
 		}
 	}
 	return found, m.setSources(ctx, by, scope, found.Hits)

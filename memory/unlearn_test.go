@@ -61,7 +61,7 @@ func TestWhatJobsFailedWithGoesWithADeletedMessage(t *testing.T) {
 	t.Parallel()
 	r, secret := taught(t)
 	fails := func(kind, args, why string) {
-		_, err := r.st.DB().Exec(r.ctx, `insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
+		_, err := r.st.Pool().Exec(r.ctx, `insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
 			values ($1, $2, 9, 'default', 'retryable', 1, array[jsonb_build_object('error', $3::text)])`, kind, args, why)
 		require.NoError(t, err)
 	}

@@ -43,7 +43,7 @@ func TestSeveralProcessesMigrateAnEmptyDatabaseAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer st.Close()
 	for _, table := range []string{"chats", "river.river_job", "matrix.crypto_account", "matrix.mx_room_state"} {
-		_, err := st.DB().Exec(context.Background(), "select from "+table)
+		_, err := st.Pool().Exec(context.Background(), "select from "+table)
 		require.NoError(t, err, table)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // citation is what a reply cites, read from the database and not taken from the caller.
@@ -30,7 +31,7 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name strin
 		}
 		ids = append(ids, chunk)
 	}
-	passages, err := store.PublicChunks(ctx, tx, ids)
+	passages, err := index.PublicChunks(ctx, tx, ids)
 	if err != nil {
 		return citation{}, err
 	}
@@ -38,7 +39,7 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name strin
 		g.sources = append(g.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
 	}
 	for _, id := range ids {
-		g.public = g.public && slices.ContainsFunc(passages, func(p store.ChunkText) bool { return p.ID == id })
+		g.public = g.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return p.ID == id })
 	}
 	return g, nil
 }

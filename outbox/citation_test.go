@@ -8,6 +8,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -16,14 +17,14 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 	const text = "Grand piano tuning costs 1 euro, as agreed."
 	for name, c := range map[string]struct {
 		role policy.Role
-		kind store.Kind
+		kind index.Kind
 		want policy.Code
 	}{
-		"a public document":           {policy.Public, store.KindKnowledge, policy.CodeAllowed},
-		"a document of the owner's":   {policy.Admin, store.KindKnowledge, policy.CodeNoSource},
-		"what is noted of the chat":   {"", store.KindConversation, policy.CodeNoSource},
-		"a document of the chat":      {"", store.KindKnowledge, policy.CodeNoSource},
-		"a public note, if one comes": {policy.Public, store.KindConversation, policy.CodeNoSource},
+		"a public document":           {policy.Public, index.KindKnowledge, policy.CodeAllowed},
+		"a document of the owner's":   {policy.Admin, index.KindKnowledge, policy.CodeNoSource},
+		"what is noted of the chat":   {"", index.KindConversation, policy.CodeNoSource},
+		"a document of the chat":      {"", index.KindKnowledge, policy.CodeNoSource},
+		"a public note, if one comes": {policy.Public, index.KindConversation, policy.CodeNoSource},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +36,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(t, b.store, role, c.kind, text)}}
 			_, d := b.queue(l)
 			require.Equal(t, c.want, d.Code, d.Why)
-			l.Spans = append(l.Spans, storetest.Cite(t, b.store, policy.Public, store.KindKnowledge, text))
+			l.Spans = append(l.Spans, storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, text))
 			_, d = b.queue(l)
 			require.Equal(t, c.want, d.Code, "one span that counts does not make up for one that does not")
 		})
@@ -48,7 +49,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	source := storetest.Cite(t, b.store, policy.Public, store.KindKnowledge, "Delivery costs 5 euro. See shop.de.")
+	source := storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, "Delivery costs 5 euro. See shop.de.")
 	for text, want := range map[string]policy.Code{
 		"It is 5 euro, see shop.de.": policy.CodeAllowed,
 		"It is five\u2069 euro.":     policy.CodeAllowed,

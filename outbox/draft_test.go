@@ -89,7 +89,7 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.store.DB().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
+	_, err := b.store.Pool().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
 	require.NoError(t, err)
 	b.box.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness}
 	require.Equal(t, store.OutHeld, b.row(b.mustQueue(b.reply("hello"))).State)

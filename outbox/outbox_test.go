@@ -15,6 +15,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 	"multis/text"
 )
@@ -93,7 +94,7 @@ func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
 
 func (b *bundle) reply(text string) Message {
 	b.t.Helper()
-	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, store.KindKnowledge, text)}}
+	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, index.KindKnowledge, text)}}
 }
 
 func (b *bundle) row(out uuid.UUID) store.Out {

@@ -9,6 +9,7 @@ import (
 	"multis/language"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // indexBatch is the number of messages that are indexed in one transaction.
@@ -32,18 +33,18 @@ func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (m
 		if err != nil {
 			return err
 		}
-		list := make([]store.ArchivedMessage, len(messages))
+		list := make([]index.ArchivedMessage, len(messages))
 		for i, m := range messages {
 			list[i] = newIndexEntry(m, chats[m.ChatID], zone)
 		}
-		return store.IndexMessages(ctx, tx, list)
+		return index.IndexMessages(ctx, tx, list)
 	})
 	return more, err
 }
 
 // newIndexEntry returns the index entry of a message.
-func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) store.ArchivedMessage {
-	a := store.ArchivedMessage{
+func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) index.ArchivedMessage {
+	a := index.ArchivedMessage{
 		ID: m.ID, Language: language.OrOf(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
 		Author: strings.Join(Words(authorOf(m, chat)), " "),
 	}

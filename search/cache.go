@@ -10,6 +10,7 @@ import (
 	"multis/language"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -27,21 +28,21 @@ const (
 type scopeCache struct {
 	mu     sync.Mutex
 	roles  map[roleKey]*cachedRole
-	scopes map[scopeKey][]store.RoleSize // the roles of each scope at its last search
+	scopes map[scopeKey][]index.RoleSize // the roles of each scope at its last search
 	stems  map[stemKey][]string
 	large  map[scopeKey]bool                    // scopes that were too large at their last search
-	recent map[store.Source][]language.Language // the languages of the last search, whose stems are read ahead
+	recent map[index.Source][]language.Language // the languages of the last search, whose stems are read ahead
 	clock  int64                                // counts searches, for eviction
 	cached int                                  // passages in roles
 }
 
 type roleKey struct {
-	source store.Source
+	source index.Source
 	role   policy.Role
 }
 
 type scopeKey struct {
-	source store.Source
+	source index.Source
 	scope  string
 }
 
@@ -56,7 +57,7 @@ type cachedRole struct {
 	version  int64
 	lastUsed int64 // by the cache's clock
 	loaded   bool
-	passages []store.Passage      // by document and position
+	passages []index.Passage      // by document and position
 	postings map[string][]posting // by lexeme
 
 	vocabulary func() *vocabulary // the lexemes of postings, made on first use
@@ -69,7 +70,7 @@ type posting struct {
 }
 
 func newScopeCache() *scopeCache {
-	return &scopeCache{roles: map[roleKey]*cachedRole{}, scopes: map[scopeKey][]store.RoleSize{}, large: map[scopeKey]bool{}, stems: map[stemKey][]string{}, recent: map[store.Source][]language.Language{}}
+	return &scopeCache{roles: map[roleKey]*cachedRole{}, scopes: map[scopeKey][]index.RoleSize{}, large: map[scopeKey]bool{}, stems: map[stemKey][]string{}, recent: map[index.Source][]language.Language{}}
 }
 
 // speculation is the candidate set of a query from the cache alone. It is valid only if the roles still have these versions
@@ -78,7 +79,7 @@ type speculation struct {
 	matches
 
 	versions  []int64       // of the roles, ascending
-	predicted store.TextsIn // words that the cache has no stems of
+	predicted index.TextsIn // words that the cache has no stems of
 	stems     [][]string    // of predicted
 }
 
@@ -110,7 +111,7 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, asked question) (spe
 }
 
 // matchInMemory matches a query against cached roles.
-func matchInMemory(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus store.Corpus, q Query) matches {
+func matchInMemory(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus index.Corpus, q Query) matches {
 	found := findTerms(roles, languages, asked, stems)
 	found = append(found, suggestCorrections(roles, found)...)
 	m := matches{terms: mergeTerms(found, asked.words, corpus), corpus: corpus}
@@ -125,7 +126,7 @@ func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Sc
 		return matches{}, false, nil
 	}
 	_, unknown := s.cachedStems(s.expectedLanguages(q.Source, asked.language), asked.words)
-	sizes, lexemes, err := store.RoleSizes(ctx, db, q.Source, unknown)
+	sizes, lexemes, err := index.RoleSizes(ctx, db, q.Source, unknown)
 	if err != nil {
 		return matches{}, false, err
 	}
@@ -172,7 +173,7 @@ func (s *scopeCache) noteSize(scope policy.Scope, q Query, passages int64) {
 
 // scopeSize returns the number of passages in a scope. The statistics of a contact's search cover the scope; those of the
 // owner's cover the whole corpus, so the planned number is used.
-func scopeSize(scope policy.Scope, c store.Corpus) int64 {
+func scopeSize(scope policy.Scope, c index.Corpus) int64 {
 	if scope.Allows(policy.Admin) {
 		return c.PlannedChunks
 	}
@@ -188,8 +189,8 @@ func knownLanguages(l language.Language) []language.Language {
 }
 
 // sumSizes returns the statistics of a scope and its languages, the most used first.
-func sumSizes(sizes []store.RoleSize) (store.Corpus, []language.Language) {
-	var c store.Corpus
+func sumSizes(sizes []index.RoleSize) (index.Corpus, []language.Language) {
+	var c index.Corpus
 	in := map[language.Language]int64{}
 	for _, r := range sizes {
 		c.StatsChunks += r.Chunks
@@ -205,7 +206,7 @@ func sumSizes(sizes []store.RoleSize) (store.Corpus, []language.Language) {
 
 // currentRoles returns the roles at the versions of sizes and loads those that are missing. It reports false if one of them
 // is searched for the first time since it changed.
-func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source store.Source, sizes []store.RoleSize) ([]*cachedRole, bool, error) {
+func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source index.Source, sizes []index.RoleSize) ([]*cachedRole, bool, error) {
 	var stale []policy.Role
 	seen := true
 	s.mu.Lock()
@@ -237,7 +238,7 @@ func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source s
 }
 
 // loadedRoles returns the roles at the versions of sizes, or false if one of them is not loaded.
-func (s *scopeCache) loadedRoles(source store.Source, sizes []store.RoleSize) ([]*cachedRole, bool) {
+func (s *scopeCache) loadedRoles(source index.Source, sizes []index.RoleSize) ([]*cachedRole, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*cachedRole, len(sizes))
@@ -259,8 +260,8 @@ func (s *scopeCache) drop(key roleKey) {
 	}
 }
 
-func (s *scopeCache) load(ctx context.Context, db store.Reader, source store.Source, roles []policy.Role) error {
-	rows, err := store.HeldPassages(ctx, db, source, roles)
+func (s *scopeCache) load(ctx context.Context, db store.Reader, source index.Source, roles []policy.Role) error {
+	rows, err := index.HeldPassages(ctx, db, source, roles)
 	if err != nil {
 		return err
 	}
@@ -303,13 +304,13 @@ func (s *scopeCache) evict() {
 }
 
 // expectedLanguages returns the languages of the last search of a source, and that of a question.
-func (s *scopeCache) expectedLanguages(source store.Source, of language.Language) []language.Language {
+func (s *scopeCache) expectedLanguages(source index.Source, of language.Language) []language.Language {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append(slices.Clone(s.recent[source]), knownLanguages(of)...)
 }
 
-func (s *scopeCache) noteScope(source store.Source, scope policy.Scope, languages []language.Language, sizes []store.RoleSize) {
+func (s *scopeCache) noteScope(source index.Source, scope policy.Scope, languages []language.Language, sizes []index.RoleSize) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent[source] = languages
@@ -321,8 +322,8 @@ func (s *scopeCache) noteScope(source store.Source, scope policy.Scope, language
 
 // findTerms returns the stems of the question's words in the languages of the scope, with their document frequencies. A stop
 // word of the question's own language has none.
-func findTerms(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string) []store.Term {
-	var found []store.Term
+func findTerms(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string) []index.Term {
+	var found []index.Term
 	for _, w := range byWeight(asked.words) {
 		if asked.language != language.Unknown && len(stems[stemKey{asked.language, w}]) == 0 {
 			continue
@@ -333,7 +334,7 @@ func findTerms(roles []*cachedRole, languages []language.Language, asked questio
 		}
 		slices.Sort(lexemes)
 		for _, lexeme := range slices.Compact(lexemes) {
-			found = append(found, store.Term{Word: w, Lexeme: lexeme, Chunks: chunksWith(roles, lexeme)})
+			found = append(found, index.Term{Word: w, Lexeme: lexeme, Chunks: chunksWith(roles, lexeme)})
 		}
 	}
 	return found
@@ -348,8 +349,8 @@ func chunksWith(roles []*cachedRole, lexeme string) (n int64) {
 }
 
 // findPassages returns the passages that contain a term and their neighbours, by document and position.
-func findPassages(roles []*cachedRole, terms []Term, kinds []store.Kind) []store.Passage {
-	var list []store.Passage
+func findPassages(roles []*cachedRole, terms []Term, kinds []index.Kind) []index.Passage {
+	var list []index.Passage
 	for _, r := range roles {
 		frequencies := make([]int16, len(r.passages)*len(terms))
 		wanted := make([]bool, len(r.passages))

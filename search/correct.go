@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -98,13 +98,13 @@ func byWeight(words []string) []string {
 }
 
 // unindexedTerms returns the words that occur in no passage and may be mistyped, each with one of its stems; at most maxCorrections.
-func unindexedTerms(found []store.Term) []store.Term {
-	var list []store.Term
+func unindexedTerms(found []index.Term) []index.Term {
+	var list []index.Term
 	for _, t := range found {
-		if utf8.RuneCountInString(t.Word) < minCorrectedLen || slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
+		if utf8.RuneCountInString(t.Word) < minCorrectedLen || slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(o store.Term) bool { return o.Word == t.Word })
+		i := slices.IndexFunc(list, func(o index.Term) bool { return o.Word == t.Word })
 		if i < 0 {
 			list = append(list, t)
 			continue
@@ -115,14 +115,14 @@ func unindexedTerms(found []store.Term) []store.Term {
 }
 
 // suggestCorrections returns the indexed words that are most similar to the unindexed words of found.
-func suggestCorrections(roles []*cachedRole, found []store.Term) (terms []store.Term) {
+func suggestCorrections(roles []*cachedRole, found []index.Term) (terms []index.Term) {
 	for _, t := range unindexedTerms(found) {
 		list := mostSimilar(roles, t.Word)
 		if len(list) == 0 {
 			list = mostSimilar(roles, t.Lexeme)
 		}
 		for _, a := range list {
-			terms = append(terms, store.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Guess: true})
+			terms = append(terms, index.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Guess: true})
 		}
 	}
 	return terms
@@ -142,17 +142,17 @@ func mostSimilar(roles []*cachedRole, word string) []similarWord {
 }
 
 // isPlausible reports whether a correction is similar enough to the word of the query, or one edit away from its stem.
-func isPlausible(guess store.Term, found []store.Term) bool {
+func isPlausible(guess index.Term, found []index.Term) bool {
 	if len(newVocabulary([]string{guess.Lexeme}).similar(guess.Word)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(found, func(t store.Term) bool { return !t.Guess && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme) })
+	return slices.ContainsFunc(found, func(t index.Term) bool { return !t.Guess && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme) })
 }
 
 // sureCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
 // short question, one edit away.
-func sureCorrection(found []store.Term) *store.Term {
-	var guess *store.Term
+func sureCorrection(found []index.Term) *index.Term {
+	var guess *index.Term
 	words := map[string]bool{}
 	for i, t := range found {
 		words[t.Word] = true

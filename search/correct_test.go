@@ -11,7 +11,7 @@ import (
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
-	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -32,7 +32,7 @@ func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
 	_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: "a.txt", Role: policy.UserRole(ana.ID), Data: []byte(strings.Join(words, " "))})
 	require.NoError(t, err)
 	s := search.New(a.st)
-	for _, in := range []store.Source{store.Documents, store.Archive} {
+	for _, in := range []index.Source{index.Documents, index.Archive} {
 		for range 3 { // from the database, and then from the memory
 			r, err := s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: strings.Join(asked, " "), Source: in})
 			require.NoError(t, err)

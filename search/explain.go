@@ -1,6 +1,8 @@
 package search
 
-import "multis/store"
+import (
+	"multis/store/index"
+)
 
 // Explanation is the composition of a hit's score: the sum of Terms times Author, plus Conversation, Cues and Activation.
 type Explanation struct {
@@ -20,7 +22,7 @@ type TermShare struct {
 }
 
 // explain returns the composition of each ranked passage's score, by passage id.
-func explain(ranked []*scored, terms []Term, words []string, corpus store.Corpus) map[int64]*Explanation {
+func explain(ranked []*scored, terms []Term, words []string, corpus index.Corpus) map[int64]*Explanation {
 	list := make(map[int64]*Explanation, len(ranked))
 	for _, r := range ranked {
 		p := r.near[neighbourReach]

@@ -11,7 +11,7 @@ import (
 	"multis/language"
 	"multis/policy"
 	"multis/search"
-	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -110,7 +110,7 @@ func TestWordsOfOtherChatsDoNotTakeThePlaceOfAGuess(t *testing.T) {
 		_, err := lib.Index(t.Context(), f)
 		require.NoError(t, err)
 	}
-	for _, in := range []store.Source{store.Documents, store.Archive} {
+	for _, in := range []index.Source{index.Documents, index.Archive} {
 		found, err := search.New(a.st).AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "conservatroy", Source: in})
 		require.NoError(t, err)
 		require.Len(t, found.Hits, 1, in)

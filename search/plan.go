@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -47,13 +47,13 @@ func anyOf(terms []Term) string {
 func (t Term) query(level uint8) string {
 	lexeme := t.Lexeme
 	if level > 1 {
-		lexeme += store.Marks[level-2].Lexeme
+		lexeme += index.Marks[level-2].Lexeme
 	}
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
 // cell is a class of passages by the frequency level of each planned term: 0 if the term does not occur, 1 for at least one
-// occurrence, and each further level for the next of store.Marks.
+// occurrence, and each further level for the next of index.Marks.
 type cell [longPlan]uint8
 
 // isMatchedBy reports whether a set that requires the levels of s, or higher ones, matches every passage of c.
@@ -180,7 +180,7 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 				with.cell[i] = uint8(l + 1)
 				stands := 1.0
 				if l > 0 {
-					stands = store.Marks[l-1].Least
+					stands = index.Marks[l-1].Least
 				}
 				with.score += t.rankWeight() * stands / (stands + k1)
 				exactly := float64(count)

@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -19,14 +20,14 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 	t.Helper()
 	for from := 0; from < len(passages); from += 500 {
 		texts := passages[from:min(from+500, len(passages))]
-		doc := store.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: "1"}
-		chunks := make([]store.Chunk, len(texts))
+		doc := index.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.Public, Kind: index.KindKnowledge, Element: "txt", Hash: "1"}
+		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
 			// Each in a section of its own, so that none borrows from another.
-			chunks[i] = store.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, Words: search.IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, Words: search.IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
-			_, err := store.ReplaceDocument(t.Context(), tx, doc, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, doc, chunks)
 			return err
 		}))
 	}

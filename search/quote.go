@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"multis/language"
-	"multis/store"
+	"multis/store/index"
 )
 
 // MinSupport is the smallest coverage of a quote that counts as an answer.
@@ -104,7 +104,7 @@ func (c candidate) quote() Quote {
 
 // quoteCandidates lists the possible quotes of hits. It stems all of them with one query.
 func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
-	var list store.TextsIn
+	var list index.TextsIn
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)
@@ -115,7 +115,7 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 		}
 		list.Languages = append(list.Languages, slices.Repeat([]language.Language{of}, 2+len(cut[i]))...)
 	}
-	lexemes, err := store.Lexemes(ctx, s.st.DB(), list)
+	lexemes, err := index.Lexemes(ctx, s.st.DB(), list)
 	if err != nil {
 		return nil, err
 	}

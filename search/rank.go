@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"multis/language"
-	"multis/store"
+	"multis/store/index"
 )
 
 // The parameters of BM25. Neighbouring passages count too, with a lower weight.
@@ -50,12 +50,12 @@ type conversation struct {
 }
 
 // neighbourhood is a passage, in the middle, with the passages before and after it. An entry is nil where the section has none.
-type neighbourhood [2*neighbourReach + 1]*store.Passage
+type neighbourhood [2*neighbourReach + 1]*index.Passage
 
 // rank returns the matching passages by descending score. Passage.Frequencies covers the leading terms only, because the
 // remaining ones occur in no passage.
-func rank(passages []store.Passage, terms []Term, words []string, corpus store.Corpus) []*scored {
-	slices.SortFunc(passages, func(a, b store.Passage) int { return cmp.Or(cmp.Compare(a.DocID, b.DocID), cmp.Compare(a.Ord, b.Ord)) })
+func rank(passages []index.Passage, terms []Term, words []string, corpus index.Corpus) []*scored {
+	slices.SortFunc(passages, func(a, b index.Passage) int { return cmp.Or(cmp.Compare(a.DocID, b.DocID), cmp.Compare(a.Ord, b.Ord)) })
 	weights := make([]float64, len(terms))
 	for t := range terms {
 		weights[t] = terms[t].rankWeight()
@@ -76,7 +76,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 			continue
 		}
 		s := &scored{id: p.ID, score: score * authorBoost(words, p), language: p.Language, near: near}
-		if p.Kind == store.KindConversation {
+		if p.Kind == index.KindConversation {
 			s.conversation = conversation{p.DocID, p.Part}
 		}
 		ranked = append(ranked, s)
@@ -88,7 +88,7 @@ func rank(passages []store.Passage, terms []Term, words []string, corpus store.C
 }
 
 // around returns the neighbourhood of passage i. Passages are sorted by document and position.
-func around(passages []store.Passage, i int) (near neighbourhood) {
+func around(passages []index.Passage, i int) (near neighbourhood) {
 	p := &passages[i]
 	near[neighbourReach] = p
 	for _, step := range []int{-1, 1} {
@@ -107,7 +107,7 @@ func around(passages []store.Passage, i int) (near neighbourhood) {
 }
 
 // setCoverage computes the coverage of each ranked passage.
-func setCoverage(ranked []*scored, terms []Term, corpus store.Corpus) {
+func setCoverage(ranked []*scored, terms []Term, corpus index.Corpus) {
 	for i := range ranked {
 		frequencies := ranked[i].near[neighbourReach].Frequencies
 		ranked[i].coverage = coverage(terms, corpus.StatsChunks, func(t int) bool { return t < len(frequencies) && frequencies[t] > 0 })
@@ -139,12 +139,12 @@ func boostConversations(ranked []*scored) {
 }
 
 // lengthNorm returns the term frequency at which a term of this passage reaches half of its maximal weight.
-func lengthNorm(p *store.Passage, average float64) float64 {
+func lengthNorm(p *index.Passage, average float64) float64 {
 	return k1 * (1 - b + b*max(float64(p.Words), minPassageWords)/average)
 }
 
 // authorBoost returns the factor for a passage by its author.
-func authorBoost(words []string, p *store.Passage) float64 {
+func authorBoost(words []string, p *index.Passage) float64 {
 	if namesAuthor(words, p.Author) {
 		return authorFactor
 	}
@@ -156,7 +156,7 @@ func byScore(a, b *scored) int {
 }
 
 // averageWords returns the average passage length for BM25.
-func averageWords(c store.Corpus) float64 {
+func averageWords(c index.Corpus) float64 {
 	return max(float64(c.StatsWords)/float64(max(c.StatsChunks, 1)), minPassageWords)
 }
 

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/store"
+	"multis/store/index"
 )
 
-func turn(ord int, frequencies ...int16) store.Passage {
-	return store.Passage{ID: int64(ord), DocID: 1, Ord: ord, Kind: store.KindConversation, Words: 10, Frequencies: frequencies}
+func turn(ord int, frequencies ...int16) index.Passage {
+	return index.Passage{ID: int64(ord), DocID: 1, Ord: ord, Kind: index.KindConversation, Words: 10, Frequencies: frequencies}
 }
 
 func order(ranked []*scored) []int64 {
@@ -24,15 +24,15 @@ func order(ranked []*scored) []int64 {
 	return ids
 }
 
-var corpusOfTurns = store.Corpus{StatsChunks: 100, StatsWords: 1000}
+var corpusOfTurns = index.Corpus{StatsChunks: 100, StatsWords: 1000}
 
 func oneTerm() []Term { return []Term{{Lexeme: "paris", Count: 1, Chunks: 2, IDF: idf(2, 100)}} }
 
 func TestTheScoreOfOnePassageIsBM25(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "a", Count: 2, Chunks: 5, IDF: idf(5, 100)}}
-	p := store.Passage{ID: 1, Words: 80, Frequencies: []int16{3}, Kind: store.KindKnowledge}
-	got := rank([]store.Passage{p}, terms, nil, store.Corpus{StatsChunks: 100, StatsWords: 6000})
+	p := index.Passage{ID: 1, Words: 80, Frequencies: []int16{3}, Kind: index.KindKnowledge}
+	got := rank([]index.Passage{p}, terms, nil, index.Corpus{StatsChunks: 100, StatsWords: 6000})
 	want := 2 * math.Log(1+(100-5+0.5)/(5+0.5)) * 3 * 2.2 / (3 + 1.2*(0.25+0.75*80.0/60.0))
 	require.InDelta(t, want, got[0].score, 1e-9)
 }
@@ -41,7 +41,7 @@ func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
 	t.Parallel()
 	asked := turn(10, 1)
 	asked.IsQuestion = true
-	ranked := rank([]store.Passage{turn(8, 0), turn(9, 0), asked, turn(11, 0), turn(12, 0), turn(13, 0)}, oneTerm(), nil, corpusOfTurns)
+	ranked := rank([]index.Passage{turn(8, 0), turn(9, 0), asked, turn(11, 0), turn(12, 0), turn(13, 0)}, oneTerm(), nil, corpusOfTurns)
 	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
 }
 
@@ -49,7 +49,7 @@ func TestAQuestionBorrowsLess(t *testing.T) {
 	t.Parallel()
 	question := turn(12, 0)
 	question.IsQuestion = true
-	ranked := rank([]store.Passage{turn(8, 0), turn(10, 1), question}, oneTerm(), nil, corpusOfTurns)
+	ranked := rank([]index.Passage{turn(8, 0), turn(10, 1), question}, oneTerm(), nil, corpusOfTurns)
 	require.Equal(t, []int64{10, 8, 12}, order(ranked))
 }
 
@@ -57,29 +57,29 @@ func TestSectionsOfADocumentBorrowNothing(t *testing.T) {
 	t.Parallel()
 	a, b := turn(1, 1), turn(2, 0)
 	b.Part = 1
-	require.Equal(t, []int64{1}, order(rank([]store.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
+	require.Equal(t, []int64{1}, order(rank([]index.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
 }
 
 func TestOneConversationDoesNotReachIntoAnother(t *testing.T) {
 	t.Parallel()
 	other := turn(2, 0)
 	other.DocID = 2
-	require.Equal(t, []int64{1}, order(rank([]store.Passage{turn(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
+	require.Equal(t, []int64{1}, order(rank([]index.Passage{turn(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
 }
 
 func TestWhatANamedPersonSaidRanksHigher(t *testing.T) {
 	t.Parallel()
 	a, b := turn(1, 1), turn(9, 1)
 	a.Author, b.Author = "bob", "anna smith"
-	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
+	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
 }
 
 func TestAWordThatOnlyAsksCountsLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), weight: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
-	require.Equal(t, []int64{9, 1}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
 	terms[0].Correction = true // which says all about how much it counts
-	require.Equal(t, []int64{1, 9}, order(rank([]store.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
 }
 
 func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
@@ -188,7 +188,7 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 		require.Equal(t, [][]set{sets}, splitSets(sets), "one set, and little work, are left to one")
 	}
 
-	corpus := store.Corpus{PlannedChunks: million, StatsChunks: million, StatsWords: 50 * million}
+	corpus := index.Corpus{PlannedChunks: million, StatsChunks: million, StatsWords: 50 * million}
 	require.Len(t, planQueries(terms, corpus, Query{}, candidateBudget, false), 1, "who does not search alone has one connection")
 	halves := planQueries(terms, corpus, Query{}, candidateBudget, true)
 	require.Len(t, halves, 2)

@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"multis/store"
+	"multis/store/index"
 )
 
 // textReader reads the texts of passages in the caller's scope.
-type textReader func(ids []int64) ([]store.ChunkText, error)
+type textReader func(ids []int64) ([]index.ChunkText, error)
 
 // rankMatches ranks the candidates and re-ranks the best of them by their texts.
 func rankMatches(m matches, asked question, q Query, read textReader) (Result, error) {
@@ -39,7 +40,7 @@ func pruneRanked(ranked []*scored, limit int, c cues) []*scored {
 }
 
 // rerank reads the texts of ranked passages and sorts them again, with boosts for word order and recent use.
-func rerank(in store.Source, read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
+func rerank(in index.Source, read textReader, ranked []*scored, c cues, why map[int64]*Explanation) ([]Hit, error) {
 	byID := make(map[int64]*scored, len(ranked))
 	ids := make([]int64, len(ranked))
 	for i, r := range ranked {
@@ -69,16 +70,16 @@ func rerank(in store.Source, read textReader, ranked []*scored, c cues, why map[
 }
 
 // newHit returns the hit of a ranked passage with its text.
-func newHit(in store.Source, t store.ChunkText, s *scored) Hit {
+func newHit(in index.Source, t index.ChunkText, s *scored) Hit {
 	h := Hit{
-		Ref: in.Ref(t.ID), Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
+		Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
 		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
 		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
 	}
-	if in == store.Archive {
-		h.ChatID = t.DocID
+	if in == index.Archive {
+		h.Ref, h.ChatID = store.MessageRef(t.ID), t.DocID
 	} else {
-		h.DocumentID = t.DocID
+		h.Ref, h.DocumentID = store.ChunkRef(t.ID), t.DocID
 	}
 	return h
 }

@@ -2,8 +2,8 @@
 //
 // A query is matched in one of two places, with the same result:
 //
-//   - In Postgres: [store.SearchTerms] gives the query's terms with their document frequencies, plan picks the sets of terms
-//     that find the candidates, and [store.SearchPassages] scores the candidates by BM25 and returns the best of them.
+//   - In Postgres: [index.SearchTerms] gives the query's terms with their document frequencies, plan picks the sets of terms
+//     that find the candidates, and [index.SearchPassages] scores the candidates by BM25 and returns the best of them.
 //   - In memory: the index entries of a small scope (up to 8 roles and 3,000 passages) that is searched again before it
 //     changes are kept in the scope cache. Every passage is then matched there, without a plan. Versions of the roles,
 //     checked by Postgres in the same round trip that reads the texts, tell whether the cache is still current.
@@ -28,6 +28,7 @@ import (
 	"multis/language"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -53,9 +54,9 @@ type Query struct {
 	Limit int
 	// Source is the index to search. Defaults to the documents. In the message index a hit is a message, and its document is
 	// the chat.
-	Source store.Source
+	Source index.Source
 	// Kinds of documents to search in. Defaults to all.
-	Kinds []store.Kind
+	Kinds []index.Kind
 	// Exhaustive scores every match, however long it takes. Used to measure what planned searches miss.
 	Exhaustive bool
 	// Explain fills Hit.Why.
@@ -66,7 +67,7 @@ type Query struct {
 func (q Query) withDefaults() Query {
 	q.Limit = min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit)
 	if len(q.Kinds) == 0 {
-		q.Kinds = []store.Kind{store.KindKnowledge, store.KindConversation}
+		q.Kinds = []index.Kind{index.KindKnowledge, index.KindConversation}
 	}
 	return q
 }
@@ -77,7 +78,7 @@ type Hit struct {
 	DocumentID store.DocumentID // 0 for a message
 	ChatID     store.ChatID     // of a message; 0 for a chunk
 	Role       policy.Role
-	Kind       store.Kind
+	Kind       index.Kind
 	Language   language.Language
 	Title      string // the document's name; empty for a message
 	Section    string // the headings above it, outermost first, joined by SectionSeparator; may be empty
@@ -153,7 +154,7 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 	if err != nil {
 		return err
 	}
-	return store.RecordAccess(ctx, db.Lazy(), scope, chunks)
+	return index.RecordAccess(ctx, db.Lazy(), scope, chunks)
 }
 
 // question is the parsed text of a query.
@@ -172,8 +173,8 @@ func parseQuestion(text string) question {
 // covers the leading terms only, because the remaining ones occur in no passage.
 type matches struct {
 	terms    []Term
-	passages []store.Passage
-	corpus   store.Corpus
+	passages []index.Passage
+	corpus   index.Corpus
 }
 
 // searchWords ranks passages by BM25. q must have its defaults.
@@ -209,11 +210,11 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 		}
 		return r, complete, err
 	}
-	r, err = rankMatches(m, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
-		if q.Source == store.Archive {
-			texts, err = store.ArchivedTexts(ctx, db, scope, ids)
+	r, err = rankMatches(m, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
+		if q.Source == index.Archive {
+			texts, err = index.ArchivedTexts(ctx, db, scope, ids)
 		} else {
-			texts, err = store.ChunkTexts(ctx, db, scope, ids)
+			texts, err = index.ChunkTexts(ctx, db, scope, ids)
 		}
 		complete = len(texts) == len(ids)
 		return texts, err
@@ -230,8 +231,8 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 			break
 		}
 		var stems [][]string
-		r, err := rankMatches(m.matches, asked, q, func(ids []int64) (texts []store.ChunkText, err error) {
-			texts, stems, err = store.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
+		r, err := rankMatches(m.matches, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
+			texts, stems, err = index.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
 			return texts, err
 		})
 		if err != nil {
@@ -250,7 +251,7 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 
 // match retrieves the candidates from Postgres.
 func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked question) (matches, error) {
-	found, corpus, err := store.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.language)
+	found, corpus, err := index.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.language)
 	if err != nil {
 		return matches{}, err
 	}
@@ -273,12 +274,12 @@ func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked qu
 }
 
 // fetchPassages runs the requests concurrently and merges their results.
-func fetchPassages(ctx context.Context, db store.Reader, requests []store.PassageQuery) ([]store.Passage, error) {
-	found := make([][]store.Passage, len(requests))
+func fetchPassages(ctx context.Context, db store.Reader, requests []index.PassageQuery) ([]index.Passage, error) {
+	found := make([][]index.Passage, len(requests))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, r := range requests {
 		group.Go(func() (err error) {
-			found[i], err = store.SearchPassages(ctx, db, r)
+			found[i], err = index.SearchPassages(ctx, db, r)
 			return err
 		})
 	}
@@ -288,12 +289,12 @@ func fetchPassages(ctx context.Context, db store.Reader, requests []store.Passag
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	all := slices.SortedFunc(slices.Values(slices.Concat(found...)), func(a, b store.Passage) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(all, func(a, b store.Passage) bool { return a.ID == b.ID }), nil
+	all := slices.SortedFunc(slices.Values(slices.Concat(found...)), func(a, b index.Passage) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b index.Passage) bool { return a.ID == b.ID }), nil
 }
 
 // tooFewMatches reports whether so few passages match that the plan may have missed better ones.
-func tooFewMatches(passages []store.Passage) bool {
+func tooFewMatches(passages []index.Passage) bool {
 	matching := 0
 	for _, p := range passages {
 		if slices.ContainsFunc(p.Frequencies, func(n int16) bool { return n > 0 }) {
@@ -304,16 +305,16 @@ func tooFewMatches(passages []store.Passage) bool {
 }
 
 // readNewest reads the newest passages, which a query without terms returns.
-func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]store.ChunkText, error) {
-	if q.Source == store.Archive {
-		return store.RecentArchived(ctx, db, scope, q.Limit)
+func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]index.ChunkText, error) {
+	if q.Source == index.Archive {
+		return index.RecentArchived(ctx, db, scope, q.Limit)
 	}
-	return store.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
+	return index.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
 }
 
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
-func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alone bool) []store.PassageQuery {
-	whole := store.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: maxCandidates}
+func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alone bool) []index.PassageQuery {
+	whole := index.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: maxCandidates}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
@@ -328,7 +329,7 @@ func planQueries(terms []Term, corpus store.Corpus, q Query, budget float64, alo
 	if alone {
 		parts = splitSets(sets)
 	}
-	requests := make([]store.PassageQuery, len(parts))
+	requests := make([]index.PassageQuery, len(parts))
 	for i, part := range parts {
 		requests[i] = whole
 		for _, s := range part {

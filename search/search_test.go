@@ -9,6 +9,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -45,7 +46,7 @@ func TestPassagesComeInOrderOfRelevance(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"four.txt"}, titles(found), "who says it more often")
 
-	found, err = s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "bread", Kinds: []store.Kind{store.KindConversation}})
+	found, err = s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "bread", Kinds: []index.Kind{index.KindConversation}})
 	require.NoError(t, err)
 	require.Empty(t, found.Hits)
 

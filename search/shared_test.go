@@ -10,6 +10,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -18,31 +19,31 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 	st := storetest.New(t)
 	texts := []string{"ladder harbour", "ladder garden", "harbour garden", "ladder harbour garden", "needle"}
 	for _, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2)} {
-		chunks := make([]store.Chunk, len(texts))
+		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
-			chunks[i] = store.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			_, err := store.ReplaceDocument(t.Context(), tx, store.Document{Origin: string(role), Name: "d", Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: "1"}, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "d", Role: role, Kind: index.KindKnowledge, Element: "txt", Hash: "1"}, chunks)
 			return err
 		}))
 	}
 	db, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
 
-	whole := store.PassageQuery{
+	whole := index.PassageQuery{
 		Any: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, Average: 32,
-		Kinds: []store.Kind{store.KindKnowledge}, Most: 100,
+		Kinds: []index.Kind{index.KindKnowledge}, Most: 100,
 	}
 	whole.Planned = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
-	halves := []store.PassageQuery{whole, whole}
+	halves := []index.PassageQuery{whole, whole}
 	halves[0].Planned, halves[0].Any = whole.Planned[:1], ""
 	halves[1].Planned = whole.Planned[1:]
-	one, err := fetchPassages(t.Context(), db, []store.PassageQuery{whole})
+	one, err := fetchPassages(t.Context(), db, []index.PassageQuery{whole})
 	require.NoError(t, err)
 	two, err := fetchPassages(t.Context(), db, halves)
 	require.NoError(t, err)
-	slices.SortFunc(one, func(a, b store.Passage) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(one, func(a, b index.Passage) int { return cmp.Compare(a.ID, b.ID) })
 	require.Len(t, one, 4+4, "of what is public and of the caller's own")
 	require.Equal(t, one, two)
 

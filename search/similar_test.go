@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -54,11 +54,11 @@ func TestWordsLookAsAlikeAsPostgresSays(t *testing.T) {
 
 func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
 	t.Parallel()
-	corpus := store.Corpus{StatsChunks: 50}
-	asked := store.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
-	correction := store.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
-	alone := mergeTerms([]store.Term{asked}, []string{"conservatory"}, corpus)[0]
-	for _, found := range [][]store.Term{{asked, correction}, {correction, asked}} {
+	corpus := index.Corpus{StatsChunks: 50}
+	asked := index.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
+	correction := index.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
+	alone := mergeTerms([]index.Term{asked}, []string{"conservatory"}, corpus)[0]
+	for _, found := range [][]index.Term{{asked, correction}, {correction, asked}} {
 		term := mergeTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
 		require.False(t, term.Correction)
 		require.InDelta(t, alone.IDF, term.IDF, 0)

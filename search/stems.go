@@ -18,6 +18,7 @@ import (
 
 	"multis/language"
 	"multis/store"
+	"multis/store/index"
 )
 
 // stemmers are the Snowball stemmers that Postgres has as well, possibly in another version.
@@ -28,7 +29,7 @@ var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 
 // predictStems returns the stems that Postgres most likely gives to words. Like Postgres, it stems Latin letters in Russian text
 // as English. It does not know stop words; these are cached after their first use.
-func predictStems(list store.TextsIn) [][]string {
+func predictStems(list index.TextsIn) [][]string {
 	stems := make([][]string, len(list.Texts))
 	for i, word := range list.Texts {
 		of := list.Languages[i]
@@ -46,7 +47,7 @@ func predictStems(list store.TextsIn) [][]string {
 }
 
 // cachedStems returns the cached stems of words in languages, and the words that are not cached.
-func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown store.TextsIn) {
+func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown index.TextsIn) {
 	known = make(map[stemKey][]string, len(languages)*len(words))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages [
 	if len(unknown.Texts) == 0 {
 		return stems, nil
 	}
-	lexemes, err := store.Lexemes(ctx, db, unknown)
+	lexemes, err := index.Lexemes(ctx, db, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +82,14 @@ func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages [
 	return stems, nil
 }
 
-func addStems(stems map[stemKey][]string, list store.TextsIn, lexemes [][]string) {
+func addStems(stems map[stemKey][]string, list index.TextsIn, lexemes [][]string) {
 	for i, l := range lexemes {
 		stems[stemKey{list.Languages[i], list.Texts[i]}] = l
 	}
 }
 
 // cacheStems adds the stems of words to the cache.
-func (s *scopeCache) cacheStems(list store.TextsIn, lexemes [][]string) {
+func (s *scopeCache) cacheStems(list index.TextsIn, lexemes [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.stems)+len(lexemes) > maxCachedStems {

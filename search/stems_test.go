@@ -12,6 +12,7 @@ import (
 	"multis/language"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -30,9 +31,9 @@ func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
 		language.Arabic:     "المخبز والتوصيل كتاب",
 		language.Simple:     "leveranser bagerier 面包",
 	} {
-		list := store.TextsIn{Texts: words(text, false)}
+		list := index.TextsIn{Texts: words(text, false)}
 		list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
-		lexemes, err := store.Lexemes(t.Context(), st.DB(), list)
+		lexemes, err := index.Lexemes(t.Context(), st.DB(), list)
 		require.NoError(t, err)
 		require.Equal(t, lexemes, predictStems(list), of)
 	}
@@ -44,7 +45,7 @@ func FuzzLikelyStems(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for of := range stemmers {
-			list := store.TextsIn{Texts: words(text, false)}
+			list := index.TextsIn{Texts: words(text, false)}
 			list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
 			for i, stems := range predictStems(list) {
 				require.Len(t, stems, 1)
@@ -87,7 +88,7 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 	s := New(st)
 	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.Public, policy.UserRole(1)} { // now the one is newer, now the other
 		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
-		_, err := st.DB().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
+		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
 		require.NoError(t, err)
 		var trips int64
 		for range 3 { // version noted, loaded, cached
@@ -109,13 +110,13 @@ func putTexts(t *testing.T, st *store.Store, texts ...string) {
 
 func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string) {
 	t.Helper()
-	chunks := make([]store.Chunk, len(texts))
+	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
-		chunks[i] = store.Chunk{Key: text, Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: language.English}
+		chunks[i] = index.Chunk{Key: text, Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: language.English}
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
-		doc := store.Document{Origin: string(role), Name: "a", Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: texts[0]}
-		_, err := store.ReplaceDocument(t.Context(), tx, doc, chunks)
+		doc := index.Document{Origin: string(role), Name: "a", Role: role, Kind: index.KindKnowledge, Element: "txt", Hash: texts[0]}
+		_, err := index.ReplaceDocument(t.Context(), tx, doc, chunks)
 		return err
 	}))
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"multis/store"
+	"multis/store/index"
 )
 
 // Term is a lexeme of the query with its statistics in the index.
@@ -12,7 +12,7 @@ type Term struct {
 	Lexeme     string
 	Count      int     // occurrences in the query
 	Chunks     int64   // document frequency: the number of passages that contain it
-	Often      []int64 // the number of passages that contain it at least as often as each of store.Marks; empty if not indexed
+	Often      []int64 // the number of passages that contain it at least as often as each of index.Marks; empty if not indexed
 	IDF        float64 // inverse document frequency
 	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
 	words      []string
@@ -30,8 +30,8 @@ const correctionShare = 0.7
 // mergeTerms merges the words that share a lexeme. The terms that occur in a passage come first, in order of rarity and at
 // most maxTerms of them; those that occur in none follow. A correction that equals another word of the query is not counted
 // as a correction. A correction supports no answer, unless it is certain (see sureCorrection).
-func mergeTerms(found []store.Term, words []string, corpus store.Corpus) []Term {
-	slices.SortStableFunc(found, func(a, b store.Term) int {
+func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term {
+	slices.SortStableFunc(found, func(a, b index.Term) int {
 		switch {
 		case a.Guess == b.Guess:
 			return 0
@@ -42,13 +42,13 @@ func mergeTerms(found []store.Term, words []string, corpus store.Corpus) []Term 
 		}
 	})
 	all := found
-	found = slices.DeleteFunc(slices.Clone(found), func(t store.Term) bool {
+	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
 		return t.Guess && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
 	})
 	sure := sureCorrection(found)
 	var terms []Term
 	for _, f := range found {
-		if f.Chunks == 0 && slices.ContainsFunc(found, func(o store.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
+		if f.Chunks == 0 && slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
 			continue // it occurs in another language
 		}
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })

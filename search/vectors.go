@@ -14,6 +14,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 const (
@@ -59,7 +60,7 @@ type queryEmbedder struct {
 
 // embed returns the embedding of a query, or nil if there is none in time.
 func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
-	if m == nil || m.embedder == nil || q.Exhaustive || q.Source != store.Documents || len(words(q.Text, false)) == 0 {
+	if m == nil || m.embedder == nil || q.Exhaustive || q.Source != index.Documents || len(words(q.Text, false)) == 0 {
 		return nil
 	}
 	m.mu.Lock()
@@ -97,11 +98,11 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 		r.Hits = r.Hits[:min(len(r.Hits), limit)]
 		return r, err
 	}
-	near, err := store.SearchVectors(ctx, db, s.vectors.embedder.Name(), vector, q.Kinds, q.Limit)
+	near, err := index.SearchVectors(ctx, db, s.vectors.embedder.Name(), vector, q.Kinds, q.Limit)
 	if err != nil {
 		return Result{}, err
 	}
-	near = slices.DeleteFunc(near, func(n store.Near) bool { return !(n.Similarity >= minSimilarity) })
+	near = slices.DeleteFunc(near, func(n index.Near) bool { return !(n.Similarity >= minSimilarity) })
 	if r.Hits, err = addNearest(ctx, db, scope, r.Hits, near); err != nil {
 		return Result{}, err
 	}
@@ -111,7 +112,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 }
 
 // addNearest appends the passages that were found by embedding only, and sets Hit.Similarity.
-func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []store.Near) ([]Hit, error) {
+func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []index.Near) ([]Hit, error) {
 	var ids []store.ChunkID
 	for _, n := range near {
 		i := slices.IndexFunc(hits, func(h Hit) bool { return h.Ref == store.ChunkRef(n.ID) })
@@ -124,20 +125,20 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 	if len(ids) == 0 {
 		return hits, nil
 	}
-	texts, err := store.ChunkTexts(ctx, db, scope, ids)
+	texts, err := index.ChunkTexts(ctx, db, scope, ids)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range texts {
-		h := newHit(store.Documents, t, &scored{})
-		h.Similarity = near[slices.IndexFunc(near, func(n store.Near) bool { return n.ID == t.ID })].Similarity
+		h := newHit(index.Documents, t, &scored{})
+		h.Similarity = near[slices.IndexFunc(near, func(n index.Near) bool { return n.ID == t.ID })].Similarity
 		hits = append(hits, h)
 	}
 	return hits, nil
 }
 
 // fuse sorts hits, which are ranked by words, by both rankings.
-func fuse(hits []Hit, near []store.Near) []Hit {
+func fuse(hits []Hit, near []index.Near) []Hit {
 	value := make(map[store.Ref]float64, len(hits))
 	for i, h := range hits {
 		if h.Score > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/store"
+	"multis/store/index"
 )
 
 // byWords are hits in order of words; the ids in sure hold every word of the question.
@@ -21,10 +22,10 @@ func byWords(sure []int64, ids ...int64) []Hit {
 	return hits
 }
 
-func nearby(ids ...int64) []store.Near {
-	near := make([]store.Near, len(ids))
+func nearby(ids ...int64) []index.Near {
+	near := make([]index.Near, len(ids))
 	for i, id := range ids {
-		near[i] = store.Near{ID: id, Similarity: 0.9}
+		near[i] = index.Near{ID: id, Similarity: 0.9}
 	}
 	return near
 }
@@ -46,7 +47,7 @@ func TestFusionJoinsBothOrders(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		hits []Hit
-		near []store.Near
+		near []index.Near
 		want []int64
 	}{
 		"words alone":                      {byWords(nil, 1, 2, 3), nil, []int64{1, 2, 3}},

@@ -16,6 +16,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -46,8 +47,8 @@ func TestADocumentThatIsWrittenAnewWhileItIsFoundIsFound(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
-		doc := store.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: store.KindKnowledge, Element: "txt", Hash: text}
-		_, err := store.ReplaceDocument(t.Context(), tx, doc, []store.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
+		doc := index.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: index.KindKnowledge, Element: "txt", Hash: text}
+		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
 		return err
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error { return write(tx, "The parrot sleeps.") }))

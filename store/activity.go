@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"multis/store/row"
 )
 
 // Activity counts one kind of thing that was done.
@@ -24,5 +26,5 @@ const activitySQL = `select what, name, times, failed from (
 
 // ActivitySince sums up what was done: numbers alone.
 func ActivitySince(ctx context.Context, db DB, since time.Time) ([]Activity, error) {
-	return collect[Activity](ctx, db, "what was done", activitySQL, since)
+	return row.All[Activity](ctx, db, "what was done", activitySQL, since)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -29,22 +30,22 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = $1 and a.call_id = $2 limit 1`
 
 // OpenApproval stores that a call waits for a person, or returns what is there of it.
-func OpenApproval(ctx context.Context, db DB, a Approval) (Approval, error) {
-	return one[Approval](ctx, db, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, text.Storable(a.Arguments), a.ExpiresAt)
+func OpenApproval(ctx context.Context, w Writer, a Approval) (Approval, error) {
+	return row.One[Approval](ctx, w, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, text.Storable(a.Arguments), a.ExpiresAt)
 }
 
 const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
 
 // ApprovalOf returns what a person said to a call, or ErrNotFound when nobody was asked.
 func ApprovalOf(ctx context.Context, db DB, task TaskID, call string) (Approval, error) {
-	return one[Approval](ctx, db, "approval", approvalSQL, task, call)
+	return row.One[Approval](ctx, db, "approval", approvalSQL, task, call)
 }
 
 const approvalByIDSQL = "select " + approvalColumns + " from approvals a where a.id = $1"
 
 // ApprovalByID returns one approval, or ErrNotFound.
 func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) {
-	return one[Approval](ctx, db, "approval", approvalByIDSQL, approval)
+	return row.One[Approval](ctx, db, "approval", approvalByIDSQL, approval)
 }
 
 const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"
@@ -53,7 +54,7 @@ const decideSQL = "update approvals set allowed = $2, decided_at = now() where i
 func Decide(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (TaskID, error) {
 	var task TaskID
 	if err := tx.QueryRow(ctx, decideSQL, approval, allowed, now).Scan(&task); err != nil {
-		return 0, fmt.Errorf("decide on a call: %w", notFound(err))
+		return 0, fmt.Errorf("decide on a call: %w", row.NotFound(err))
 	}
 	return task, nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 // BridgeChange is a bot that claims the chats of another one: a bridge that was set up anew, or somebody who pretends.
@@ -34,7 +36,7 @@ const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_
 // NoteBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
 // replaced still claims what it had is no news.
 func NoteBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
-	change, err = scalar[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
+	change, err = row.Value[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -45,28 +47,28 @@ const bridgeChangeSQL = "select " + bridgeChangeColumns + " from bridge_changes 
 
 // BridgeChangeByID returns one change, or ErrNotFound.
 func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, error) {
-	return one[BridgeChange](ctx, db, "bridge change", bridgeChangeSQL, change)
+	return row.One[BridgeChange](ctx, db, "bridge change", bridgeChangeSQL, change)
 }
 
 const openBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
 
 // OpenBridgeChanges returns the changes that were not accepted, the undecided first.
 func OpenBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {
-	return collect[BridgeChange](ctx, db, "bridge changes", openBridgeChangesSQL)
+	return row.All[BridgeChange](ctx, db, "bridge changes", openBridgeChangesSQL)
 }
 
 const decideBridgeChangeSQL = "update bridge_changes set accepted = $2, decided_at = now() where id = $1"
 
 // DecideBridgeChange stores the owner's word.
 func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool) error {
-	return exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
+	return row.Exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
 }
 
 const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
 // HandOverChat gives one chat to another bot, as its old one said itself.
 func HandOverChat(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
-	return exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
+	return row.Exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
 }
 
 // Bridge is one bridge with what is known of it.
@@ -81,5 +83,5 @@ const bridgesSQL = `select c.protocol, c.bridge_bot, count(*) from chats c
 
 // Bridges returns the bridges of usable chats, biggest first.
 func Bridges(ctx context.Context, db DB) ([]Bridge, error) {
-	return collect[Bridge](ctx, db, "bridges", bridgesSQL)
+	return row.All[Bridge](ctx, db, "bridges", bridgesSQL)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 // BridgeBot is a bot that claims rooms as a bridge does.
@@ -31,16 +33,16 @@ const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b
 // MeetBridgeBot notes a bot that claims a room, and confirms it if it is proven that it is a bridge. first: it was not known. One that has
 // chats from before, or that the owner accepted in the place of another, is confirmed.
 func MeetBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
-	known, err = one[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
+	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
 	if !errors.Is(err, ErrNotFound) {
 		return known, err == nil, err
 	}
 	if proven {
-		if err := exec(ctx, tx, "confirm a bridge", proveBridgeBotSQL, bot); err != nil {
+		if err := row.Exec(ctx, tx, "confirm a bridge", proveBridgeBotSQL, bot); err != nil {
 			return BridgeBot{}, false, err
 		}
 	}
-	known, err = one[BridgeBot](ctx, tx, "bridge bot", bridgeBotOfSQL, bot)
+	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", bridgeBotOfSQL, bot)
 	return known, false, err
 }
 
@@ -48,14 +50,14 @@ const bridgeBotSQL = "select " + bridgeBotColumns + " from bridge_bots b where b
 
 // BridgeBotByID returns one bot, or ErrNotFound.
 func BridgeBotByID(ctx context.Context, db DB, bot int64) (BridgeBot, error) {
-	return one[BridgeBot](ctx, db, "bridge bot", bridgeBotSQL, bot)
+	return row.One[BridgeBot](ctx, db, "bridge bot", bridgeBotSQL, bot)
 }
 
 const unconfirmedBotsSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
 
 // UnconfirmedBots returns the bots that are not confirmed, the undecided first.
 func UnconfirmedBots(ctx context.Context, db DB) ([]BridgeBot, error) {
-	return collect[BridgeBot](ctx, db, "unconfirmed bridges", unconfirmedBotsSQL)
+	return row.All[BridgeBot](ctx, db, "unconfirmed bridges", unconfirmedBotsSQL)
 }
 
 // MaxBridgeBots is how many bots wait for the owner's word at a time: strangers must not fill the admin room.
@@ -70,17 +72,17 @@ const ClosedRefused = "you said that its bridge is not yours"
 
 // DecideBridgeBot stores the owner's word on a bot. The chats of one that is refused are closed.
 func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) error {
-	if err := exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed); err != nil || confirmed {
+	if err := row.Exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed); err != nil || confirmed {
 		return err
 	}
-	return exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
+	return row.Exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
 }
 
 const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
 
 // SetAside takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
 func SetAside(ctx context.Context, tx Tx, chat ChatID) error {
-	return exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
+	return row.Exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
 }
 
 // ClosedAside is why a chat cannot be used whose channel is another bridge's.

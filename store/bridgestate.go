@@ -9,6 +9,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -31,7 +32,7 @@ const protocolOfSQL = `select protocol from chats where bridge_bot = $1
 
 // ProtocolOf is the network of a confirmed bridge bot that keeps chats, or ErrNotFound.
 func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
-	return scalar[string](ctx, db, "bridge", protocolOfSQL, bot)
+	return row.Value[string](ctx, db, "bridge", protocolOfSQL, bot)
 }
 
 const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
@@ -42,7 +43,7 @@ const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why
 // BridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state. That the network
 // has ended a login which did not work before is news: then it does not come back by itself.
 func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
-	state, err = scalar[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
+	state, err = row.Value[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
 		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
 		"ended": bridgebridge.LoggedOut,
 	})
@@ -57,7 +58,7 @@ const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since 
 
 // BridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
 func BridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
-	return scalars[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
+	return row.Values[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
 }
 
 const heardAgainSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
@@ -67,21 +68,21 @@ const heardAgainSQL = `update bridge_states s set was_down = down_since, down_si
 // HeardAgain notes that logins work because their contacts are heard again, and returns the states that were down: a bridge that was
 // restarted meanwhile does not say so. The minute is for clocks that differ.
 func HeardAgain(ctx context.Context, tx Tx) ([]int64, error) {
-	return scalars[int64](ctx, tx, "logins that work again", heardAgainSQL)
+	return row.Values[int64](ctx, tx, "logins that work again", heardAgainSQL)
 }
 
 const bridgeStateSQL = "select " + bridgeStateColumns + " from bridge_states s where s.id = $1"
 
 // BridgeStateByID returns one state, or ErrNotFound.
 func BridgeStateByID(ctx context.Context, db DB, state int64) (BridgeState, error) {
-	return one[BridgeState](ctx, db, "bridge state", bridgeStateSQL, state)
+	return row.One[BridgeState](ctx, db, "bridge state", bridgeStateSQL, state)
 }
 
 const bridgesDownSQL = "select " + bridgeStateColumns + " from bridge_states s where s.down_since is not null order by s.down_since, s.id"
 
 // BridgesDown returns what does not work, the oldest first.
 func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
-	return collect[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
+	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
 
 const silentSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
@@ -99,5 +100,5 @@ const SilentBridge = "no answer"
 
 // SilentBridges notes the bridges that say nothing about what was sent minutes ago, although they did before.
 func SilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
-	return scalars[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
+	return row.Values[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
 }

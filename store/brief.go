@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/store/row"
 )
 
 // Lively is a chat in which something was said, and how much.
@@ -27,7 +29,7 @@ const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n,
 
 // LivelyChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
 func LivelyChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]Lively, error) {
-	return collect[Lively](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
+	return row.All[Lively](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
 const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // purse is one budget that a call counts in.
@@ -132,9 +133,9 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 // SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on with
 // what all calls of that day cost by now, open ones at their worst. It returns ErrNotFound for a reservation that does not exist
 // or was settled before; nothing changes then.
-func SettleCost(ctx context.Context, db DB, reservation int64, st policy.Settlement) (day string, spent int64, err error) {
-	if err := db.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
-		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, notFound(err))
+func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Settlement) (day string, spent int64, err error) {
+	if err := w.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
+		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, row.NotFound(err))
 	}
 	return day, spent, nil
 }
@@ -173,7 +174,7 @@ const taskCostSQL = `select (coalesce((select sum(coalesce(cost, reserved)) from
 // TaskCost is what a task's tools and the calls of a run cost so far, those without an end at their worst, in millionths of the
 // currency. An empty run has none.
 func TaskCost(ctx context.Context, db DB, task TaskID, run string) (int64, error) {
-	return scalar[int64](ctx, db, "what a task cost", taskCostSQL, task, run)
+	return row.Value[int64](ctx, db, "what a task cost", taskCostSQL, task, run)
 }
 
 // Usage sums up the calls of one day for one purpose.

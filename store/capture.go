@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // Memory is how far a chat is remembered.
@@ -42,12 +43,12 @@ const memorySQL = "select chat_id, fresh, captured_to, window_from from chat_mem
 
 // MemoryOf returns how far a chat is remembered, or ErrNotFound when nothing of it is.
 func MemoryOf(ctx context.Context, db DB, chat ChatID) (Memory, error) {
-	return one[Memory](ctx, db, "memory", memorySQL, chat)
+	return row.One[Memory](ctx, db, "memory", memorySQL, chat)
 }
 
 // HoldMemory is MemoryOf that keeps other captures of the chat out until the transaction ends.
 func HoldMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
-	return one[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
+	return row.One[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
 }
 
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id
@@ -55,7 +56,7 @@ const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id
 
 // DueCaptures lists the chats with threshold new messages, or with minimum ones and none since quiet.
 func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]ChatID, error) {
-	return scalars[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
+	return row.Values[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
 }
 
 // saidSQL is fresh for messages that are stored: what people said when it was stored, and nothing that was old by then.
@@ -80,14 +81,14 @@ const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retr
 
 // Captured notes that a chat was looked at up to a message. Its window is cut to the last keep messages before that.
 func Captured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
-	return exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
+	return row.Exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
 }
 
 const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
 
 // CaptureFailed keeps a chat from being looked at again too soon.
 func CaptureFailed(ctx context.Context, tx Tx, chat ChatID) error {
-	return exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
+	return row.Exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
 }
 
 const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'

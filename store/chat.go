@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -230,7 +231,7 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 		return Chat{}, err
 	}
 	chat.Features = c.Features
-	return chat, exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
+	return chat, row.Exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
 }
 
 // The index knows whose line it is, and each line by its place among the others: it is made anew.
@@ -240,7 +241,7 @@ const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owne
 
 // NameOwner says what the owner is called in the chats that do not tell. Without a name nothing changes.
 func NameOwner(ctx context.Context, tx Tx, name string) error {
-	return exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
+	return row.Exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
 }
 
 const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"
@@ -249,14 +250,14 @@ const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $
 
 // SetMode sets a chat's mode by hand.
 func SetMode(ctx context.Context, tx Tx, chat ChatID, mode policy.Mode) error {
-	return exec(ctx, tx, "set mode", setModeSQL, chat, mode)
+	return row.Exec(ctx, tx, "set mode", setModeSQL, chat, mode)
 }
 
 const setDeliverySQL = "update chats set delivery = $2 where id = $1"
 
 // SetDelivery sets how what is said in a chat goes out.
 func SetDelivery(ctx context.Context, tx Tx, chat ChatID, delivery policy.Delivery) error {
-	return exec(ctx, tx, "set delivery", setDeliverySQL, chat, delivery)
+	return row.Exec(ctx, tx, "set delivery", setDeliverySQL, chat, delivery)
 }
 
 // Why a chat cannot be used.
@@ -270,49 +271,49 @@ const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"
 
 // MarkEncrypted notes that a room is encrypted, which is for ever.
 func MarkEncrypted(ctx context.Context, tx Tx, chat ChatID) error {
-	return exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
+	return row.Exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
 }
 
 const closeChatSQL = "update chats set closed_why = $2 where id = $1"
 
 // CloseChat marks a chat unusable and says why; an empty reason opens it again.
 func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
-	return exec(ctx, tx, "close chat", closeChatSQL, chat, why)
+	return row.Exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
 const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
 // OwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
 func OwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
+	return row.Exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
 }
 
 const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
 
 // ContactTypes notes that somebody there is writing: a turn waits for it.
 func ContactTypes(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
-	return exec(ctx, tx, "note typing", typingSQL, chat, until)
+	return row.Exec(ctx, tx, "note typing", typingSQL, chat, until)
 }
 
 const watchesSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
 
 // OwnerWatches notes that the owner reads or writes there: a turn leaves him the time to answer.
 func OwnerWatches(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
-	return exec(ctx, tx, "note the owner's presence", watchesSQL, chat, until)
+	return row.Exec(ctx, tx, "note the owner's presence", watchesSQL, chat, until)
 }
 
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
 
 // PauseChat stops answers in a chat until then; nil resumes.
 func PauseChat(ctx context.Context, tx Tx, chat ChatID, until *time.Time) error {
-	return exec(ctx, tx, "pause chat", pauseChatSQL, chat, until)
+	return row.Exec(ctx, tx, "pause chat", pauseChatSQL, chat, until)
 }
 
 const resumeChatSQL = "update chats set paused_until = null, owner_last_at = null where id = $1"
 
 // ResumeChat lets the assistant answer there at once, although the owner wrote a moment ago.
 func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
-	return exec(ctx, tx, "resume chat", resumeChatSQL, chat)
+	return row.Exec(ctx, tx, "resume chat", resumeChatSQL, chat)
 }
 
 // LeaseTime is how long a chat stays with a turn that does not renew: after a crash another may take it.
@@ -322,15 +323,15 @@ const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
 // LockChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
-func LockChat(ctx context.Context, db DB, chat ChatID, by string) (Chat, error) {
-	return oneChat(ctx, db, lockChatSQL, chat, by, LeaseTime)
+func LockChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
+	return oneChat(ctx, w, lockChatSQL, chat, by, LeaseTime)
 }
 
 const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
 
 // UnlockChat gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
-func UnlockChat(ctx context.Context, db DB, chat ChatID, by string) (bool, error) {
-	tag, err := db.Exec(ctx, unlockChatSQL, chat, by)
+func UnlockChat(ctx context.Context, w Writer, chat ChatID, by string) (bool, error) {
+	tag, err := w.Exec(ctx, unlockChatSQL, chat, by)
 	if err != nil {
 		return false, fmt.Errorf("unlock chat: %w", err)
 	}
@@ -338,11 +339,11 @@ func UnlockChat(ctx context.Context, db DB, chat ChatID, by string) (bool, error
 }
 
 func oneChat(ctx context.Context, db DB, sql string, args ...any) (Chat, error) {
-	return one[Chat](ctx, db, "chat", sql, args...)
+	return row.One[Chat](ctx, db, "chat", sql, args...)
 }
 
 func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, error) {
-	return collect[Chat](ctx, db, "chats", sql, args...)
+	return row.All[Chat](ctx, db, "chats", sql, args...)
 }
 
 const setSpaceSQL = `update chats set spaces = array_remove(spaces, @space) || case when coalesce(room_id = any (@rooms), false) then array[@space] else '{}' end
@@ -360,5 +361,5 @@ const setAgentSQL = "update chats set agent = $2 where id = $1"
 
 // SetAgent says who answers in a chat; empty leaves it to the routing.
 func SetAgent(ctx context.Context, tx Tx, chat ChatID, agent string) error {
-	return exec(ctx, tx, "set who answers", setAgentSQL, chat, agent)
+	return row.Exec(ctx, tx, "set who answers", setAgentSQL, chat, agent)
 }

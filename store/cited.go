@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 const chatNamesSQL = "select id, name, protocol, coalesce(person, 0) from chats where kind in ('dm', 'group') and name <> '' order by last_message_at desc nulls last, id"
@@ -31,8 +32,8 @@ const countInventedSQL = `insert into settings (key, value) values ($1, to_jsonb
 	on conflict (key) do update set value = to_jsonb(settings.value::int + excluded.value::int), updated_at = now()`
 
 // CountInvented adds to the number of citations that a model made up.
-func CountInvented(ctx context.Context, db DB, n int) error {
-	return exec(ctx, db, "count citations that were made up", countInventedSQL, settingInvented, n)
+func CountInvented(ctx context.Context, w Writer, n int) error {
+	return row.Exec(ctx, w, "count citations that were made up", countInventedSQL, settingInvented, n)
 }
 
 // Invented is how many citations models made up so far.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -44,7 +45,7 @@ const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_
 
 // InsertCommitment enters a promise into the ledger, once.
 func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
-	return exec(ctx, tx, "note commitment", insertCommitmentSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "note commitment", insertCommitmentSQL, pgx.NamedArgs{
 		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": text.Storable(c.Who), "whom": text.Storable(c.Whom), "what": text.Storable(c.What), "due": c.DueAt,
 	})
 }
@@ -53,7 +54,7 @@ const dropPromisedSQL = "update commitments set state = 'dropped' where note_id 
 
 // DropPromised ends what a note said to be promised, because a newer note takes its place.
 func DropPromised(ctx context.Context, tx Tx, note NoteID) error {
-	return exec(ctx, tx, "end commitments", dropPromisedSQL, note)
+	return row.Exec(ctx, tx, "end commitments", dropPromisedSQL, note)
 }
 
 const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
@@ -61,28 +62,28 @@ const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c 
 
 // OpenCommitments returns what is promised and not done in some chats, or in all for nil, what comes first at the head.
 func OpenCommitments(ctx context.Context, db DB, chats []ChatID, limit int) ([]Commitment, error) {
-	return collect[Commitment](ctx, db, "commitments", openCommitmentsSQL, pgx.NamedArgs{"chats": chats, "limit": limit})
+	return row.All[Commitment](ctx, db, "commitments", openCommitmentsSQL, pgx.NamedArgs{"chats": chats, "limit": limit})
 }
 
 const commitmentByIDSQL = "select " + commitmentColumns + " from commitments c where c.id = $1"
 
 // CommitmentByID returns one promise, or ErrNotFound.
 func CommitmentByID(ctx context.Context, db DB, commitment CommitmentID) (Commitment, error) {
-	return one[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
+	return row.One[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
 }
 
 const commitmentByEventSQL = "select " + commitmentColumns + ` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
 
 // CommitmentByEvent returns the promise that an event of a chat shows, or ErrNotFound.
 func CommitmentByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Commitment, error) {
-	return one[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
+	return row.One[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
 }
 
 const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, nudged_at = case when $3::timestamptz is null then nudged_at end where id = $1"
 
 // SetCommitment changes how far a promise is; a time puts it off until then.
 func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state CommitmentState, snoozed *time.Time) error {
-	return exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
+	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
 const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
@@ -91,19 +92,19 @@ const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c
 
 // Unnudged returns the promises of which the owner was not reminded: those due between two times, and those put off until now.
 func Unnudged(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
-	return collect[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
+	return row.All[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
 }
 
 const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
 // Nudged notes that the owner was reminded of a promise, and by what.
 func Nudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
-	return exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
+	return row.Exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
 }
 
 const shownSQL = "update commitments set shown_in = $2 where id = $1"
 
 // ShownIn notes what shows a promise by itself.
 func ShownIn(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
-	return exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
+	return row.Exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 // Dialog is a question to the owner that waits for a number, a word or a reaction. It survives restarts.
@@ -62,7 +64,7 @@ func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (D
 	}
 	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Dialog])
 	if err != nil {
-		return Dialog{}, fmt.Errorf("read dialog: %w", notFound(err))
+		return Dialog{}, fmt.Errorf("read dialog: %w", row.NotFound(err))
 	}
 	return d, nil
 }

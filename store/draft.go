@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'held' order by o.seq for update"
@@ -14,7 +15,7 @@ const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 o
 // LockDraft returns the rows of a draft by its first one, and keeps others from deciding on it until the transaction ends. None: it was
 // decided on before.
 func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]Out, error) {
-	return collect[Out](ctx, tx, "draft", lockDraftSQL, first)
+	return row.All[Out](ctx, tx, "draft", lockDraftSQL, first)
 }
 
 const releaseSQL = `update outbox set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now()
@@ -22,7 +23,7 @@ const releaseSQL = `update outbox set state = 'queued', purpose = $2, code = $3,
 
 // ReleaseOut lets a draft go: it is sent as if it had been written now, with the gate's decision on it.
 func ReleaseOut(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
-	return exec(ctx, tx, "release draft", releaseSQL, first, purpose, code, why)
+	return row.Exec(ctx, tx, "release draft", releaseSQL, first, purpose, code, why)
 }
 
 const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
@@ -30,14 +31,14 @@ const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = '
 
 // OpenDrafts returns the first row of each draft that waits, the oldest first.
 func OpenDrafts(ctx context.Context, db DB, limit int) ([]Out, error) {
-	return collect[Out](ctx, db, "drafts", openDraftsSQL, limit)
+	return row.All[Out](ctx, db, "drafts", openDraftsSQL, limit)
 }
 
 const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
 
 // DraftDialog returns the question of a kind that asks about a draft, or ErrNotFound when nobody was asked yet.
 func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dialog, error) {
-	return one[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first)
+	return row.One[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first)
 }
 
 const (
@@ -47,12 +48,12 @@ const (
 
 // MoveOut puts another outgoing event in the place of one that was not sent: what it answers, and the run that says it.
 func MoveOut(ctx context.Context, tx Tx, from, to uuid.UUID) error {
-	return errors.Join(exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
+	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
 }
 
 const noteRunSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
 // NoteRun writes what became of what a run says.
 func NoteRun(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
-	return exec(ctx, tx, "note what became of a run", noteRunSQL, out, state, note)
+	return row.Exec(ctx, tx, "note what became of a run", noteRunSQL, out, state, note)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 // HeldEdit is the newest text of a message, known before the message itself.
@@ -21,7 +23,7 @@ const takeHeldEditSQL = `with held as (
 
 // TakeHeldEdit removes the edits that came before the message they change, and returns the newest. False: there was none.
 func TakeHeldEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (HeldEdit, bool, error) {
-	edit, err := one[HeldEdit](ctx, tx, "held edit", takeHeldEditSQL, chat, event, sender)
+	edit, err := row.One[HeldEdit](ctx, tx, "held edit", takeHeldEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
 		return HeldEdit{}, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -18,7 +19,7 @@ const toldSQL = "select told from escalations where chat_id = $1 and closed_at i
 // OpenEscalation notes that a chat needs a person, and the messages whose words may be in why. first: it was not noted before; told: the
 // contact was told already.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
-	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, text.Storable(why), noNil(restsOn))
+	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(restsOn))
 	if err == nil {
 		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
 	}
@@ -32,7 +33,7 @@ const tellEscalationSQL = "update escalations set told = true where chat_id = $1
 
 // ToldEscalation notes that the contact was told that a person takes over.
 func ToldEscalation(ctx context.Context, tx Tx, chat ChatID) error {
-	return exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
+	return row.Exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
 }
 
 const countWaitingSQL = `select count(*) from escalations e join messages f on f.id = e.message_id
@@ -40,7 +41,7 @@ const countWaitingSQL = `select count(*) from escalations e join messages f on f
 
 // CountWaiting counts the messages that came while a chat waits for a person, by the code that they were settled with.
 func CountWaiting(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
-	return number(ctx, db, "count messages that wait", countWaitingSQL, chat, code)
+	return row.Value[int](ctx, db, "count messages that wait", countWaitingSQL, chat, code)
 }
 
 const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 const logOfSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.ts >= $2 and (m.ts, m.id) > ($3, $4)
@@ -27,7 +28,7 @@ const notesByAgeSQL = "select " + noteColumns + ` from notes n left join note_se
 
 // Sections returns all that holds of a role's notes, capture by capture, the oldest first.
 func Sections(ctx context.Context, tx Tx, role policy.Role) ([]Section, error) {
-	notes, err := collect[Note](ctx, tx, "notes", notesByAgeSQL, role)
+	notes, err := row.All[Note](ctx, tx, "notes", notesByAgeSQL, role)
 	var sections []Section
 	for _, n := range notes {
 		last := len(sections) - 1

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // WatchedFolder is a folder whose files are indexed as they come, change and go.
@@ -35,10 +36,10 @@ const forgetFilesSQL = "delete from watched_files where folder = $1"
 
 // WatchFolder begins to watch a folder, or changes who may see its files.
 func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
-	if err := exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.Said, f.ChatID); err != nil {
+	if err := row.Exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.Said, f.ChatID); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "forget files of folder", forgetFilesSQL, f.Path)
+	return row.Exec(ctx, tx, "forget files of folder", forgetFilesSQL, f.Path)
 }
 
 const unwatchFolderSQL = "delete from watched_folders where path = $1"
@@ -90,7 +91,7 @@ const troubleSQL = "update watched_folders set trouble = $2 where path = $1"
 
 // NoteTrouble notes why a folder cannot be looked at; empty when it can.
 func NoteTrouble(ctx context.Context, tx Tx, folder, trouble string) error {
-	return exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
+	return row.Exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
 }
 
 // A folder that is not watched any more has no files, and one that others may see meanwhile is looked at anew.
@@ -102,10 +103,10 @@ const dropWatchedSQL = "delete from watched_files where folder = $1 and path = a
 
 // NoteWatched notes how files of a folder were when they were looked at for those who may see them, and which are gone.
 func NoteWatched(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
-	err := exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, column(looked, func(f WatchedFile) string { return f.Path }),
-		column(looked, func(f WatchedFile) int64 { return f.Size }), column(looked, func(f WatchedFile) time.Time { return f.Modified }), column(looked, func(f WatchedFile) string { return f.Reader }))
+	err := row.Exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
+		row.Column(looked, func(f WatchedFile) int64 { return f.Size }), row.Column(looked, func(f WatchedFile) time.Time { return f.Modified }), row.Column(looked, func(f WatchedFile) string { return f.Reader }))
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return exec(ctx, tx, "forget watched files", dropWatchedSQL, f.Path, gone)
+	return row.Exec(ctx, tx, "forget watched files", dropWatchedSQL, f.Path, gone)
 }

@@ -12,6 +12,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/store/index"
+	"multis/store/row"
 )
 
 // Forgotten counts what was removed, by what it was.
@@ -133,10 +135,10 @@ const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (sele
 // Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
 // stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, error) {
-	letters, err := collect[struct {
+	letters, err := row.All[struct {
 		ID    uuid.UUID
 		Admin bool
-	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.Letters, "messages": noNil(d.Messages)})
+	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.Letters, "messages": row.EmptyIfNil(d.Messages)})
 	if err != nil {
 		return Forgotten{}, err
 	}
@@ -155,7 +157,7 @@ func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, erro
 		ids   []int64
 		count *int
 	}{{dropJobsSQL, d.Jobs, &f.Entries}, {dropQuestionsSQL, d.Questions, &f.Entries}, {dropSchedulesSQL, d.Schedules, &f.Reminders}} {
-		tag, err := tx.Exec(ctx, drop.sql, noNil(drop.ids))
+		tag, err := tx.Exec(ctx, drop.sql, row.EmptyIfNil(drop.ids))
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
 		}
@@ -174,8 +176,8 @@ type end struct {
 // forget is Forget but for letters that are messages themselves, reminders and jobs.
 func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	var f Forgotten
-	messages := noNil(d.Messages)
-	answering, err := scalars[TaskID](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
+	messages := row.EmptyIfNil(d.Messages)
+	answering, err := row.Values[TaskID](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
 	if err != nil {
 		return f, err
 	}
@@ -184,19 +186,19 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := exec(ctx, tx, "forget what jobs failed with", dropErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": noNil(d.Chats)}); err != nil {
+	if err := row.Exec(ctx, tx, "forget what jobs failed with", dropErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": row.EmptyIfNil(d.Chats)}); err != nil {
 		return f, err
 	}
-	if f.Summaries, err = scalar[int](ctx, tx, "summaries", dropSummariesSQL, messages, noNil(d.Summaries)); err != nil {
+	if f.Summaries, err = row.Value[int](ctx, tx, "summaries", dropSummariesSQL, messages, row.EmptyIfNil(d.Summaries)); err != nil {
 		return f, err
 	}
-	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {
+	if err := index.RemoveMessages(ctx, tx, messages); err != nil {
 		return f, err
 	}
 	var learned unlearned
 	steps := []func() error{
 		func() error {
-			args := pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks), "at": e.at, "why": e.why}
+			args := pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "at": e.at, "why": e.why}
 			err := tx.QueryRow(ctx, fmt.Sprintf(goneMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Waits, &f.Tasks)
 			if err != nil {
 				return fmt.Errorf("forget messages: %w", err)
@@ -204,7 +206,7 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 			return nil
 		},
 		func() (err error) {
-			learned, err = unlearn(ctx, tx, scope, messages, noNil(d.Notes))
+			learned, err = unlearn(ctx, tx, scope, messages, row.EmptyIfNil(d.Notes))
 			return err
 		},
 	}
@@ -217,11 +219,11 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 		}
 	}
 	f.Notes, f.Promises, f.Passages = learned.Notes, learned.Promises, learned.passages
-	f.Retract, err = scalars[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
+	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
 	if err != nil {
 		return f, err
 	}
-	resting, err := scalar[int](ctx, tx, "what rests on messages", restingSQL, pgx.NamedArgs{"messages": messages, "tasks": noNil(d.Tasks), "spared": e.sql == emptySQL})
+	resting, err := row.Value[int](ctx, tx, "what rests on messages", restingSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptySQL})
 	f.Letters = len(f.Retract) + resting
 	return f, err
 }
@@ -232,7 +234,7 @@ func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
 		Chat ChatID
 		Kind policy.Kind
 	}
-	chats, err := collect[in](ctx, db, "chats", chatsOfMessagesSQL, noNil(d.Messages), noNil(d.Chats))
+	chats, err := row.All[in](ctx, db, "chats", chatsOfMessagesSQL, row.EmptyIfNil(d.Messages), row.EmptyIfNil(d.Chats))
 	if err != nil {
 		return policy.Scope{}, err
 	}
@@ -251,14 +253,6 @@ func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
 	return policy.ContactScope(ids...), nil
 }
 
-// noNil makes an array of none, where nil would be null.
-func noNil[ID any](ids []ID) []ID {
-	if ids == nil {
-		return []ID{}
-	}
-	return ids
-}
-
 // What a task came to is its answer, and what answers its message. Later tasks read that answer with
 // the question.
 const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
@@ -275,11 +269,11 @@ const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 an
 // RedactMessage empties a message, the tasks that read it and what quoted it, and what was learned from it goes; one that still waited
 // for an answer gets none. It returns what quoted it and is to be deleted from its room.
 func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at time.Time) ([]uuid.UUID, error) {
-	if err := exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
+	if err := row.Exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
 		return nil, err
 	}
 	d := Doomed{event: event}
-	message, err := scalar[MessageID](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
+	message, err := row.Value[MessageID](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
 	switch {
 	case err == nil:
 		d.Messages = []MessageID{message}

@@ -13,6 +13,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // ForgetKind says what a forgetting is about.
@@ -40,21 +41,21 @@ const insertForgettingSQL = "insert into forgettings (kind, doomed, command) val
 
 // InsertForgetting notes what is to be forgotten.
 func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (int64, error) {
-	return scalar[int64](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
+	return row.Value[int64](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
 }
 
 const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
 
 // HoldForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
 func HoldForgetting(ctx context.Context, tx Tx, forgetting int64) (Forgetting, error) {
-	return one[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
+	return row.One[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
 }
 
 const updateForgettingSQL = "update forgettings set doomed = $2, counts = $3, done_at = $4 where id = $1"
 
 // UpdateForgetting notes how far a forgetting is.
 func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
-	return exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Doomed, f.Counts, f.DoneAt)
+	return row.Exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Doomed, f.Counts, f.DoneAt)
 }
 
 // The planner needs samples of words and of names; of the texts themselves it keeps none.
@@ -63,7 +64,7 @@ const forgetSamplesSQL = "analyze chats, messages, message_index, message_terms,
 // ForgetSamples has Postgres sample its tables anew, so that what was deleted is not among the samples. Of a table that is empty now it
 // keeps the old ones.
 func ForgetSamples(ctx context.Context, tx Tx) error {
-	return exec(ctx, tx, "forget samples", forgetSamplesSQL)
+	return row.Exec(ctx, tx, "forget samples", forgetSamplesSQL)
 }
 
 // Topic is what to look for: each of the words as it stands, or the text in whatever form its words have.
@@ -120,23 +121,23 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 		like[i] = inAnyCase(w)
 	}
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
-	err := s.readAll(ctx, func(tx Tx) (err error) {
+	err := s.ReadAll(ctx, func(tx Tx) (err error) {
 		d := &h.Doomed
 		for _, find := range []struct {
 			sql string
 			ids *[]int64
 		}{{messagesOnSQL, &d.Messages}, {tasksOnSQL, &d.Tasks}, {schedulesOnSQL, &d.Schedules}, {jobsOnSQL, &d.Jobs}, {questionsOnSQL, &d.Questions}, {summariesOnSQL, &d.Summaries}} {
-			if *find.ids, err = scalars[int64](ctx, tx, "what is about a topic", find.sql, args); err != nil {
+			if *find.ids, err = row.Values[int64](ctx, tx, "what is about a topic", find.sql, args); err != nil {
 				return err
 			}
 		}
-		if d.Letters, err = scalars[uuid.UUID](ctx, tx, "what was said about a topic", lettersOnSQL, args); err != nil {
+		if d.Letters, err = row.Values[uuid.UUID](ctx, tx, "what was said about a topic", lettersOnSQL, args); err != nil {
 			return err
 		}
-		if h.Documents, err = scalars[string](ctx, tx, "documents about a topic", documentsOnSQL, args); err != nil {
+		if h.Documents, err = row.Values[string](ctx, tx, "documents about a topic", documentsOnSQL, args); err != nil {
 			return err
 		}
-		notes, err := collect[notedFrom](ctx, tx, "notes about a topic", notesOnSQL, args)
+		notes, err := row.All[notedFrom](ctx, tx, "notes about a topic", notesOnSQL, args)
 		d.takeNotes(notes)
 		return err
 	})
@@ -180,8 +181,8 @@ const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id =
 // FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
 func (s *Store) FindNote(ctx context.Context, note NoteID) (Doomed, error) {
 	var d Doomed
-	err := s.readAll(ctx, func(tx Tx) error {
-		n, err := one[notedFrom](ctx, tx, "note", noteFromSQL, note)
+	err := s.ReadAll(ctx, func(tx Tx) error {
+		n, err := row.One[notedFrom](ctx, tx, "note", noteFromSQL, note)
 		if err == nil {
 			d.takeNotes([]notedFrom{n})
 		}
@@ -214,7 +215,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if f.Kind == ForgetErase { // also what came in while the chat was being turned off
 		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
 	}
-	messages, err := scalars[MessageID](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
+	messages, err := row.Values[MessageID](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
 	if err != nil {
 		return gone, false, err
 	}
@@ -226,19 +227,19 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if chat.Kind == policy.KindAdmin {
 		scope = policy.OwnerScope()
 	}
-	if err := SetScope(ctx, tx, scope); err != nil {
+	if err := row.SetScope(ctx, tx, scope); err != nil {
 		return gone, false, err
 	}
-	notes, err := scalars[NoteID](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, at)
+	notes, err := row.Values[NoteID](ctx, tx, "notes to forget", notesOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
 	}
-	learned, err := unlearn(ctx, tx, scope, []MessageID{}, noNil(notes))
+	learned, err := unlearn(ctx, tx, scope, []MessageID{}, row.EmptyIfNil(notes))
 	if err != nil {
 		return gone, false, err
 	}
 	gone.Notes, gone.Promises, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
-	origins, err := scalars[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
+	origins, err := row.Values[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
 	}
@@ -280,5 +281,5 @@ const allChatsSQL = "select id from chats order by kind = 'admin', id"
 
 // AllChats lists every chat there is, the admin room last.
 func AllChats(ctx context.Context, db DB) ([]ChatID, error) {
-	return scalars[ChatID](ctx, db, "chats", allChatsSQL)
+	return row.Values[ChatID](ctx, db, "chats", allChatsSQL)
 }

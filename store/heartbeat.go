@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 // MatterKind is what kind of thing may need the owner.
@@ -68,7 +70,7 @@ const mattersSQL = `with found as (
 
 // NewMatters returns what may need the owner and was not judged yet, the newest first.
 func NewMatters(ctx context.Context, db DB, l Look) ([]Matter, error) {
-	return collect[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
+	return row.All[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
 		"agent": l.Agent, "waits": l.Waits, "oldest": l.Oldest, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
@@ -107,7 +109,7 @@ const saidSinceSQL = `select exists (select from messages m join chats c on c.id
 
 // SaidSince tells whether somebody said something in a chat since a time.
 func SaidSince(ctx context.Context, db DB, since time.Time) (bool, error) {
-	return scalar[bool](ctx, db, "whether something was said", saidSinceSQL, since)
+	return row.Value[bool](ctx, db, "whether something was said", saidSinceSQL, since)
 }
 
 const lastLookSQL = "select looked_at, case when day = $2::date then looks else 0 end from heartbeat_looks where agent = $1"
@@ -128,8 +130,8 @@ const lookedSQL = `insert into heartbeat_looks as l (agent, day, looks, looked_a
 	on conflict (agent) do update set looks = case when l.day = excluded.day then l.looks + 1 else 1 end, day = excluded.day, looked_at = excluded.looked_at`
 
 // Looked notes that a model looks at what an agent is to look at.
-func Looked(ctx context.Context, db DB, agent, day string, at time.Time) error {
-	return exec(ctx, db, "note look", lookedSQL, agent, day, at)
+func Looked(ctx context.Context, w Writer, agent, day string, at time.Time) error {
+	return row.Exec(ctx, w, "note look", lookedSQL, agent, day, at)
 }
 
 const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
@@ -137,12 +139,12 @@ const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s
 
 // DueSchedules returns what people set that comes until a time.
 func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, error) {
-	return collect[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
+	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }
 
 const pruneMattersSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
 
 // PruneMatters forgets which matters were judged before a time.
-func PruneMatters(ctx context.Context, db DB, before time.Time) (int, error) {
-	return number(ctx, db, "forget matters", pruneMattersSQL, before)
+func PruneMatters(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Value[int](ctx, w, "forget matters", pruneMattersSQL, before)
 }

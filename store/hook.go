@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -57,11 +58,11 @@ func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 	for i, h := range hooks {
 		names[i] = h.Name
 	}
-	if err := exec(ctx, tx, "drop hooks", dropHooksSQL, names); err != nil {
+	if err := row.Exec(ctx, tx, "drop hooks", dropHooksSQL, names); err != nil {
 		return err
 	}
 	for _, h := range hooks {
-		if err := exec(ctx, tx, "write hook", putHookSQL, h.Name, h.Target, h.Events); err != nil {
+		if err := row.Exec(ctx, tx, "write hook", putHookSQL, h.Name, h.Target, h.Events); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ const hooksSQL = "select name, target, events, failing_since from hooks order by
 
 // Hooks lists the hooks by name.
 func Hooks(ctx context.Context, db DB) ([]Hook, error) {
-	return collect[Hook](ctx, db, "hooks", hooksSQL)
+	return row.All[Hook](ctx, db, "hooks", hooksSQL)
 }
 
 const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
@@ -112,14 +113,14 @@ const deliveryByIDSQL = "select " + deliveryColumns + " from hook_deliveries whe
 
 // DeliveryByID returns one delivery, or ErrNotFound.
 func DeliveryByID(ctx context.Context, db DB, delivery uuid.UUID) (Delivery, error) {
-	return one[Delivery](ctx, db, "delivery", deliveryByIDSQL, delivery)
+	return row.One[Delivery](ctx, db, "delivery", deliveryByIDSQL, delivery)
 }
 
 const deliveriesSQL = "select " + deliveryColumns + " from hook_deliveries where hook = $1 order by at desc, id limit $2"
 
 // Deliveries lists what a hook was told, newest first.
 func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery, error) {
-	return collect[Delivery](ctx, db, "deliveries", deliveriesSQL, hook, limit)
+	return row.All[Delivery](ctx, db, "deliveries", deliveriesSQL, hook, limit)
 }
 
 const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
@@ -127,7 +128,7 @@ const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attem
 
 // NoteDelivery writes how an attempt went, or with none that there will be no other.
 func NoteDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
-	return exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
+	return row.Exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
 }
 
 const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and failing_since is null"
@@ -150,6 +151,6 @@ func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news
 const pruneDeliveriesSQL = "delete from hook_deliveries where done_at < $1"
 
 // PruneDeliveries forgets what was done before a time.
-func PruneDeliveries(ctx context.Context, db DB, before time.Time) error {
-	return exec(ctx, db, "forget old deliveries", pruneDeliveriesSQL, before)
+func PruneDeliveries(ctx context.Context, w Writer, before time.Time) error {
+	return row.Exec(ctx, w, "forget old deliveries", pruneDeliveriesSQL, before)
 }

@@ -1,27 +1,27 @@
 package store
 
-import "multis/policy"
+import (
+	"multis/store/row"
+)
 
-// The ids of rows. They are aliases while the packages are converted, and become types of their own after that.
-//
-// Rows of outbox have a uuid.UUID, and rows that only this package refers to a plain int64.
+// The ids of rows.
 type (
 	// ChatID identifies a row of chats.
-	ChatID = policy.ChatID
+	ChatID = row.ChatID
 	// MessageID identifies a row of messages.
-	MessageID = int64
+	MessageID = row.MessageID
 	// DocumentID identifies a row of documents.
-	DocumentID = int64
+	DocumentID = row.DocumentID
 	// ChunkID identifies a passage of a document: a row of chunks.
-	ChunkID = int64
+	ChunkID = row.ChunkID
 	// TaskID identifies a row of tasks.
-	TaskID = int64
+	TaskID = row.TaskID
 	// ScheduleID identifies a row of schedules.
-	ScheduleID = int64
+	ScheduleID = row.ScheduleID
 	// RunID identifies a row of schedule_runs.
-	RunID = int64
+	RunID = row.RunID
 	// CommitmentID identifies a row of commitments.
-	CommitmentID = int64
+	CommitmentID = row.CommitmentID
 	// NoteID identifies a row of notes.
-	NoteID = int64
+	NoteID = row.NoteID
 )

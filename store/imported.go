@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -18,13 +19,13 @@ const touchChatSQL = "update chats set last_message_at = greatest(last_message_a
 
 // ImportMessage stores a message of a file, unless it is there: under its key, or because it came through a bridge as well.
 func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
-	rows, err := scalars[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
+	rows, err := row.Values[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": text.Storable(m.Sender.String()), "body": text.Storable(m.Body), "at": m.At,
 	})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	return true, exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
+	return true, row.Exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
 }
 
 // One note may come from two files, each of which tells the time in its own way.
@@ -33,5 +34,5 @@ const importedNoteSQL = `select exists (select from notes n where n.role = $1 an
 
 // HasNote tells whether a note is there already, valid or not: the same words of about the same time.
 func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
-	return scalar[bool](ctx, tx, "note", importedNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
+	return row.Value[bool](ctx, tx, "note", importedNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"multis/store/row"
 )
 
 const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
@@ -12,15 +14,15 @@ const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
 
 // KeepFile keeps the file of a message until then, unless the message was deleted. Who deletes it meanwhile waits, and takes the file along.
 func KeepFile(ctx context.Context, tx Tx, message MessageID, data []byte, until time.Time) error {
-	return exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
+	return row.Exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
 }
 
 const boundFilesSQL = `with sums as (select message_id, sum(size) over (order by kept_at desc, message_id desc) as total from kept_files)
 	delete from kept_files where expires_at < now() or message_id in (select message_id from sums where total > $1)`
 
 // BoundFiles drops the oldest files beyond so many bytes, and those whose time is over.
-func BoundFiles(ctx context.Context, db DB, most int64) error {
-	return exec(ctx, db, "drop old files", boundFilesSQL, most)
+func BoundFiles(ctx context.Context, w Writer, most int64) error {
+	return row.Exec(ctx, w, "drop old files", boundFilesSQL, most)
 }
 
 const keptFileSQL = "select data from kept_files where message_id = $1"
@@ -29,7 +31,7 @@ const keptFileSQL = "select data from kept_files where message_id = $1"
 func KeptFile(ctx context.Context, db DB, message MessageID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, keptFileSQL, message).Scan(&data); err != nil {
-		return nil, fmt.Errorf("read a kept file: %w", notFound(err))
+		return nil, fmt.Errorf("read a kept file: %w", row.NotFound(err))
 	}
 	return data, nil
 }

@@ -41,7 +41,7 @@ func TestOnlyWhatIsWrittenLazilyDoesNotWaitForTheDisk(t *testing.T) {
 	}))
 	require.Equal(t, "on", mode)
 
-	_, err = st.DB().Exec(ctx, "create table once (n int unique deferrable initially deferred); insert into once values (1)")
+	_, err = st.Pool().Exec(ctx, "create table once (n int unique deferrable initially deferred); insert into once values (1)")
 	require.NoError(t, err)
 	require.Error(t, st.Lazy().QueryRow(ctx, "insert into once values (1) returning n").Scan(new(int)), "a commit that failed")
 	require.ErrorIs(t, store.Reader{}.Lazy().QueryRow(ctx, "select 1").Scan(new(int)), policy.ErrNoScope)

@@ -14,6 +14,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -117,7 +118,7 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	if tag.RowsAffected() == 0 {
 		return false, nil
 	}
-	message, err := scalar[MessageID](ctx, tx, "edited message", messageOfEventSQL, chat, event)
+	message, err := row.Value[MessageID](ctx, tx, "edited message", messageOfEventSQL, chat, event)
 	if err != nil {
 		return false, err
 	}
@@ -141,7 +142,7 @@ const readmitSQL = "update messages set action = $2, code = $3, reason = $4 wher
 
 // Readmit replaces what was decided about a message that still waits.
 func Readmit(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
-	return exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
+	return row.Exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"
@@ -273,11 +274,11 @@ func NewestStale(ctx context.Context, db DB) (*time.Time, error) {
 }
 
 func oneMessage(ctx context.Context, db DB, sql string, args ...any) (Message, error) {
-	return one[Message](ctx, db, "message", sql, args...)
+	return row.One[Message](ctx, db, "message", sql, args...)
 }
 
 func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Message, error) {
-	return collect[Message](ctx, db, "messages", sql, args...)
+	return row.All[Message](ctx, db, "messages", sql, args...)
 }
 
 const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
@@ -300,7 +301,7 @@ const parkedWithKeySQL = `select m.id from messages m join matrix.crypto_megolm_
 
 // ParkedWithKey returns messages that wait for a key which one of the devices has.
 func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]MessageID, error) {
-	return scalars[MessageID](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
+	return row.Values[MessageID](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
 }
 
 const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
@@ -308,7 +309,7 @@ const firstOfSessionSQL = `select not exists (select from messages o join messag
 
 // FirstOfSession tells whether no older row waits for the same key as a message does.
 func FirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
-	return scalar[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
+	return row.Value[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
 }
 
 const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is not null and m.redacted_at is null
@@ -339,7 +340,7 @@ type Unreadable struct {
 
 // UnreadableChats returns the chats with messages that wait for a key.
 func UnreadableChats(ctx context.Context, db DB) ([]Unreadable, error) {
-	return collect[Unreadable](ctx, db, "unreadable chats", unreadableSQL)
+	return row.All[Unreadable](ctx, db, "unreadable chats", unreadableSQL)
 }
 
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
@@ -357,5 +358,21 @@ const explainParkedSQL = "update messages set reason = $2 where id = $1 and park
 
 // ExplainParked says why a message cannot be read.
 func ExplainParked(ctx context.Context, tx Tx, message MessageID, why string) error {
-	return exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
+	return row.Exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
+}
+
+const unindexedSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
+	order by m.id for update of m skip locked`
+
+// UnindexedMessages returns up to limit messages that the archive's index does not hold as they are now, and keeps others
+// from changing them until the transaction ends. The oldest rows come first.
+func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error) {
+	return collectMessages(ctx, tx, unindexedSQL, limit)
+}
+
+const hasUnindexedSQL = "select exists (select from messages where unindexed)"
+
+// HasUnindexed tells whether there are messages that the index does not hold as they are.
+func HasUnindexed(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "waiting messages", hasUnindexedSQL)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -60,28 +61,28 @@ const currentNotesSQL = "select " + noteColumns + ` from notes n where n.role = 
 
 // CurrentNotes returns what holds of the notes that scope may see, the newest first, without what was pruned.
 func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Note, error) {
-	return collect[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
+	return row.All[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
 }
 
 const notesOfRoleSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
 
 // NotesOfRole returns what holds of one chat's notes, or of the owner's, the newest first, pruned ones included.
 func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Note, error) {
-	return collect[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
+	return row.All[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
 }
 
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
 // ChatOfSection is the chat that a capture was of, or ErrNotFound.
 func ChatOfSection(ctx context.Context, db DB, section int64) (ChatID, error) {
-	return scalar[ChatID](ctx, db, "chat of a section", chatOfSectionSQL, section)
+	return row.Value[ChatID](ctx, db, "chat of a section", chatOfSectionSQL, section)
 }
 
 const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
 
 // NotesOfSection returns what one capture wrote.
 func NotesOfSection(ctx context.Context, tx Tx, section int64) ([]Note, error) {
-	return collect[Note](ctx, tx, "notes", notesOfSectionSQL, section)
+	return row.All[Note](ctx, tx, "notes", notesOfSectionSQL, section)
 }
 
 const insertNoteSQL = `insert into notes (role, chat_id, section_id, kind, subject, body, was, sources, valid_from, valid_to, superseded_by)
@@ -92,7 +93,7 @@ func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 	if n.Sources == nil {
 		n.Sources = []MessageID{}
 	}
-	return scalar[NoteID](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
+	return row.Value[NoteID](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
 		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": text.Storable(n.Subject), "body": text.Storable(n.Body), "was": text.Storable(n.Was),
 		"sources": n.Sources, "from": n.ValidFrom, "to": n.ValidTo, "by": n.SupersededBy,
 	})
@@ -102,14 +103,14 @@ const supersedeNoteSQL = "update notes set valid_to = $2, superseded_by = $3 whe
 
 // SupersedeNote ends a note because a newer one about the same takes its place.
 func SupersedeNote(ctx context.Context, tx Tx, old NoteID, at time.Time, by NoteID) error {
-	return exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
+	return row.Exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
 }
 
 const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
 
 // MergeNote notes that something known was said again.
 func MergeNote(ctx context.Context, tx Tx, note NoteID, sources []MessageID) error {
-	return exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
+	return row.Exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
 }
 
 const insertSectionSQL = `insert into note_sections (chat_id, role, last_message) values ($1, $2, $3)
@@ -117,7 +118,7 @@ const insertSectionSQL = `insert into note_sections (chat_id, role, last_message
 
 // InsertSection begins what a capture writes. When a chat is captured anew, it goes on with what the last one up to there wrote.
 func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, lastMessage MessageID) (int64, error) {
-	return scalar[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
+	return row.Value[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
 }
 
 const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pruned_at is null
@@ -125,7 +126,7 @@ const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pr
 
 // PruneNotes takes the notes of all but the newest sections out of what is always known.
 func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
-	return exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
+	return row.Exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
 }
 
 const messagesBehindSQL = `select d.id, m from documents d join notes n on n.section_id = substring(d.origin from '^memory:section:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)
@@ -133,7 +134,7 @@ const messagesBehindSQL = `select d.id, m from documents d join notes n on n.sec
 
 // MessagesBehind returns, by document, the messages that its notes were learned from.
 func MessagesBehind(ctx context.Context, tx Tx, docs []DocumentID) (map[DocumentID][]MessageID, error) {
-	rows, err := collect[struct {
+	rows, err := row.All[struct {
 		Document DocumentID
 		Message  MessageID
 	}](ctx, tx, "sources of notes", messagesBehindSQL, docs)

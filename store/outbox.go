@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -79,9 +80,9 @@ func InsertOut(ctx context.Context, tx Tx, o Out) error {
 	if err != nil || o.Spans == nil {
 		spans = []byte("[]")
 	}
-	return exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": noNil(o.About), "rests": noNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
+		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
 	})
 }
 
@@ -114,14 +115,14 @@ const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', sp
 // EmptyAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
 // rows: what was or is just being sent of them is to be deleted too. One that still waits is dropped when its turn comes.
 func EmptyAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
-	return scalars[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
+	return row.Values[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
 }
 
 const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
 
 // ReaddressOut has a row that waits go to another chat, behind what waits there, as an event of its own.
 func ReaddressOut(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
-	return exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
+	return row.Exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
 }
 
 // Emptied tells whether what the row said was taken back.
@@ -145,7 +146,7 @@ const nextQueuedSQL = `select id from (select id, seq from outbox where chat_id 
 func NextQueued(ctx context.Context, db DB, o Out) (uuid.UUID, error) {
 	var out uuid.UUID
 	if err := db.QueryRow(ctx, nextQueuedSQL, o.ChatID, o.Seq).Scan(&out); err != nil {
-		return out, fmt.Errorf("look for the next event: %w", notFound(err))
+		return out, fmt.Errorf("look for the next event: %w", row.NotFound(err))
 	}
 	return out, nil
 }
@@ -191,10 +192,10 @@ const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = co
 
 // MarkSent notes the event that a row became, even if it was given up meanwhile: it is out. A second call changes nothing.
 func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
-	if err := exec(ctx, tx, "mark sent", markSentSQL, out, event, room); err != nil {
+	if err := row.Exec(ctx, tx, "mark sent", markSentSQL, out, event, room); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
+	return row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
 const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3
@@ -203,7 +204,7 @@ const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2
 
 // DropOut takes a queued event back, or a whole draft by its first row, and stores why.
 func DropOut(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
-	return exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
+	return row.Exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
 }
 
 const failSQL = `with failed as (update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent') returning id),
@@ -223,7 +224,7 @@ const deliverSQL = "update outbox set state = 'delivered', error = '', delivered
 
 // DeliverOut notes that the network took an event.
 func DeliverOut(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
-	return exec(ctx, tx, "mark delivered", deliverSQL, out, at)
+	return row.Exec(ctx, tx, "mark delivered", deliverSQL, out, at)
 }
 
 const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where created_at > $2), count(distinct coalesce(part_of, id)) filter (where created_at > $3)
@@ -252,7 +253,7 @@ func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, 
 }
 
 func oneOut(ctx context.Context, db DB, sql string, args ...any) (Out, error) {
-	return one[Out](ctx, db, "outbox", sql, args...)
+	return row.One[Out](ctx, db, "outbox", sql, args...)
 }
 
 const unfinishedSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')

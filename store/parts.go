@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+
+	"multis/store/row"
 )
 
 const addFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
 
 // AddFile keeps the file that an outgoing event carries until it is sent.
 func AddFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
-	return exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
+	return row.Exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
 }
 
 const outFileSQL = "select data from outbox_files where outbox_id = $1"
@@ -20,7 +22,7 @@ const outFileSQL = "select data from outbox_files where outbox_id = $1"
 func OutFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, outFileSQL, out).Scan(&data); err != nil {
-		return nil, fmt.Errorf("read a file to send: %w", notFound(err))
+		return nil, fmt.Errorf("read a file to send: %w", row.NotFound(err))
 	}
 	return data, nil
 }
@@ -45,5 +47,5 @@ const partsSQL = "select " + outColumns + " from outbox o where o.part_of = $1 o
 
 // Parts are the rows of a letter that takes several, in order; none for one that is whole.
 func Parts(ctx context.Context, db DB, first uuid.UUID) ([]Out, error) {
-	return collect[Out](ctx, db, "parts", partsSQL, first)
+	return row.All[Out](ctx, db, "parts", partsSQL, first)
 }

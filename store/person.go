@@ -3,13 +3,15 @@ package store
 import (
 	"context"
 	"slices"
+
+	"multis/store/row"
 )
 
 const linkedChatsSQL = `select c.id from chats c join chats p on p.id = $1 where c.id = p.id or c.person = p.person order by c.id`
 
 // LinkedChats lists the chats of the person that a chat is with, as the owner merged them: the chat itself, and others.
 func LinkedChats(ctx context.Context, db DB, chat ChatID) ([]ChatID, error) {
-	return scalars[ChatID](ctx, db, "chats of a person", linkedChatsSQL, chat)
+	return row.Values[ChatID](ctx, db, "chats of a person", linkedChatsSQL, chat)
 }
 
 const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
@@ -24,7 +26,7 @@ const mergeChatsSQL = `update chats set person = $2 where id = any ($1) or perso
 
 // MergeChats makes chats those of one person, with all that were merged with them before.
 func MergeChats(ctx context.Context, tx Tx, chats []ChatID) error {
-	return exec(ctx, tx, "merge chats", mergeChatsSQL, chats, slices.Min(chats))
+	return row.Exec(ctx, tx, "merge chats", mergeChatsSQL, chats, slices.Min(chats))
 }
 
 const (
@@ -40,10 +42,10 @@ func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	if err != nil {
 		return err
 	}
-	if err := exec(ctx, tx, "take a chat out", unmergeChatSQL, chat); err != nil {
+	if err := row.Exec(ctx, tx, "take a chat out", unmergeChatSQL, chat); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
+	return row.Exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
 }
 
 const saidElsewhereSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
@@ -51,5 +53,5 @@ const saidElsewhereSQL = `select m.id from messages m where m.sender in (select 
 
 // SaidElsewhere lists what the contacts of chats wrote in others.
 func SaidElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
-	return scalars[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
+	return row.Values[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
 }

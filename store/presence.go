@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // PausedAll tells whether everything is silent.
@@ -26,7 +27,7 @@ const standingSQL = `select coalesce((select value #>> '{}' from settings where 
 
 // StandingOf reads how things stand for a chat, without what was sent as the row except.
 func StandingOf(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (Standing, error) {
-	return one[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
+	return row.One[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
 }
 
 // Presence tells what keeps the assistant quiet in the chat now: a pause of everything, a pause of the chat, or in a

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"multis/store/row"
 )
 
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
@@ -32,7 +34,7 @@ const takeOverJobsSQL = `with dead as (
 // The chats that these jobs had leased are free at once; a process that lives after all finds its lease gone and writes nothing. If the
 // queue's leader is dead, the other processes are notified as if it had resigned, because River looks for that every five seconds only.
 func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, error) {
-	return number(ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
+	return row.Value[int](ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
 }
 
 // WorkKind is a kind of work that needs a job.
@@ -102,7 +104,7 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 // WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.
 func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
-	return collect[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat))
+	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat))
 }
 
 // ScheduleTime is a schedule and its next time.
@@ -118,5 +120,5 @@ const schedulesWithoutJobSQL = `with live as (select (args->>'schedule')::bigint
 
 // SchedulesWithoutJob returns the schedules that have no job for their next time.
 func SchedulesWithoutJob(ctx context.Context, db DB) ([]ScheduleTime, error) {
-	return collect[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
+	return row.All[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
 }

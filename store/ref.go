@@ -1,5 +1,7 @@
 package store
 
+import ()
+
 // RefKind is what a Ref refers to.
 type RefKind string
 

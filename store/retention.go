@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/store/index"
+	"multis/store/row"
 )
 
 // Cutoffs are the times before which what was said is not kept: in chats, and in the owner's rooms.
@@ -39,11 +42,11 @@ const expireMessagesSQL = `with files as (select count(*) as n from kept_files w
 // looked at by ExpireRest, when the messages are gone.
 func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
 	var f Forgotten
-	messages, err := scalars[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
+	messages, err := row.Values[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
 	if err != nil || len(messages) == 0 {
 		return f, err
 	}
-	if err := exec(ctx, tx, "forget words", unindexMessagesSQL, messages); err != nil {
+	if err := index.RemoveMessages(ctx, tx, messages); err != nil {
 		return f, err
 	}
 	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files, &f.Letters, &f.Tasks)
@@ -74,15 +77,15 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
 	var f Forgotten
 	// Housekeeping for all chats at once: it deletes, and hands nothing out.
-	if err := setScope(ctx, tx, everyScope); err != nil {
+	if err := row.SetScopeTo(ctx, tx, row.EveryScope); err != nil {
 		return f, err
 	}
-	origins, err := scalars[string](ctx, tx, "old notes", expiredNotesSQL, c.args(limit))
+	origins, err := row.Values[string](ctx, tx, "old notes", expiredNotesSQL, c.args(limit))
 	if err != nil {
 		return f, err
 	}
 	if len(origins) > 0 {
-		if f.Notes, err = scalar[int](ctx, tx, "old notes", countNotesSQL, origins); err != nil {
+		if f.Notes, err = row.Value[int](ctx, tx, "old notes", countNotesSQL, origins); err != nil {
 			return f, err
 		}
 		if f.Passages, err = dropLearned(ctx, tx, origins); err != nil {

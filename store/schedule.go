@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -94,7 +95,7 @@ const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at,
 
 // InsertSchedule writes a new schedule under its number.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
-	return exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": text.Storable(s.Body), "chat": s.ChatID,
 		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "tell": s.Tell,
 		"effort": s.BestEffort,
@@ -109,7 +110,7 @@ const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, doe
 
 // EnsureSchedule writes one of multis' own schedules, or brings it up to date.
 func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
-	return exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
 		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": s.Body, "catch": s.CatchUp,
 	})
 }
@@ -118,19 +119,19 @@ const dropOwnSQL = "delete from schedules where created_by = '' and does = $1 an
 
 // DropOwnSchedules removes multis' own schedules of a kind of work, but for those that go on.
 func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error {
-	return exec(ctx, tx, "drop own schedules", dropOwnSQL, does, but)
+	return row.Exec(ctx, tx, "drop own schedules", dropOwnSQL, does, but)
 }
 
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"
 
 // ScheduleByID returns one schedule, or ErrNotFound.
 func ScheduleByID(ctx context.Context, db DB, schedule ScheduleID) (Schedule, error) {
-	return one[Schedule](ctx, db, "schedule", scheduleByIDSQL, schedule)
+	return row.One[Schedule](ctx, db, "schedule", scheduleByIDSQL, schedule)
 }
 
 // LockSchedule is ScheduleByID that keeps others from changing it until the transaction ends.
 func LockSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (Schedule, error) {
-	return one[Schedule](ctx, tx, "schedule", scheduleByIDSQL+" for update", schedule)
+	return row.One[Schedule](ctx, tx, "schedule", scheduleByIDSQL+" for update", schedule)
 }
 
 const listSchedulesSQL = "select " + scheduleColumns + ` from schedules s
@@ -139,14 +140,14 @@ const listSchedulesSQL = "select " + scheduleColumns + ` from schedules s
 
 // ListSchedules returns what is to come, the next first, and what is kept: of people, or of multis itself.
 func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule, error) {
-	return collect[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
+	return row.All[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
 }
 
 const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, failing_since = null where id = @id`
 
 // UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on, and its failures start over.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
-	return exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": text.Storable(s.Body), "paused": s.PausedAt,
 	})
 }
@@ -155,14 +156,14 @@ const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
 
 // MoveSchedule sets when a schedule comes next; nil: never.
 func MoveSchedule(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
-	return exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
+	return row.Exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
 }
 
 const deleteScheduleSQL = "delete from schedules where id = $1"
 
 // DeleteSchedule removes a schedule with its history.
 func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
-	return exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
+	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
 
 const failScheduleSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
@@ -180,7 +181,7 @@ const workingSQL = "update schedules set failing_since = null where id = $1 and 
 
 // WorkingSchedule notes that a schedule works.
 func WorkingSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
-	return exec(ctx, tx, "mark schedule", workingSQL, schedule)
+	return row.Exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
 
 const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.id = r.schedule_id
@@ -188,14 +189,14 @@ const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.
 
 // Failures counts how often a schedule failed since it last worked, or was changed or resumed.
 func Failures(ctx context.Context, db DB, schedule ScheduleID) (int, error) {
-	return number(ctx, db, "count failures", failuresSQL, schedule)
+	return row.Value[int](ctx, db, "count failures", failuresSQL, schedule)
 }
 
 const pauseScheduleSQL = "update schedules set paused_at = $2 where id = $1 and paused_at is null"
 
 // PauseSchedule keeps a schedule from coming until it is resumed.
 func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time) error {
-	return exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
+	return row.Exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
 }
 
 const takeOverSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
@@ -207,7 +208,7 @@ func TakeOver(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID
 	if operators == nil {
 		operators = []id.UserID{}
 	}
-	return collect[Schedule](ctx, tx, "schedules of others", takeOverSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
+	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
 // RunState is how far a run has come.
@@ -269,22 +270,22 @@ func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, 
 const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
 // WorkedRun notes how long an attempt at a run took.
-func WorkedRun(ctx context.Context, db DB, run RunID, took time.Duration) error {
-	return exec(ctx, db, "note time of a run", workedRunSQL, run, took)
+func WorkedRun(ctx context.Context, w Writer, run RunID, took time.Duration) error {
+	return row.Exec(ctx, w, "note time of a run", workedRunSQL, run, took)
 }
 
 const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
 
 // RunByID returns one run, or ErrNotFound.
 func RunByID(ctx context.Context, db DB, run RunID) (Run, error) {
-	return one[Run](ctx, db, "run", runByIDSQL, run)
+	return row.One[Run](ctx, db, "run", runByIDSQL, run)
 }
 
 const scheduleOfRunSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
 
 // ScheduleOfRun returns the schedule that a run is one of, or ErrNotFound.
 func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
-	return one[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
+	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
 }
 
 const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
@@ -293,14 +294,14 @@ const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 fr
 // NotArrived turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
 // returns the run, or ErrNotFound when there is none.
 func NotArrived(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
-	return one[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
+	return row.One[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
 }
 
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
 // RunByEvent returns the run that said event in a chat, or ErrNotFound.
 func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run, error) {
-	return one[Run](ctx, db, "run", runByEventSQL, chat, event)
+	return row.One[Run](ctx, db, "run", runByEventSQL, chat, event)
 }
 
 const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
@@ -308,14 +309,14 @@ const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox 
 
 // LastSaid returns the run that said something in a chat last, since a time, or ErrNotFound.
 func LastSaid(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
-	return one[Run](ctx, db, "run", lastSaidSQL, chat, since)
+	return row.One[Run](ctx, db, "run", lastSaidSQL, chat, since)
 }
 
 const runsOfSQL = "select " + runColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
 
 // RunsOf returns the last runs of a schedule, the newest first.
 func RunsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Run, error) {
-	return collect[Run](ctx, db, "runs", runsOfSQL, schedule, limit)
+	return row.All[Run](ctx, db, "runs", runsOfSQL, schedule, limit)
 }
 
 const pruneRunsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),

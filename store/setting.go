@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"multis/store/row"
 )
 
 // Setting is the name of one thing that is decided while running.
@@ -46,7 +48,7 @@ const getSettingSQL = "select value from settings where key = $1"
 // GetSetting reads a setting into value. False: it was never set.
 func GetSetting(ctx context.Context, db DB, key Setting, value any) (bool, error) {
 	var raw json.RawMessage
-	err := notFound(db.QueryRow(ctx, getSettingSQL, key).Scan(&raw))
+	err := row.NotFound(db.QueryRow(ctx, getSettingSQL, key).Scan(&raw))
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -62,18 +64,18 @@ func GetSetting(ctx context.Context, db DB, key Setting, value any) (bool, error
 const putSettingSQL = "insert into settings (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value, updated_at = now()"
 
 // PutSetting writes a setting.
-func PutSetting(ctx context.Context, db DB, key Setting, value any) error {
+func PutSetting(ctx context.Context, w Writer, key Setting, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write setting %s: %w", key, err)
 	}
-	return exec(ctx, db, "write setting "+string(key), putSettingSQL, key, raw)
+	return row.Exec(ctx, w, "write setting "+string(key), putSettingSQL, key, raw)
 }
 
 const replaceSettingSQL = "update settings set value = $3, updated_at = now() where key = $1 and value = $2"
 
 // ReplaceSetting writes a setting if it still is what it was. False: it is not.
-func ReplaceSetting(ctx context.Context, db DB, key Setting, was, value any) (bool, error) {
+func ReplaceSetting(ctx context.Context, w Writer, key Setting, was, value any) (bool, error) {
 	old, err := json.Marshal(was)
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
@@ -82,7 +84,7 @@ func ReplaceSetting(ctx context.Context, db DB, key Setting, was, value any) (bo
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
 	}
-	tag, err := db.Exec(ctx, replaceSettingSQL, key, old, raw)
+	tag, err := w.Exec(ctx, replaceSettingSQL, key, old, raw)
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
 	}
@@ -99,13 +101,6 @@ func AssistantName(ctx context.Context, db DB, configured string) (string, error
 const dropSettingSQL = "delete from settings where key = $1"
 
 // DropSetting removes a setting.
-func DropSetting(ctx context.Context, db DB, key Setting) error {
-	return exec(ctx, db, "drop setting "+string(key), dropSettingSQL, key)
-}
-
-func exec(ctx context.Context, db DB, what, sql string, args ...any) error {
-	if _, err := db.Exec(ctx, sql, args...); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+func DropSetting(ctx context.Context, w Writer, key Setting) error {
+	return row.Exec(ctx, w, "drop setting "+string(key), dropSettingSQL, key)
 }

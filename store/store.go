@@ -13,20 +13,23 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
-// Tx is a transaction. Functions that write take one, so that what belongs together is committed together.
-type Tx = pgx.Tx
+// Tx is a transaction. A function takes one if what it writes belongs together, or must be committed with something else.
+type Tx = row.Tx
 
-// DB is what functions that only read take: a pool or a transaction.
-type DB interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
+// DB reads. It is what Store.DB returns, a transaction or a Reader.
+type DB = row.DB
+
+// Writer runs single statements that read or write. It is what Store.Writer and Store.Lazy return, or a transaction.
+type Writer = row.Writer
+
+// Reader reads the texts of a scope, each read in one round trip.
+type Reader = row.Reader
 
 // ErrNotFound is returned by functions that look for one row when there is none.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = row.ErrNotFound
 
 // ErrSuperuser is returned by Open when the login role is above row-level security. Its text holds the SQL that fixes it.
 var ErrSuperuser = errors.New("the database role is not bound by row-level security")
@@ -71,6 +74,25 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // DB reads outside a transaction.
 func (s *Store) DB() DB { return s.pool }
+
+// Writer writes outside a transaction: each statement in one of its own.
+func (s *Store) Writer() Writer { return s.pool }
+
+// Lazy is a Writer whose commits do not wait for the disk: see row.NewLazy.
+func (s *Store) Lazy() Writer { return row.NewLazy(s.pool) }
+
+// ContactReader reads with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
+	if scope.Allows(policy.Admin) {
+		return Reader{}, ErrOwnerScope
+	}
+	return row.NewReader(s.pool, scope, s.contactRole)
+}
+
+// OwnerReader reads with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
+	return row.NewReader(s.pool, scope, "")
+}
 
 // InTx runs fn in a transaction and commits when it returns nil. Texts of documents and notes cannot be read in it: see AsOwner.
 // When two transactions block each other, the one that Postgres ends is run again, so fn may be called more than once.
@@ -122,38 +144,21 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 		return err
 	}
 	// One round trip begins it all.
-	begin := "begin; " + scopeSQL("'"+strings.ReplaceAll(setting, "'", "''")+"'")
+	begin := "begin; " + row.ScopeSQL("'"+strings.ReplaceAll(setting, "'", "''")+"'")
 	if role != "" {
 		begin += "; " + role
 	}
 	return s.inTx(ctx, pgx.TxOptions{BeginQuery: begin}, fn)
 }
 
-// everyScope is the scope setting that names all roles. It is for the owner's own searches and for housekeeping, and never for a contact:
-// the contact's role is not granted it.
-const everyScope = "*"
-
-// readAll runs fn in a read-only transaction that can read the texts of all roles.
-func (s *Store) readAll(ctx context.Context, fn func(tx Tx) error) error {
-	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "begin read only; " + scopeSQL("'"+everyScope+"'")}, fn)
-}
-
-// scopeSQL sets the scope of the rest of a transaction to value, a parameter or a literal.
-func scopeSQL(value string) string { return "select set_config('multis.scope', " + value + ", true)" }
-
-// setScope sets the scope of the rest of a transaction as Scope.Setting writes it.
-func setScope(ctx context.Context, tx Tx, setting string) error {
-	return exec(ctx, tx, "set scope", scopeSQL("$1"), setting)
-}
-
-// SetScope lets the rest of a transaction read and write the texts that scope names, and no others. It is for what is changed
-// together with texts; reads on behalf of somebody run in AsContact or AsOwner from the start.
+// SetScope sets the texts that the rest of a transaction can read and write: see row.SetScope.
 func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
-	setting, err := scope.Setting()
-	if err != nil {
-		return err
-	}
-	return setScope(ctx, tx, setting)
+	return row.SetScope(ctx, tx, scope)
+}
+
+// ReadAll runs fn in a read-only transaction that can read the texts of all roles.
+func (s *Store) ReadAll(ctx context.Context, fn func(tx Tx) error) error {
+	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "begin read only; " + row.ScopeSQL("'"+row.EveryScope+"'")}, fn)
 }
 
 // contactRoleSQL finds the role that the policies are for. It is made at the start, by migrations.Run.
@@ -176,12 +181,4 @@ func (s *Store) checkWalls(ctx context.Context) error {
 		return fmt.Errorf("find the role of contacts' reads; has the database been migrated? %w", err)
 	}
 	return nil
-}
-
-// notFound turns pgx's "no rows" into ErrNotFound.
-func notFound(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrNotFound
-	}
-	return err
 }

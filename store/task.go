@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -96,11 +97,11 @@ const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, 
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
 // OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
-func OpenTask(ctx context.Context, db DB, t Task) (Task, error) {
+func OpenTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []MessageID{}
 	}
-	return one[Task](ctx, db, "task", openTaskSQL, pgx.NamedArgs{
+	return row.One[Task](ctx, w, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
 		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.RunID,
 	})
@@ -110,19 +111,19 @@ const taskByIDSQL = "select " + taskColumns + " from tasks t where t.id = $1"
 
 // TaskByID returns one task, or ErrNotFound.
 func TaskByID(ctx context.Context, db DB, task TaskID) (Task, error) {
-	return one[Task](ctx, db, "task", taskByIDSQL, task)
+	return row.One[Task](ctx, db, "task", taskByIDSQL, task)
 }
 
 const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
 
 // HoldTask is TaskByID that keeps others from changing the task until the transaction ends.
 func HoldTask(ctx context.Context, tx Tx, task TaskID) (Task, error) {
-	return one[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
+	return row.One[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
 }
 
 // TaskByKey returns the task of a key, or ErrNotFound.
 func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
-	return one[Task](ctx, db, "task", taskByKeySQL, key)
+	return row.One[Task](ctx, db, "task", taskByKeySQL, key)
 }
 
 const threadSQL = `with recursive thread as (select id, continues from tasks where id = $1
@@ -131,14 +132,14 @@ const threadSQL = `with recursive thread as (select id, continues from tasks whe
 
 // Thread is a task and those that it goes on with, the newest first, at most so many.
 func Thread(ctx context.Context, db DB, task TaskID, most int) ([]Task, error) {
-	return collect[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
+	return row.All[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"
 
 // Children are the tasks that one has begun, or is to begin, in their order.
 func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
-	return collect[Task](ctx, db, "tasks of a task", childrenSQL, task)
+	return row.All[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
 const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
@@ -146,7 +147,7 @@ const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all
 
 // Sessions are the newest tasks of some agents for the owner, without one, that run or were over after a time.
 func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
-	return collect[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
+	return row.All[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
 		"kinds": taskKinds(TaskTurn, TaskHeartbeat), "agents": agents, "without": without, "since": since, "limit": most,
 	})
 }
@@ -155,14 +156,14 @@ const beginChildSQL = "update tasks set state = 'authorized', started_at = now()
 
 // BeginChild has a task begin that was pending.
 func BeginChild(ctx context.Context, tx Tx, task TaskID) error {
-	return exec(ctx, tx, "begin a task", beginChildSQL, task)
+	return row.Exec(ctx, tx, "begin a task", beginChildSQL, task)
 }
 
 const dropPendingTasksSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
 
 // DropPendingChildren takes back what a task was to begin.
 func DropPendingChildren(ctx context.Context, tx Tx, t Task) error {
-	return exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
+	return row.Exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
 }
 
 const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 'pending' then 'killed' else state end,
@@ -171,7 +172,7 @@ const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 
 
 // EndChildren asks for the end of what a task has begun. What was not begun has ended with that.
 func EndChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
-	return exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
+	return row.Exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
 }
 
 // ErrPlanned is returned by RevisePlan for a plan that is under way, or over.
@@ -199,15 +200,15 @@ const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messag
 
 // TaskByEvent returns the newest task that an event asked for or shows, or ErrNotFound.
 func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Task, error) {
-	return one[Task](ctx, db, "task", taskByEventSQL, chat, event)
+	return row.One[Task](ctx, db, "task", taskByEventSQL, chat, event)
 }
 
 const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executing', started_at = coalesce(started_at, now())
 	where id = $1 and finished_at is null returning ` + taskColumns
 
 // ClaimTask begins an attempt at a task: from then on no earlier one can write. A task that is over is ErrTaskLost.
-func ClaimTask(ctx context.Context, db DB, task TaskID) (Task, error) {
-	t, err := one[Task](ctx, db, "task", claimTaskSQL, task)
+func ClaimTask(ctx context.Context, w Writer, task TaskID) (Task, error) {
+	t, err := row.One[Task](ctx, w, "task", claimTaskSQL, task)
 	if errors.Is(err, ErrNotFound) {
 		return Task{}, ErrTaskLost
 	}
@@ -220,8 +221,8 @@ const requestTaskSQL = `with gone as (select exists (select from messages where 
 
 // SetTaskRequest stores what the model is first asked, and the messages that stand in it. forgotten says that one of them was deleted
 // meanwhile: then nothing is stored, and the model must not be asked.
-func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
-	forgotten, err = scalar[bool](ctx, db, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": noNil(about)})
+func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
+	forgotten, err = row.Value[bool](ctx, w, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": row.EmptyIfNil(about)})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
 	}
@@ -231,15 +232,15 @@ func SetTaskRequest(ctx context.Context, db DB, t Task, request json.RawMessage,
 const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
 
 // SetTaskLive notes the message that shows how far a task is.
-func SetTaskLive(ctx context.Context, db DB, t Task, event id.EventID) error {
-	return ours(ctx, db, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
+func SetTaskLive(ctx context.Context, w Writer, t Task, event id.EventID) error {
+	return ours(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
 const stateTaskSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
 
 // SetTaskState notes that a task goes on, or waits.
-func SetTaskState(ctx context.Context, db DB, t Task, state TaskState) error {
-	return ours(ctx, db, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
+func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error {
+	return ours(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
 }
 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
@@ -252,8 +253,8 @@ type Ended struct {
 }
 
 // EndTask notes a task's end, in the transaction that says what it came to.
-func EndTask(ctx context.Context, db DB, t Task) (Ended, error) {
-	e, err := one[Ended](ctx, db, "end of a task", endTaskSQL, pgx.NamedArgs{
+func EndTask(ctx context.Context, w Writer, t Task) (Ended, error) {
+	e, err := row.One[Ended](ctx, w, "end of a task", endTaskSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -266,7 +267,7 @@ const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_a
 
 // GiveUpTaskOfRun fails the task that works for a run, unless it is over.
 func GiveUpTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
-	return exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
+	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
 }
 
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
@@ -274,7 +275,7 @@ const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_
 
 // StopTask asks for the end of a task and of what it began. ErrNotFound: there is none that runs and was not asked before.
 func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error) {
-	return one[Task](ctx, tx, "task", stopTaskSQL, task, why)
+	return row.One[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
 
 const taskStopSQL = "select stop_why from tasks where id = $1"
@@ -283,7 +284,7 @@ const taskStopSQL = "select stop_why from tasks where id = $1"
 func TaskStop(ctx context.Context, db DB, task TaskID) (string, error) {
 	var why string
 	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
-		return "", fmt.Errorf("read whether a task shall end: %w", notFound(err))
+		return "", fmt.Errorf("read whether a task shall end: %w", row.NotFound(err))
 	}
 	return why, nil
 }
@@ -292,14 +293,14 @@ const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_a
 
 // OpenTasks lists the owner's tasks that are not over, the newest first.
 func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
-	return collect[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
+	return row.All[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
 }
 
 const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
 
 // DropOldTasks deletes tasks that were over a month ago.
-func DropOldTasks(ctx context.Context, db DB) error {
-	return exec(ctx, db, "delete old tasks", dropTasksSQL)
+func DropOldTasks(ctx context.Context, w Writer) error {
+	return row.Exec(ctx, w, "delete old tasks", dropTasksSQL)
 }
 
 // StepKind says whose call a step is.
@@ -344,7 +345,7 @@ const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id =
 
 // Steps returns what was done of a task, in order.
 func Steps(ctx context.Context, db DB, task TaskID) ([]Step, error) {
-	return collect[Step](ctx, db, "steps of a task", stepsSQL, task)
+	return row.All[Step](ctx, db, "steps of a task", stepsSQL, task)
 }
 
 // Effect is a call that changes something, as far as it came.
@@ -360,7 +361,7 @@ const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.
 
 // Effects returns what a task and those that it waits for changed, or may have.
 func Effects(ctx context.Context, db DB, task TaskID) ([]Effect, error) {
-	return collect[Effect](ctx, db, "what a task changed", effectsSQL, task)
+	return row.All[Effect](ctx, db, "what a task changed", effectsSQL, task)
 }
 
 const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id, arguments, effect)
@@ -369,8 +370,8 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 	on conflict (task_id, seq) do update set started_at = now() where task_steps.ended_at is null`
 
 // BeginStep stores a step before it is made. One that an earlier attempt began begins again.
-func BeginStep(ctx context.Context, db DB, t Task, s Step) error {
-	return ours(ctx, db, "begin a step", beginStepSQL, pgx.NamedArgs{
+func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
+	return ours(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.Effect,
 	})
 }
@@ -380,8 +381,8 @@ const restOnSQL = `update tasks set about = array(select distinct unnest(about |
 	where id = @id and attempt = @attempt and finished_at is null`
 
 // RestOn notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
-func RestOn(ctx context.Context, db DB, t Task, messages []MessageID) error {
-	return ours(ctx, db, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
+func RestOn(ctx context.Context, w Writer, t Task, messages []MessageID) error {
+	return ours(ctx, w, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
@@ -390,16 +391,16 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
 
 // EndStep stores what a step came to.
-func EndStep(ctx context.Context, db DB, t Task, s Step) error {
-	return ours(ctx, db, "end a step", endStepSQL, pgx.NamedArgs{
+func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
+	return ours(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
 		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
 	})
 }
 
 // ours runs a statement that changes a task, and tells when the task is not ours any more.
-func ours(ctx context.Context, db DB, what, sql string, args pgx.NamedArgs) error {
-	tag, err := db.Exec(ctx, sql, args)
+func ours(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
+	tag, err := w.Exec(ctx, sql, args)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -420,6 +421,6 @@ const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
 
 // SupersedeTasks ends the chat's other tasks of a kind: what they answer is not asked any more.
-func SupersedeTasks(ctx context.Context, db DB, chat ChatID, kind TaskKind, key string) error {
-	return exec(ctx, db, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
+func SupersedeTasks(ctx context.Context, w Writer, chat ChatID, kind TaskKind, key string) error {
+	return row.Exec(ctx, w, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
 }

@@ -31,34 +31,34 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	st := storetest.New(t)
 	chat := taskChat(t, st)
 	open := func() store.Task {
-		task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID, Input: "what?"})
+		task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID, Input: "what?"})
 		require.NoError(t, err)
 		return task
 	}
 	one, again := open(), open()
 	require.Equal(t, one.ID, again.ID)
-	first, err := store.ClaimTask(ctx, st.DB(), open().ID)
+	first, err := store.ClaimTask(ctx, st.Writer(), open().ID)
 	require.NoError(t, err)
 	step := store.Step{Seq: 0, Kind: store.StepTool, Name: "send", CallID: "c1", Effect: true}
-	require.NoError(t, store.BeginStep(ctx, st.DB(), first, step))
-	second, err := store.ClaimTask(ctx, st.DB(), first.ID)
+	require.NoError(t, store.BeginStep(ctx, st.Writer(), first, step))
+	second, err := store.ClaimTask(ctx, st.Writer(), first.ID)
 	require.NoError(t, err)
-	require.ErrorIs(t, store.EndStep(ctx, st.DB(), first, step), store.ErrTaskLost)
-	_, err = store.EndTask(ctx, st.DB(), first)
+	require.ErrorIs(t, store.EndStep(ctx, st.Writer(), first, step), store.ErrTaskLost)
+	_, err = store.EndTask(ctx, st.Writer(), first)
 	require.ErrorIs(t, err, store.ErrTaskLost)
 	steps, err := store.Steps(ctx, st.DB(), first.ID)
 	require.NoError(t, err)
 	require.Len(t, steps, 1)
 	require.Nil(t, steps[0].EndedAt, "begun, and nobody knows how it ended")
-	require.NoError(t, store.BeginStep(ctx, st.DB(), second, step), "it may begin again")
+	require.NoError(t, store.BeginStep(ctx, st.Writer(), second, step), "it may begin again")
 	step.Text, step.Passages = "done", json.RawMessage(`[]`)
-	require.NoError(t, store.EndStep(ctx, st.DB(), second, step))
-	require.ErrorIs(t, store.EndStep(ctx, st.DB(), second, step), store.ErrTaskLost, "what ended stays as it is")
-	require.ErrorIs(t, store.BeginStep(ctx, st.DB(), second, step), store.ErrTaskLost)
+	require.NoError(t, store.EndStep(ctx, st.Writer(), second, step))
+	require.ErrorIs(t, store.EndStep(ctx, st.Writer(), second, step), store.ErrTaskLost, "what ended stays as it is")
+	require.ErrorIs(t, store.BeginStep(ctx, st.Writer(), second, step), store.ErrTaskLost)
 	second.State, second.Answer = store.TaskCompleted, "so"
-	_, err = store.EndTask(ctx, st.DB(), second)
+	_, err = store.EndTask(ctx, st.Writer(), second)
 	require.NoError(t, err)
-	_, err = store.ClaimTask(ctx, st.DB(), second.ID)
+	_, err = store.ClaimTask(ctx, st.Writer(), second.ID)
 	require.ErrorIs(t, err, store.ErrTaskLost)
 }
 
@@ -72,18 +72,18 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	}))
-	task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []int64{row}})
+	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []int64{row}})
 	require.NoError(t, err)
-	task, err = store.ClaimTask(ctx, st.DB(), task.ID)
+	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
-	forgotten, err := store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	forgotten, err := store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
 	require.NoError(t, err)
 	require.False(t, forgotten)
 	write := func(seq int) {
 		s := store.Step{Seq: seq, Kind: store.StepModel, Name: "m", Arguments: "flowerpot"}
-		require.NoError(t, store.BeginStep(ctx, st.DB(), task, s))
+		require.NoError(t, store.BeginStep(ctx, st.Writer(), task, s))
 		s.Text, s.Calls, s.Passages, s.ForUser = "flowerpot", json.RawMessage(`["flowerpot"]`), json.RawMessage(`["flowerpot"]`), "flowerpot"
-		require.NoError(t, store.EndStep(ctx, st.DB(), task, s))
+		require.NoError(t, store.EndStep(ctx, st.Writer(), task, s))
 	}
 	write(0)
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
@@ -91,11 +91,11 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		return err
 	}))
 	write(1) // what is under way when it is deleted
-	forgotten, err = store.SetTaskRequest(ctx, st.DB(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	forgotten, err = store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
 	require.NoError(t, err)
 	require.True(t, forgotten)
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
-	ended, err := store.EndTask(ctx, st.DB(), task)
+	ended, err := store.EndTask(ctx, st.Writer(), task)
 	require.NoError(t, err)
 	require.Equal(t, store.Ended{RestsOn: []int64{row}, Forgotten: true}, ended)
 	var all string
@@ -109,11 +109,11 @@ func TestACallIsDecidedOnceAndInTime(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	chat := taskChat(t, st)
-	task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID})
+	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID})
 	require.NoError(t, err)
 	now := time.Now()
 	open := func(call string) store.Approval {
-		a, err := store.OpenApproval(ctx, st.DB(), store.Approval{TaskID: task.ID, CallID: call, Tool: "send", ExpiresAt: now.Add(time.Minute)})
+		a, err := store.OpenApproval(ctx, st.Writer(), store.Approval{TaskID: task.ID, CallID: call, Tool: "send", ExpiresAt: now.Add(time.Minute)})
 		require.NoError(t, err)
 		return a
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/index"
+	"multis/store/row"
 )
 
 // SectionOrigin is the name of the document that holds what a capture wrote.
@@ -69,7 +71,7 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {
 		return u, fmt.Errorf("read scope: %w", err)
 	}
-	if err := SetScope(ctx, tx, scope); err != nil {
+	if err := row.SetScope(ctx, tx, scope); err != nil {
 		return u, err
 	}
 	args := pgx.NamedArgs{"messages": messages, "notes": notes, "limit": relearned}
@@ -82,16 +84,16 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 			return u, err
 		}
 	}
-	return u, setScope(ctx, tx, before)
+	return u, row.SetScopeTo(ctx, tx, before)
 }
 
 // dropLearned deletes captures and notes written by hand with their passages, and returns how many passages there were.
 func dropLearned(ctx context.Context, tx Tx, origins []string) (int, error) {
 	for _, sql := range []string{holdsAgainSQL, dropSectionsSQL, dropNotesSQL} {
-		if err := exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {
+		if err := row.Exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {
 			return 0, err
 		}
 	}
-	passages, _, err := removeDocuments(ctx, tx, origins)
+	passages, _, err := index.RemoveDocuments(ctx, tx, origins)
 	return passages, err
 }

@@ -36,7 +36,7 @@ func inTx(fn func(ctx context.Context, tx store.Tx) error) func(context.Context,
 
 var (
 	pruneUsage = func(ctx context.Context, st *store.Store) error {
-		_, err := store.PruneUsage(ctx, st.DB(), daysAgo(30))
+		_, err := store.PruneUsage(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
 	pruneRuns = inTx(func(ctx context.Context, tx store.Tx) error {
@@ -44,19 +44,19 @@ var (
 		return err
 	})
 	dropOldEvents = func(ctx context.Context, st *store.Store) error {
-		_, err := store.DropOldEvents(ctx, st.DB())
+		_, err := store.DropOldEvents(ctx, st.Writer())
 		return err
 	}
-	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DropOldTasks(ctx, st.DB()) }
+	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DropOldTasks(ctx, st.Writer()) }
 	pruneMatters = func(ctx context.Context, st *store.Store) error {
-		_, err := store.PruneMatters(ctx, st.DB(), daysAgo(30))
+		_, err := store.PruneMatters(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
 	pruneDeliveries = func(ctx context.Context, st *store.Store) error {
-		return store.PruneDeliveries(ctx, st.DB(), daysAgo(30))
+		return store.PruneDeliveries(ctx, st.Writer(), daysAgo(30))
 	}
 	freeLeases = func(ctx context.Context, st *store.Store) error {
-		_, err := store.FreeLeases(ctx, st.DB())
+		_, err := store.FreeLeases(ctx, st.Writer())
 		return err
 	}
 	expireMessages = inTx(func(ctx context.Context, tx store.Tx) error {
@@ -149,7 +149,7 @@ func upkeepCases() map[string]upkeepCase {
 		"a kept file beyond the limit": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
 			`insert into kept_files (message_id, data, size, kept_at, expires_at) values (2, 'goes', 4, now() - interval '1 hour', now() + interval '1 day')`,
-			"select convert_from(data, 'UTF8') from kept_files", func(ctx context.Context, st *store.Store) error { return store.BoundFiles(ctx, st.DB(), 5) },
+			"select convert_from(data, 'UTF8') from kept_files", func(ctx context.Context, st *store.Store) error { return store.BoundFiles(ctx, st.Writer(), 5) },
 		},
 		"a task that is over": {
 			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"), task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
@@ -242,7 +242,7 @@ func TestUpkeepDeletesWhatIsOldAndKeepsTheRest(t *testing.T) {
 			t.Parallel()
 			st, ctx := storetest.New(t), t.Context()
 			for _, sql := range []string{retainedSQL, c.keeps, c.goes} {
-				_, err := st.DB().Exec(ctx, sql)
+				_, err := st.Pool().Exec(ctx, sql)
 				require.NoError(t, err, sql)
 			}
 			left := func() []string {

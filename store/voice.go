@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"multis/policy"
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -12,14 +13,14 @@ const heardSQL = "update messages set body = $2, action = $3, code = $4, reason 
 
 // Heard puts what a voice note says in its place, with what is decided about it.
 func Heard(ctx context.Context, tx Tx, message MessageID, words string, d policy.Admission) error {
-	return exec(ctx, tx, "store transcript", heardSQL, message, text.Storable(words), d.Action, d.Code, d.Why)
+	return row.Exec(ctx, tx, "store transcript", heardSQL, message, text.Storable(words), d.Action, d.Code, d.Why)
 }
 
 const unheardSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and action = 'listen' and redacted_at is null"
 
 // Unheard leaves a voice note as it is, with the reason.
 func Unheard(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
-	return exec(ctx, tx, "explain voice note", unheardSQL, message, d.Action, d.Code, text.Storable(d.Why))
+	return row.Exec(ctx, tx, "explain voice note", unheardSQL, message, d.Action, d.Code, text.Storable(d.Why))
 }
 
 const listeningSQL = "select exists (select from messages where chat_id = $1 and action = 'listen' and received_at > now() - interval '1 minute')"

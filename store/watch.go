@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -66,21 +67,21 @@ func HashToken(token string) []byte {
 
 // Watches lists the watches by name.
 func Watches(ctx context.Context, db DB) ([]Watch, error) {
-	return collect[Watch](ctx, db, "watches", listWatchesSQL)
+	return row.All[Watch](ctx, db, "watches", listWatchesSQL)
 }
 
 const watchByIDSQL = "select " + watchColumns + " from watches where id = $1"
 
 // WatchByID returns one watch, or ErrNotFound.
 func WatchByID(ctx context.Context, db DB, watch int64) (Watch, error) {
-	return one[Watch](ctx, db, "watch", watchByIDSQL, watch)
+	return row.One[Watch](ctx, db, "watch", watchByIDSQL, watch)
 }
 
 const watchByNameSQL = "select " + watchColumns + " from watches where name = $1"
 
 // WatchByName returns one watch, or ErrNotFound.
 func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
-	return one[Watch](ctx, db, "watch", watchByNameSQL, name)
+	return row.One[Watch](ctx, db, "watch", watchByNameSQL, name)
 }
 
 const noteWatchSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
@@ -88,7 +89,7 @@ const noteWatchSQL = `update watches set validator = @validator, seen = @seen, n
 
 // NoteWatch writes what a look came to. changed says that there was something to tell.
 func NoteWatch(ctx context.Context, tx Tx, w Watch, changed bool) error {
-	return exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
 		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
 	})
 }
@@ -101,10 +102,10 @@ const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conf
 
 // NoteCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
 func NoteCall(ctx context.Context, tx Tx, watch int64, key string) (first bool, err error) {
-	if err := exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
+	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
-	if err := exec(ctx, tx, "forget old calls", dropCallsSQL, watch); err != nil {
+	if err := row.Exec(ctx, tx, "forget old calls", dropCallsSQL, watch); err != nil {
 		return false, err
 	}
 	tag, err := tx.Exec(ctx, callSQL, watch, key)
@@ -118,5 +119,5 @@ const dropWatchSQL = "delete from watches where id = $1"
 
 // DropWatch ends a watch.
 func DropWatch(ctx context.Context, tx Tx, watch int64) error {
-	return exec(ctx, tx, "end watch", dropWatchSQL, watch)
+	return row.Exec(ctx, tx, "end watch", dropWatchSQL, watch)
 }

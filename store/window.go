@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/store/row"
 	"multis/text"
 )
 
@@ -22,7 +23,7 @@ const summarySQL = "select s.chat_id, s.body, s.about, s.until from chat_summari
 
 // SummaryOf returns a chat's summary, or ErrNotFound.
 func SummaryOf(ctx context.Context, db DB, chat ChatID) (Summary, error) {
-	return one[Summary](ctx, db, "summary", summarySQL, chat)
+	return row.One[Summary](ctx, db, "summary", summarySQL, chat)
 }
 
 const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) values (@chat, @body, @about, @until)
@@ -30,7 +31,7 @@ const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) 
 
 // PutSummary replaces a chat's summary.
 func PutSummary(ctx context.Context, tx Tx, s Summary) error {
-	return exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "about": s.About, "until": s.Until})
+	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "about": s.About, "until": s.Until})
 }
 
 const windowSQL = "select * from (select " + messageColumns + ` from messages m
@@ -39,7 +40,7 @@ const windowSQL = "select * from (select " + messageColumns + ` from messages m
 
 // Window returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
 func Window(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), noNil(without), limit)
+	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
 }
 
 // Asked is a question of the owner's and what he was answered.
@@ -60,5 +61,5 @@ const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer
 // AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
 // said in such a room, commands and what they lead to, is no conversation.
 func AskedIn(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]Asked, error) {
-	return collect[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), noNil(without), limit, TaskAsk)
+	return row.All[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
 }

@@ -21,16 +21,16 @@ func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
 	r := tools.NewRegistry(tools.Tiers{}, tools.AuditSummary{Store: st})
 	owner := tools.Caller{Owner: true, Chat: room}
 	require.Contains(t, do(t, r, tools.Call{Name: "audit_summary", Caller: owner}, false).ForLLM, "nothing happened")
-	task, err := store.OpenTask(ctx, st.DB(), store.Task{Key: "x", Kind: "ask", ChatID: room.ID, Input: "the secret plan"})
+	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "x", Kind: "ask", ChatID: room.ID, Input: "the secret plan"})
 	require.NoError(t, err)
-	task, err = store.ClaimTask(ctx, st.DB(), task.ID)
+	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
 	for seq, failed := range []bool{false, true} {
 		step := store.Step{Seq: seq, Kind: store.StepTool, Name: "lamp", CallID: string(rune('a' + seq)), IsError: failed, Code: "failed"}
-		require.NoError(t, store.BeginStep(ctx, st.DB(), task, step))
-		require.NoError(t, store.EndStep(ctx, st.DB(), task, step))
+		require.NoError(t, store.BeginStep(ctx, st.Writer(), task, step))
+		require.NoError(t, store.EndStep(ctx, st.Writer(), task, step))
 	}
-	_, err = store.OpenApproval(ctx, st.DB(), store.Approval{TaskID: task.ID, CallID: "a", Tool: "lamp", ExpiresAt: time.Now()})
+	_, err = store.OpenApproval(ctx, st.Writer(), store.Approval{TaskID: task.ID, CallID: "a", Tool: "lamp", ExpiresAt: time.Now()})
 	require.NoError(t, err)
 	text := do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"hours": 2}`), Caller: owner}, false).ForLLM
 	require.Contains(t, text, "tool lamp: 2 (1 failed)")

@@ -11,6 +11,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 	"multis/tools"
 )
@@ -23,8 +24,8 @@ func TestMemoryIsSearchedInTheCallersScopeAlone(t *testing.T) {
 	r := tools.NewRegistry(tools.Tiers{}, tools.RecallMemory{Memory: mem})
 	role := policy.UserRole(7)
 	require.NoError(t, st.AsOwner(ctx, policy.ContactScope(7), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(ctx, tx, store.Document{Origin: "note", Name: "Notes", Role: role, Kind: store.KindConversation, Element: "chat", Hash: "h"},
-			[]store.Chunk{{Key: "note", Content: "Ana plays zither", Words: search.IndexText("", "", "Ana plays zither")}})
+		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "note", Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+			[]index.Chunk{{Key: "note", Content: "Ana plays zither", Words: search.IndexText("", "", "Ana plays zither")}})
 		return err
 	}))
 	call := func(scope policy.Scope, query string) tools.Result {

@@ -109,7 +109,7 @@ func TestWhatAModelCannotScheduleIsToldToIt(t *testing.T) {
 	}
 	require.Zero(t, count(t, st, "select count(*) from schedules"))
 
-	_, err := st.DB().Exec(t.Context(), "insert into schedules (id, kind, zone, does, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
+	_, err := st.Pool().Exec(t.Context(), "insert into schedules (id, kind, zone, does, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
 	require.NoError(t, err)
 	result, err := r.Do(t.Context(), owner("schedule", `{"do": "cancel", "job": 70}`), true)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"multis/search"
-	"multis/store"
+	"multis/store/index"
 )
 
 //go:embed search_docs.md
@@ -41,7 +41,7 @@ func (t SearchDocs) Run(ctx context.Context, c Call) (Result, error) {
 	if c.Owner {
 		find = t.Search.AsOwner
 	}
-	found, err := find(ctx, c.Scope, search.Query{Text: args.Query, Limit: maxPassages, Kinds: []store.Kind{store.KindKnowledge}})
+	found, err := find(ctx, c.Scope, search.Query{Text: args.Query, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return Result{}, err
 	}

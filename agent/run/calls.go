@@ -185,7 +185,7 @@ func (a *Attempt) callParallel(ctx context.Context, calls []pending) error {
 
 // call makes one call, with a step stored before and after it.
 func (a *Attempt) call(ctx context.Context, p *pending) error {
-	if err := store.BeginStep(ctx, a.stepsDB(*p), a.Task, a.toolStep(*p)); err != nil {
+	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, a.toolStep(*p)); err != nil {
 		return err
 	}
 	if p.call.Malformed != "" {
@@ -204,7 +204,7 @@ func (a *Attempt) call(ctx context.Context, p *pending) error {
 // settle stores the result of a call that the registry does not make.
 func (a *Attempt) settle(ctx context.Context, p *pending, res tools.Result) error {
 	p.settled, p.result = true, res
-	if err := store.BeginStep(ctx, a.stepsDB(*p), a.Task, a.toolStep(*p)); err != nil {
+	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, a.toolStep(*p)); err != nil {
 		return err
 	}
 	return a.storeResult(ctx, *p)
@@ -217,18 +217,18 @@ func (a *Attempt) storeResult(ctx context.Context, p pending) error {
 		return err
 	}
 	if about := SourceMessages(p.result.Passages); len(about) > 0 {
-		if err := store.RestOn(context.WithoutCancel(ctx), a.stepsDB(p), a.Task, about); err != nil {
+		if err := store.RestOn(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, about); err != nil {
 			return err
 		}
 	}
-	return store.EndStep(context.WithoutCancel(ctx), a.stepsDB(p), a.Task, step)
+	return store.EndStep(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, step)
 }
 
-// stepsDB returns where the steps of a call are written. Those of a call that changes something are on the disk before anything else happens; a call
+// stepWriter returns where the steps of a call are written. Those of a call that changes something are on the disk before anything else happens; a call
 // that only reads can be repeated.
-func (a *Attempt) stepsDB(p pending) store.DB {
+func (a *Attempt) stepWriter(p pending) store.Writer {
 	if p.spec.Effect {
-		return a.engine.Store.DB()
+		return a.engine.Store.Writer()
 	}
 	return a.engine.Store.Lazy()
 }

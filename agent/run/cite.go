@@ -12,6 +12,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -40,7 +41,7 @@ func (a *Attempt) Check(s Sentence) (store.Span, bool) {
 // isCitable reports whether a passage may be the source of an answer: to the owner any that he may read, to a contact public documents only. The
 // contact's own words and the notes about him tell what he means, and prove nothing.
 func (a *Attempt) isCitable(hit search.Hit) bool {
-	return a.Caller.Owner || (hit.Role == policy.Public && hit.Kind == store.KindKnowledge)
+	return a.Caller.Owner || (hit.Role == policy.Public && hit.Kind == index.KindKnowledge)
 }
 
 // maxSentence is the longest sentence that is cited, in bytes.
@@ -76,7 +77,7 @@ func (a *Attempt) CountInvented(ctx context.Context) {
 	if a.invented == 0 {
 		return
 	}
-	if err := store.CountInvented(context.WithoutCancel(ctx), a.engine.Store.DB(), a.invented); err != nil {
+	if err := store.CountInvented(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.invented); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count citations that do not hold")
 	}
 	a.invented = 0

@@ -26,7 +26,7 @@ type Opening struct {
 // Claim begins an attempt at a task: no other attempt may write to it from now on. Its first request is the stored one, else what build makes.
 // It returns store.ErrTaskLost if the task is over, and ErrForgotten if a message that it is about was deleted.
 func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx context.Context) (Opening, error)) error {
-	task, err := store.ClaimTask(ctx, a.engine.Store.DB(), opened.ID)
+	task, err := store.ClaimTask(ctx, a.engine.Store.Writer(), opened.ID)
 	if err != nil {
 		return err
 	}

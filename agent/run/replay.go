@@ -187,7 +187,7 @@ func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request)
 		return said, "", err
 	}
 	step := store.Step{Seq: seq, Kind: store.StepModel, Name: m.Name(), Asked: digest(request)}
-	if err := store.BeginStep(ctx, a.engine.Store.DB(), a.Task, step); err != nil {
+	if err := store.BeginStep(ctx, a.engine.Store.Writer(), a.Task, step); err != nil {
 		return llm.Response{}, "", err
 	}
 	said, err = llm.Complete(ctx, m, request)
@@ -197,11 +197,11 @@ func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request)
 	if err != nil {
 		failed = policy.Redact(err.Error())
 		step.IsError, step.Code, step.Text = true, "failed", failed
-		return llm.Response{}, failed, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.DB(), a.Task, step)
+		return llm.Response{}, failed, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.Task, step)
 	}
 	said = storable(said)
 	if step, err = stepWithResponse(step, said); err != nil {
 		return llm.Response{}, "", err
 	}
-	return said, "", store.EndStep(context.WithoutCancel(ctx), a.engine.Store.DB(), a.Task, step)
+	return said, "", store.EndStep(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.Task, step)
 }

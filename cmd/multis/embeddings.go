@@ -9,6 +9,7 @@ import (
 	"multis/config"
 	"multis/llm"
 	"multis/store"
+	"multis/store/index"
 )
 
 // queryTime bounds the embedding of a query. The search itself waits for less.
@@ -26,7 +27,7 @@ func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (em
 	if e.Model == config.NoModel {
 		return embedders{}, nil
 	}
-	has, err := store.HasVectors(ctx, st.DB())
+	has, err := index.HasVectors(ctx, st.DB())
 	if err != nil {
 		return embedders{}, err
 	}

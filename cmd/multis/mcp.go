@@ -54,11 +54,11 @@ func (s loginStore) Load(ctx context.Context, server string) (text string, err e
 }
 
 func (s loginStore) Save(ctx context.Context, server, text string) error {
-	return store.PutSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), text)
+	return store.PutSetting(ctx, s.st.Writer(), store.SettingLogin+store.Setting(server), text)
 }
 
 func (s loginStore) Replace(ctx context.Context, server, was, text string) (bool, error) {
-	return store.ReplaceSetting(ctx, s.st.DB(), store.SettingLogin+store.Setting(server), was, text)
+	return store.ReplaceSetting(ctx, s.st.Writer(), store.SettingLogin+store.Setting(server), was, text)
 }
 
 type mcpCmd struct {
@@ -120,7 +120,7 @@ func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
 		return err
 	}
 	defer closeDB()
-	if err := store.DropSetting(ctx, st.DB(), store.SettingLogin+store.Setting(c.Name)); err != nil {
+	if err := store.DropSetting(ctx, st.Writer(), store.SettingLogin+store.Setting(c.Name)); err != nil {
 		return err
 	}
 	fmt.Printf("Forgot the login to %s. End it there as well, in the settings of your account.\n", c.Name)

@@ -23,7 +23,7 @@ func BenchmarkDueToOutbox(b *testing.B) {
 		chats := h.chats(100)
 		warm := h.plant(perSecond, chats, time.Second)
 		require.Eventually(b, func() bool { return len(h.door.came()) == len(warm) }, time.Minute, 100*time.Millisecond, "multis to be up")
-		_, err := h.st.DB().Exec(b.Context(), "delete from schedules where created_by <> ''")
+		_, err := h.st.Pool().Exec(b.Context(), "delete from schedules where created_by <> ''")
 		require.NoError(b, err)
 		texts := h.plant(perSecond*seconds, chats, seconds*time.Second)
 		require.Eventually(b, func() bool { return h.sent() == len(texts) }, 5*time.Minute, 100*time.Millisecond)

@@ -34,28 +34,28 @@ func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep
 			return text, err
 		}},
 		{Name: "events", Summary: "forgets the ids of events that cannot come again", Cron: "20 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.DropOldEvents(ctx, st.DB())
+			n, err := store.DropOldEvents(ctx, st.Writer())
 			return fmt.Sprintf("%d ids forgotten", n), err
 		}},
 		{Name: "tasks", Summary: "forgets what agents did long ago", Cron: "25 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.DropOldTasks(ctx, st.DB())
+			return "looked", store.DropOldTasks(ctx, st.Writer())
 		}},
 		{Name: "usage", Summary: "forgets what calls cost more than 13 months ago", Cron: "30 4 * * 1", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneUsage(ctx, st.DB(), time.Now().Add(-usageTime))
+			n, err := store.PruneUsage(ctx, st.Writer(), time.Now().Add(-usageTime))
 			return fmt.Sprintf("%d calls forgotten", n), err
 		}},
 		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneMatters(ctx, st.DB(), time.Now().Add(-historyTime))
+			n, err := store.PruneMatters(ctx, st.Writer(), time.Now().Add(-historyTime))
 			return fmt.Sprintf("%d matters forgotten", n), err
 		}},
 		{Name: "deliveries", Summary: "forgets what hooks were told more than 30 days ago", Cron: "45 4 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.PruneDeliveries(ctx, st.DB(), time.Now().Add(-historyTime))
+			return "looked", store.PruneDeliveries(ctx, st.Writer(), time.Now().Add(-historyTime))
 		}},
 		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.Analyze(ctx, st.DB())
+			return "looked", store.Analyze(ctx, st.Writer())
 		}},
 		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.FreeLeases(ctx, st.DB())
+			n, err := store.FreeLeases(ctx, st.Writer())
 			return fmt.Sprintf("%d chats freed", n), err
 		}},
 		{Name: "skills", Summary: "looks whether the files of skills can be read", Cron: "5 5 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {

@@ -13,6 +13,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // TestRecallOfVectorsIsThatOfComparingAll holds the index against comparing one by one, on clustered vectors over many scopes.
@@ -33,9 +34,9 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 	vectors := map[int64][]float32{}
 	roleOf := map[int64]policy.Role{}
 	fillRole := func(role policy.Role, n int) {
-		chunks := make([]store.Chunk, n)
+		chunks := make([]index.Chunk, n)
 		for i := range chunks {
-			chunks[i] = store.Chunk{Key: fmt.Sprintf("%s/%d", role, i), Ord: i, Content: "x", Words: "x"}
+			chunks[i] = index.Chunk{Key: fmt.Sprintf("%s/%d", role, i), Ord: i, Content: "x", Words: "x"}
 		}
 		scope := policy.OwnerScope()
 		var chat int64
@@ -43,7 +44,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			scope = policy.OwnerScope(chat)
 		}
 		require.NoError(t, st.AsOwner(t.Context(), scope, func(tx store.Tx) error {
-			_, err := store.ReplaceDocument(t.Context(), tx, store.Document{Origin: string(role), Name: "x", Role: role, Kind: store.KindKnowledge, Hash: "x"}, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "x", Role: role, Kind: index.KindKnowledge, Hash: "x"}, chunks)
 			return err
 		}))
 	}
@@ -53,11 +54,15 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 		fillRole(policy.UserRole(chat+1), perChat)
 	}
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		_, err := store.UseVectorModel(t.Context(), tx, model, dimensions)
+		_, err := index.UseVectorModel(t.Context(), tx, model, dimensions)
 		return err
 	}))
 	for after := int64(0); ; {
-		bare, err := st.BareChunks(t.Context(), model, after, 1000)
+		var bare []index.Bare
+		err := st.ReadAll(t.Context(), func(tx store.Tx) (err error) {
+			bare, err = index.BareChunks(t.Context(), tx, model, after, 1000)
+			return err
+		})
 		require.NoError(t, err)
 		if len(bare) == 0 {
 			break
@@ -68,10 +73,10 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			vectors[b.ID], roleOf[b.ID] = list[i], b.Role
 			after = b.ID
 		}
-		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return store.PutVectors(t.Context(), tx, model, bare, list) }))
+		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return index.PutVectors(t.Context(), tx, model, bare, list) }))
 	}
 	require.Len(t, vectors, public+admin+chats*perChat)
-	_, err := st.DB().Exec(t.Context(), "analyze chunk_vectors")
+	_, err := st.Pool().Exec(t.Context(), "analyze chunk_vectors")
 	require.NoError(t, err)
 
 	for who, scopeOf := range map[string]func() policy.Scope{
@@ -86,15 +91,15 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			if scope.Allows(policy.Admin) {
 				as = st.AsOwner
 			}
-			var near []store.Near
+			var near []index.Near
 			require.NoError(t, as(t.Context(), scope, func(tx store.Tx) (err error) {
-				near, err = store.SearchVectors(t.Context(), tx, model, q, []store.Kind{store.KindKnowledge}, top)
+				near, err = index.SearchVectors(t.Context(), tx, model, q, []index.Kind{index.KindKnowledge}, top)
 				return err
 			}))
 			require.Len(t, near, top)
 			for _, id := range nearest(vectors, roleOf, scope, q, top) {
 				wanted++
-				if slices.ContainsFunc(near, func(n store.Near) bool { return n.ID == id }) {
+				if slices.ContainsFunc(near, func(n index.Near) bool { return n.ID == id }) {
 					found++
 				}
 			}

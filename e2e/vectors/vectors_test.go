@@ -20,6 +20,7 @@ import (
 	"multis/policy"
 	"multis/search"
 	"multis/store"
+	"multis/store/index"
 )
 
 // sameMeaning is what the made-up model knows.
@@ -28,7 +29,7 @@ var sameMeaning = map[string]string{
 	"automobile": "car", "vehicle": "car", "how": "", "do": "", "i": "", "my": "", "the": "", "a": "", "to": "", "of": "", "is": "", "in": "", "you": "", "we": "", "md": "",
 }
 
-func index(t *testing.T, st *store.Store, role policy.Role, name, text string) {
+func indexAll(t *testing.T, st *store.Store, role policy.Role, name, text string) {
 	t.Helper()
 	_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: name, Role: role, Data: []byte(text)})
 	require.NoError(t, err)
@@ -50,9 +51,9 @@ func titles(r search.Result) []string {
 func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
-	index(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
-	index(t, st, policy.Public, "garage.md", "We wash every vehicle.")
-	index(t, st, policy.Public, "hours.md", "Open from nine to five.")
+	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.Public, "garage.md", "We wash every vehicle.")
+	indexAll(t, st, policy.Public, "hours.md", "Open from nine to five.")
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(64, sameMeaning))
 	ask := search.Query{Text: "How do I cancel my subscription?"}
 
@@ -72,9 +73,9 @@ func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 	require.Greater(t, found.Hits[0].Similarity, 0.5)
 	require.Zero(t, found.Hits[0].Coverage, "it is no word for word answer")
 
-	count, err := store.CountVectors(t.Context(), st.DB())
+	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, store.VectorCount{With: 3, All: 3}, count)
+	require.Equal(t, index.VectorCount{With: 3, All: 3}, count)
 }
 
 func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
@@ -87,13 +88,13 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 		require.NoError(t, err)
 		return titles(found)
 	}
-	index(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
 	fill(t, st, e)
 	require.Equal(t, []string{"leaving.md"}, find())
 
-	index(t, st, policy.Public, "leaving.md", "Bicycles are repaired here.")
+	indexAll(t, st, policy.Public, "leaving.md", "Bicycles are repaired here.")
 	require.Empty(t, find(), "the old passage is gone at once, with its vector")
-	index(t, st, policy.Admin, "mine.md", "Quit the contract in May.")
+	indexAll(t, st, policy.Admin, "mine.md", "Quit the contract in May.")
 	fill(t, st, e)
 	require.Equal(t, []string{"mine.md"}, find())
 
@@ -102,7 +103,7 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 	require.Len(t, server.Requests(), before, "what has a vector costs nothing again")
 	require.NoError(t, knowledge.New(st).Remove(t.Context(), "mine.md"))
 	require.Empty(t, find())
-	count, err := store.CountVectors(t.Context(), st.DB())
+	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, count.With)
 }
@@ -111,9 +112,9 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 70 { // more than one batch
-		index(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
+		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
 	}
-	index(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
 	old, _ := embedder(t, st, "openai/old", llmtest.Meanings(32, sameMeaning))
 	fill(t, st, old)
 
@@ -138,9 +139,9 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.True(t, jobs.IsLater(job.Embed(t.Context(), false)), "it comes back after a failure") // call 3
 	require.NoError(t, job.Embed(t.Context(), false))
 	require.Equal(t, []string{"leaving.md"}, ask("cancel subscription"))
-	count, err := store.CountVectors(t.Context(), st.DB())
+	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, store.VectorCount{With: 71, All: 71}, count)
+	require.Equal(t, index.VectorCount{With: 71, All: 71}, count)
 
 	// The old one is asked by a process that was not restarted yet: it finds by words.
 	late, err := search.Open(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate agreement"})
@@ -152,7 +153,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	found, err := search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription"})
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "vectors of other dimensions are never compared")
-	index(t, st, policy.Public, "new.md", "Something new.")
+	indexAll(t, st, policy.Public, "new.md", "Something new.")
 	fill(t, st, wide)
 	found, err = search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription", Limit: 1})
 	require.NoError(t, err)
@@ -163,7 +164,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 150 {
-		index(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
+		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
 	}
 	silent := func(r llmtest.EmbedRequest) llmtest.EmbedReply { // about its cost, so that the worst case counts
 		reply := llmtest.Meanings(16, nil)(r)
@@ -172,7 +173,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	}
 	poor, server := paidEmbedder(t, st, "openai/paid", silent, 7000)
 	require.True(t, jobs.IsLater(knowledge.NewVectors(st, poor).Embed(t.Context(), false)))
-	count, err := store.CountVectors(t.Context(), st.DB())
+	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
 	require.Positive(t, count.With)
 	require.Less(t, count.With, count.All)
@@ -191,9 +192,9 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 20 {
-		index(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d.", i))
+		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d.", i))
 	}
-	index(t, st, policy.Public, "bad.md", "Unspeakable.")
+	indexAll(t, st, policy.Public, "bad.md", "Unspeakable.")
 	e, _ := embedder(t, st, "openai/prim", func(r llmtest.EmbedRequest) llmtest.EmbedReply {
 		if strings.Contains(strings.Join(r.Texts, ""), "Unspeakable") {
 			return llmtest.EmbedReply{Status: 400}
@@ -201,15 +202,15 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 		return llmtest.Meanings(16, nil)(r)
 	})
 	fill(t, st, e)
-	count, err := store.CountVectors(t.Context(), st.DB())
+	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, store.VectorCount{With: 20, All: 21}, count)
+	require.Equal(t, index.VectorCount{With: 20, All: 21}, count)
 }
 
 func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
-	index(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
 	for name, reply := range map[string]llmtest.EmbedReply{
 		"it is down": {Status: 500}, "the key is wrong": {Status: 401}, "it hangs": {Hang: true}, "it talks nonsense": {Raw: "{}"},
 	} {
@@ -256,7 +257,7 @@ func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
 		for part := range 10 {
 			fmt.Fprintf(&text, "# Part %d\n\n%s number%dx%d.\n\n", part, randomText(r, 30), doc, part)
 		}
-		index(t, st, policy.Public, fmt.Sprintf("%d.md", doc), text.String())
+		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", doc), text.String())
 	}
 	// The worst model there can be: what it finds near has nothing to do with the question.
 	e, _ := embedder(t, st, "openai/noise", func(q llmtest.EmbedRequest) llmtest.EmbedReply {
@@ -304,7 +305,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 		for part := range 12 {
 			fmt.Fprintf(&text, "# Part %d\n\nThis belongs to %s. %s\n\n", part, role, randomText(r, 20))
 		}
-		index(t, st, role, strings.ReplaceAll(string(role), ":", "-")+".md", text.String())
+		indexAll(t, st, role, strings.ReplaceAll(string(role), ":", "-")+".md", text.String())
 	}
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(32, nil))
 	fill(t, st, e)
@@ -342,15 +343,15 @@ func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for _, role := range []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)} {
-		index(t, st, role, strings.ReplaceAll(string(role), ":", "-")+".md", "The same words for everybody.")
+		indexAll(t, st, role, strings.ReplaceAll(string(role), ":", "-")+".md", "The same words for everybody.")
 	}
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(32, nil))
 	fill(t, st, e)
 	vector, err := e.Embed(t.Context(), []string{"The same words for everybody."})
 	require.NoError(t, err)
-	kinds := []store.Kind{store.KindKnowledge}
+	kinds := []index.Kind{index.KindKnowledge}
 	ids := func(tx store.Tx) []int64 {
-		near, err := store.SearchVectors(t.Context(), tx, e.Name(), vector[0], kinds, 50)
+		near, err := index.SearchVectors(t.Context(), tx, e.Name(), vector[0], kinds, 50)
 		require.NoError(t, err)
 		var list []int64
 		for _, n := range near {
@@ -379,7 +380,7 @@ func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 		})
 		require.ErrorContains(t, err, "42501", name)
 	}
-	_, err = store.SearchVectors(context.WithoutCancel(t.Context()), beginWithout(t, st), e.Name(), vector[0], kinds, 10)
+	_, err = index.SearchVectors(context.WithoutCancel(t.Context()), beginWithout(t, st), e.Name(), vector[0], kinds, 10)
 	require.ErrorContains(t, err, "no scope is set")
 }
 

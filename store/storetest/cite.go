@@ -9,10 +9,11 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 )
 
 // Cite writes a document of one passage and returns the span that quotes it.
-func Cite(t testing.TB, st *store.Store, role policy.Role, kind store.Kind, text string) (span store.Span) {
+func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text string) (span store.Span) {
 	t.Helper()
 	ctx := context.Background()
 	scope := policy.PublicScope()
@@ -23,8 +24,8 @@ func Cite(t testing.TB, st *store.Store, role policy.Role, kind store.Kind, text
 	}
 	origin := uuid.NewString()
 	require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		doc := store.Document{Origin: origin, Name: "faq.md", Role: role, Kind: kind, Element: "md", Size: int64(len(text)), Hash: origin}
-		if _, err := store.ReplaceDocument(ctx, tx, doc, []store.Chunk{{Key: origin, Content: text, Words: text}}); err != nil {
+		doc := index.Document{Origin: origin, Name: "faq.md", Role: role, Kind: kind, Element: "md", Size: int64(len(text)), Hash: origin}
+		if _, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{Key: origin, Content: text, Words: text}}); err != nil {
 			return err
 		}
 		span = store.Span{Source: "[faq.md]", Quote: text}

@@ -16,7 +16,7 @@ func Filled(t testing.TB, chats, messages int, from time.Time) *store.Store {
 	t.Helper()
 	st := New(t)
 	exec := func(sql string, args ...any) {
-		_, err := st.DB().Exec(context.Background(), sql, args...)
+		_, err := st.Pool().Exec(context.Background(), sql, args...)
 		require.NoError(t, err)
 	}
 	exec(`insert into chats (protocol, channel_id, kind, name, room_id, contact, bridge_bot, encrypted, mode)

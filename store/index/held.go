@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"multis/language"
 	"multis/policy"
+	"multis/store/row"
 )
 
 // RoleSize says how much there is of a role, and which version of it. A version never comes again.
@@ -32,12 +33,12 @@ const (
 
 // RoleSizes gives the sizes of the roles of the reader's scope that are not empty, and, in the same round trip, the lexemes
 // of texts as Lexemes does.
-func RoleSizes(ctx context.Context, r Reader, in Source, list TextsIn) (sizes []RoleSize, lexemes [][]string, err error) {
+func RoleSizes(ctx context.Context, r row.Reader, in Source, list TextsIn) (sizes []RoleSize, lexemes [][]string, err error) {
 	sql := heldSizesSQL
 	if in == Archive {
 		sql = archiveHeldSizesSQL
 	}
-	sizes, lexemes, err = withLexemes[RoleSize](ctx, r, statement{sql, nil}, list)
+	sizes, lexemes, err = withLexemes[RoleSize](ctx, r, row.Statement{SQL: sql}, list)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read sizes: %w", err)
 	}
@@ -46,12 +47,12 @@ func RoleSizes(ctx context.Context, r Reader, in Source, list TextsIn) (sizes []
 
 // HeldTexts reads texts as ChunkTexts and ArchivedTexts do, and none if the versions of the roles of the reader's scope, in order,
 // are no longer these: then what was known of them is no longer so. In the same round trip it gives the lexemes of texts as Lexemes does.
-func HeldTexts(ctx context.Context, r Reader, in Source, scope policy.Scope, ids, versions []int64, list TextsIn) (texts []ChunkText, lexemes [][]string, err error) {
+func HeldTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list TextsIn) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := heldTextsSQL
 	if in == Archive {
 		sql = archiveHeldTextsSQL
 	}
-	texts, lexemes, err = withLexemes[ChunkText](ctx, r, statement{sql, []any{scope.Roles(), ids, versions}}, list)
+	texts, lexemes, err = withLexemes[ChunkText](ctx, r, row.Statement{SQL: sql, Args: []any{scope.Roles(), ids, versions}}, list)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read texts: %w", err)
 	}
@@ -59,12 +60,12 @@ func HeldTexts(ctx context.Context, r Reader, in Source, scope policy.Scope, ids
 }
 
 // withLexemes reads rows and, in the same round trip, the lexemes of texts.
-func withLexemes[T any](ctx context.Context, r Reader, read statement, list TextsIn) (found []T, lexemes [][]string, err error) {
-	statements := []statement{read}
+func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, list TextsIn) (found []T, lexemes [][]string, err error) {
+	statements := []row.Statement{read}
 	if len(list.Texts) > 0 {
-		statements = append(statements, statement{lexemesSQL, []any{list.Languages, list.Texts}})
+		statements = append(statements, row.Statement{SQL: lexemesSQL, Args: []any{list.Languages, list.Texts}})
 	}
-	results, err := r.send(ctx, statements...)
+	results, err := r.QueryAll(ctx, statements...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +103,7 @@ const (
 )
 
 // HeldPassages reads all passages of roles, those that the reader's scope holds, in order of role, document and place.
-func HeldPassages(ctx context.Context, r Reader, in Source, roles []policy.Role) ([]HeldPassage, error) {
+func HeldPassages(ctx context.Context, r row.Reader, in Source, roles []policy.Role) ([]HeldPassage, error) {
 	sql := heldPassagesSQL
 	if in == Archive {
 		sql = archiveHeldPassagesSQL

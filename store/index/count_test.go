@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -46,7 +47,7 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	statsMatch(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.Admin, "a", "apple pie"))
 	statsMatch(t, st)
-	doc, err := store.DocumentByOrigin(ctx, st.DB(), "a")
+	doc, err := index.DocumentByOrigin(ctx, st.DB(), "a")
 	require.NoError(t, err)
 	require.Equal(t, policy.Admin, doc.Role, "the document moved")
 	n, err := underScope(ctx, st, "", "*", "select count(*) from chunks where role = 'public' and content like 'apple%'")
@@ -54,13 +55,13 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	require.Zero(t, n, "nothing of it stays behind")
 
 	for _, origin := range []string{"a", "b"} {
-		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) }))
+		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, origin) }))
 	}
 	statsMatch(t, st)
 	var left int
 	require.NoError(t, st.DB().QueryRow(ctx, "select (select count(*) from term_stats) + (select count(*) from chunk_index) + (select count(*) - 1 from corpus_stats)").Scan(&left))
 	require.Zero(t, left, "no word of a removed document is left")
-	err = st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, "a") })
+	err = st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, "a") })
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -86,10 +87,10 @@ func TestARoleIsCountedFromAThousandChunksOn(t *testing.T) {
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "cherry quince"))
 	statsMatch(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "a", "cherry pear"))
-	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, "d") }))
+	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, "d") }))
 	statsMatch(t, st)
 	for _, origin := range []string{"a", "b", "c"} {
-		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return store.RemoveDocument(ctx, tx, origin) }))
+		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, origin) }))
 	}
 	require.Zero(t, kept(), "no word of a removed document is left")
 }
@@ -118,9 +119,9 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 		role := policy.UserRole(int64(1 + (writer+i)%2))
 		doc, chunks := documentOf(role, fmt.Sprint("d", i, writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i))
 		err := st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			write := store.AddDocument
+			write := index.AddDocument
 			if writer == 5 {
-				write = store.ReplaceDocument
+				write = index.ReplaceDocument
 			}
 			_, err := write(t.Context(), tx, doc, chunks)
 			return err
@@ -128,7 +129,7 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 		if err != nil || writer != 4 {
 			return err
 		}
-		err = st.InTx(t.Context(), func(tx store.Tx) error { return store.RemoveDocument(t.Context(), tx, fmt.Sprint("d", i/2, writer%3)) })
+		err = st.InTx(t.Context(), func(tx store.Tx) error { return index.RemoveDocument(t.Context(), tx, fmt.Sprint("d", i/2, writer%3)) })
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -147,9 +148,9 @@ func TestOneDocumentIsAddedReplacedAndRemovedAtOnceWithoutADeadlock(t *testing.T
 		err := st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
 			tries.Add(1)
 			if writer < 2 {
-				return store.RemoveDocument(t.Context(), tx, doc.Origin)
+				return index.RemoveDocument(t.Context(), tx, doc.Origin)
 			}
-			_, err := store.AddDocument(t.Context(), tx, doc, chunks)
+			_, err := index.AddDocument(t.Context(), tx, doc, chunks)
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {
@@ -171,7 +172,7 @@ func TestARoleThatGrowsBigWhileSeveralWriteIsCountedOnce(t *testing.T) {
 		}
 		doc, chunks := documentOf(policy.UserRole(int64(1+i%2)), fmt.Sprint("d", writer, i), texts...)
 		return st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			_, err := store.AddDocument(t.Context(), tx, doc, chunks)
+			_, err := index.AddDocument(t.Context(), tx, doc, chunks)
 			return err
 		})
 	})
@@ -194,7 +195,7 @@ func TestDocumentsAreAddedWhileSomebodyCountsWords(t *testing.T) {
 	add := func(origin string) error {
 		return st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
 			doc, chunks := documentOf(policy.Public, origin, "apple "+origin, "zebra "+origin)
-			_, err := store.AddDocument(ctx, tx, doc, chunks)
+			_, err := index.AddDocument(ctx, tx, doc, chunks)
 			return err
 		})
 	}

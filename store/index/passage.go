@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/language"
+	"multis/store/row"
 )
 
 // Source is what is searched.
@@ -18,14 +19,6 @@ const (
 	Documents Source = ""        // files, pages, and what is remembered of chats
 	Archive   Source = "archive" // what was said in the chats
 )
-
-// Ref refers to what has an id in the source: a chunk or a message.
-func (s Source) Ref(id int64) Ref {
-	if s == Archive {
-		return MessageRef(id)
-	}
-	return ChunkRef(id)
-}
 
 // Term is a word of a query as the index knows it.
 type Term struct {
@@ -58,7 +51,7 @@ const (
 
 // SearchTerms looks up words in the languages of what is searched, and its size. Stop words have no term; a word may have
 // several. The size is zero if there is no term. A transaction without a scope is an error.
-func SearchTerms(ctx context.Context, db DB, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
+func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
 	sql := searchTermsSQL
 	if in == Archive {
 		sql = archiveTermsSQL
@@ -92,8 +85,8 @@ type PassageQuery struct {
 
 // Passage is a candidate, or one of the two before or after one, and how often each term stands in it.
 type Passage struct {
-	ID          ChunkID
-	DocID       DocumentID
+	ID          row.ChunkID
+	DocID       row.DocumentID
 	Ord         int
 	Kind        Kind
 	Language    language.Language
@@ -112,7 +105,7 @@ const (
 )
 
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.
-func SearchPassages(ctx context.Context, db DB, q PassageQuery) ([]Passage, error) {
+func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, error) {
 	sql := searchPassagesSQL
 	if q.Source == Archive {
 		sql = archivePassagesSQL
@@ -143,7 +136,7 @@ type TextsIn struct {
 }
 
 // Lexemes gives the set of lexemes of each text in its language, as the index would hold them.
-func Lexemes(ctx context.Context, db DB, list TextsIn) ([][]string, error) {
+func Lexemes(ctx context.Context, db row.DB, list TextsIn) ([][]string, error) {
 	rows, err := db.Query(ctx, lexemesSQL, list.Languages, list.Texts)
 	if err != nil {
 		return nil, fmt.Errorf("cut words to stems: %w", err)

@@ -1,7 +1,9 @@
-package store
+package index
 
 import (
 	"context"
+
+	"multis/store/row"
 )
 
 // A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted. What waits to be
@@ -31,11 +33,11 @@ const putOffSQL = "insert into uncounted (doc_id) values ($1)"
 
 // count adds a document as it stands to the sizes, and to what waits to be counted. When much waits, all of it is counted
 // first, while others go on writing.
-func count(ctx context.Context, tx Tx, docID DocumentID) error {
-	if err := exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
+func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
+	if err := row.Exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
 		return err
 	}
-	much, err := scalar[bool](ctx, tx, "what is not counted", muchWaitsSQL)
+	much, err := row.Value[bool](ctx, tx, "what is not counted", muchWaitsSQL)
 	if err != nil {
 		return err
 	}
@@ -48,36 +50,36 @@ func count(ctx context.Context, tx Tx, docID DocumentID) error {
 	if err := lockCorpus(ctx, tx); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, []DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
+	if err := size(ctx, tx, []row.DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
 		return err
 	}
-	return exec(ctx, tx, "note which roles are counted", countedSQL, bigger)
+	return row.Exec(ctx, tx, "note which roles are counted", countedSQL, bigger)
 }
 
 const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
 
 // uncount takes documents as they stand out of the counts.
-func uncount(ctx context.Context, tx Tx, docs ...DocumentID) error {
-	if err := exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
+func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
+	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
-	if err := exec(ctx, tx, "uncount words", countPutOffSQL, docs); err != nil {
+	if err := row.Exec(ctx, tx, "uncount words", countPutOffSQL, docs); err != nil {
 		return err
 	}
 	if err := size(ctx, tx, docs, -1); err != nil {
 		return err
 	}
-	if err := exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
+	if err := row.Exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
+	return row.Exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
 }
 
-func size(ctx context.Context, tx Tx, docs []DocumentID, sign int) error {
-	if err := exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
+func size(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) error {
+	if err := row.Exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
+	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
 // A twentieth of the corpus may wait, and no more than 2,000 chunks. One counts at a time.
@@ -111,17 +113,17 @@ const countedSQL = "update corpus_stats set counted = true where role = any ($1)
 
 // countAll counts what waits to be counted, and roles that have become big, which it returns. The transaction must hold the
 // lock of the counts.
-func countAll(ctx context.Context, tx Tx, docID DocumentID) (bigger []string, err error) {
-	docs, err := scalars[DocumentID](ctx, tx, "what is not counted", takeUncountedSQL)
+func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []string, err error) {
+	docs, err := row.Values[row.DocumentID](ctx, tx, "what is not counted", takeUncountedSQL)
 	if err != nil {
 		return nil, err
 	}
-	if err := exec(ctx, tx, "count words", countAllSQL, docs); err != nil {
+	if err := row.Exec(ctx, tx, "count words", countAllSQL, docs); err != nil {
 		return nil, err
 	}
-	bigger, err = scalars[string](ctx, tx, "bigger roles", biggerSQL, docID)
+	bigger, err = row.Values[string](ctx, tx, "bigger roles", biggerSQL, docID)
 	if err != nil || len(bigger) == 0 {
 		return nil, err
 	}
-	return bigger, exec(ctx, tx, "count bigger roles", countBiggerSQL, bigger)
+	return bigger, row.Exec(ctx, tx, "count bigger roles", countBiggerSQL, bigger)
 }

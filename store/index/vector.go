@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"github.com/pgvector/pgvector-go"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 const hasVectorsSQL = "select to_regclass('public.chunk_vectors') is not null"
 
 // HasVectors tells whether the database can search by meaning: whether pgvector is there.
-func HasVectors(ctx context.Context, db DB) (bool, error) {
+func HasVectors(ctx context.Context, db row.DB) (bool, error) {
 	var has bool
 	if err := db.QueryRow(ctx, hasVectorsSQL).Scan(&has); err != nil {
 		return false, fmt.Errorf("look for pgvector: %w", err)
@@ -25,7 +26,7 @@ const useVectorModelSQL = "select use_vector_model($1, $2)"
 
 // UseVectorModel makes a model the one whose vectors are searched, and tells whether it was another. Vectors of another are
 // not looked at any more and are replaced as chunks get vectors of this one.
-func UseVectorModel(ctx context.Context, tx Tx, model string, dimensions int) (bool, error) {
+func UseVectorModel(ctx context.Context, tx row.Tx, model string, dimensions int) (bool, error) {
 	var changed bool
 	if err := tx.QueryRow(ctx, useVectorModelSQL, model, dimensions).Scan(&changed); err != nil {
 		return false, fmt.Errorf("use another model for vectors: %w", err)
@@ -35,7 +36,7 @@ func UseVectorModel(ctx context.Context, tx Tx, model string, dimensions int) (b
 
 // Bare is a chunk that has no vector yet.
 type Bare struct {
-	ID      ChunkID
+	ID      row.ChunkID
 	Role    policy.Role
 	Kind    Kind
 	Title   string
@@ -50,22 +51,10 @@ const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.conten
 // NotYet stands for after and means those chunks that were not looked at yet.
 const NotYet = -1
 
-// BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet.
-func (s *Store) BareChunks(ctx context.Context, model string, after ChunkID, limit int) ([]Bare, error) {
-	var bare []Bare
-	// Making vectors is not reading for anybody: it is the one reader, beside backups, of what all chats hold.
-	err := s.readAll(ctx, func(tx Tx) error {
-		rows, err := tx.Query(ctx, bareChunksSQL, model, after, limit)
-		if err != nil {
-			return err
-		}
-		bare, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Bare])
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read chunks without a vector: %w", err)
-	}
-	return bare, nil
+// BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet. It needs the
+// scope of all roles, as in Store.ReadAll.
+func BareChunks(ctx context.Context, tx row.Tx, model string, after row.ChunkID, limit int) ([]Bare, error) {
+	return row.All[Bare](ctx, tx, "chunks without a vector", bareChunksSQL, model, after, limit)
 }
 
 // A chunk that was deleted meanwhile needs no vector.
@@ -78,7 +67,7 @@ const passedChunksSQL = "update vector_models set done_to = greatest(done_to, $2
 
 // PutVectors gives chunks, in order of id, their vectors; one that is nil can have none. Chunks up to the last of them have
 // been looked at then.
-func PutVectors(ctx context.Context, tx Tx, model string, chunks []Bare, vectors [][]float32) error {
+func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []Bare, vectors [][]float32) error {
 	if len(chunks) == 0 {
 		return nil
 	}
@@ -89,17 +78,17 @@ func PutVectors(ctx context.Context, tx Tx, model string, chunks []Bare, vectors
 			given, texts = append(given, c), append(texts, pgvector.NewHalfVector(vectors[i]).String())
 		}
 	}
-	err := exec(ctx, tx, "write vectors", putVectorsSQL, column(given, func(c Bare) ChunkID { return c.ID }), column(given, func(c Bare) policy.Role { return c.Role }),
-		column(given, func(c Bare) Kind { return c.Kind }), texts, model)
+	err := row.Exec(ctx, tx, "write vectors", putVectorsSQL, row.Column(given, func(c Bare) row.ChunkID { return c.ID }), row.Column(given, func(c Bare) policy.Role { return c.Role }),
+		row.Column(given, func(c Bare) Kind { return c.Kind }), texts, model)
 	if err != nil {
 		return err
 	}
-	return exec(ctx, tx, "note which chunks have vectors", passedChunksSQL, model, chunks[len(chunks)-1].ID)
+	return row.Exec(ctx, tx, "note which chunks have vectors", passedChunksSQL, model, chunks[len(chunks)-1].ID)
 }
 
 // Near is a chunk that means much the same.
 type Near struct {
-	ID         ChunkID
+	ID         row.ChunkID
 	Similarity float64 // up to 1
 }
 
@@ -107,7 +96,7 @@ const searchVectorsSQL = "select id, similarity from search_vectors($1, $2, $3, 
 
 // SearchVectors finds the chunks of the given kinds that are nearest to a vector in what the transaction's scope may see, the
 // nearest first. It finds nothing when another model is in use. A transaction without a scope is an error.
-func SearchVectors(ctx context.Context, db DB, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
+func SearchVectors(ctx context.Context, db row.DB, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
 	rows, err := db.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
 	if err != nil {
 		return nil, fmt.Errorf("search by meaning: %w", err)
@@ -128,7 +117,7 @@ type VectorCount struct {
 const countVectorsSQL = `select (select count(*) from chunk_vectors v join vector_models m on m.model = v.model), (select chunks from corpus_stats where role = '*')`
 
 // CountVectors counts, over all chats. It is only for the owner. There must be vectors in the database.
-func CountVectors(ctx context.Context, db DB) (VectorCount, error) {
+func CountVectors(ctx context.Context, db row.DB) (VectorCount, error) {
 	var c VectorCount
 	if err := db.QueryRow(ctx, countVectorsSQL).Scan(&c.With, &c.All); err != nil {
 		return VectorCount{}, fmt.Errorf("count vectors: %w", err)

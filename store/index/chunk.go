@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"multis/language"
 	"multis/policy"
+	"multis/store/row"
 )
 
 // Chunk is one passage of a document, to be written.
@@ -66,27 +67,27 @@ const useChunkSQL = `update chunks set access_count = $2, first_accessed = $3, l
 	activation = activation($2, $3, $4) where chunk_key = $1`
 
 // replaceChunks leaves doc with exactly these chunks.
-func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) error {
-	if err := exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, column(chunks, func(c Chunk) string { return c.Key })); err != nil {
+func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) error {
+	if err := row.Exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, row.Column(chunks, func(c Chunk) string { return c.Key })); err != nil {
 		return err
 	}
 	placed := placedChunks(chunks)
 	for batch := range slices.Chunk(placed, chunkBatch) {
-		err := exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
+		err := row.Exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
 			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name,
-			"keys":       column(batch, func(c placedChunk) string { return c.Key }),
-			"ords":       column(batch, func(c placedChunk) int { return c.Ord }),
-			"sections":   column(batch, func(c placedChunk) string { return c.Section }),
-			"line_froms": column(batch, func(c placedChunk) int { return c.LineFrom }),
-			"line_tos":   column(batch, func(c placedChunk) int { return c.LineTo }),
-			"page_froms": column(batch, func(c placedChunk) int { return c.PageFrom }),
-			"page_tos":   column(batch, func(c placedChunk) int { return c.PageTo }),
-			"contents":   column(batch, func(c placedChunk) string { return c.Content }),
-			"words":      column(batch, func(c placedChunk) string { return c.Words }),
-			"configs":    column(batch, func(c placedChunk) language.Language { return c.Language }),
-			"parts":      column(batch, func(c placedChunk) int { return c.part }),
-			"authors":    column(batch, func(c placedChunk) string { return c.Author }),
-			"questions":  column(batch, func(c placedChunk) bool { return c.IsQuestion }),
+			"keys":       row.Column(batch, func(c placedChunk) string { return c.Key }),
+			"ords":       row.Column(batch, func(c placedChunk) int { return c.Ord }),
+			"sections":   row.Column(batch, func(c placedChunk) string { return c.Section }),
+			"line_froms": row.Column(batch, func(c placedChunk) int { return c.LineFrom }),
+			"line_tos":   row.Column(batch, func(c placedChunk) int { return c.LineTo }),
+			"page_froms": row.Column(batch, func(c placedChunk) int { return c.PageFrom }),
+			"page_tos":   row.Column(batch, func(c placedChunk) int { return c.PageTo }),
+			"contents":   row.Column(batch, func(c placedChunk) string { return c.Content }),
+			"words":      row.Column(batch, func(c placedChunk) string { return c.Words }),
+			"configs":    row.Column(batch, func(c placedChunk) language.Language { return c.Language }),
+			"parts":      row.Column(batch, func(c placedChunk) int { return c.part }),
+			"authors":    row.Column(batch, func(c placedChunk) string { return c.Author }),
+			"questions":  row.Column(batch, func(c placedChunk) bool { return c.IsQuestion }),
 		})
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func replaceChunks(ctx context.Context, tx Tx, doc Document, chunks []Chunk) err
 		if c.Used.Times == 0 {
 			continue
 		}
-		if err := exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Used.Times, c.Used.First, c.Used.Newest); err != nil {
+		if err := row.Exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Used.Times, c.Used.First, c.Used.Newest); err != nil {
 			return err
 		}
 	}
@@ -142,8 +143,8 @@ func column[Row, T any](rows []Row, field func(Row) T) []T {
 
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
-	ID         ChunkID
-	DocID      DocumentID
+	ID         row.ChunkID
+	DocID      row.DocumentID
 	Ord        int
 	Role       policy.Role
 	Kind       Kind
@@ -165,13 +166,13 @@ const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_f
 const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
-func ChunkTexts(ctx context.Context, db DB, scope policy.Scope, ids []ChunkID) ([]ChunkText, error) {
-	return collect[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
+func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []row.ChunkID) ([]ChunkText, error) {
+	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
 // PublicChunks reads chunks of public documents by id, and nothing else: it takes everybody else's rights from the transaction.
-func PublicChunks(ctx context.Context, tx Tx, ids []ChunkID) ([]ChunkText, error) {
-	if err := SetScope(ctx, tx, policy.PublicScope()); err != nil {
+func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkText, error) {
+	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {
 		return nil, err
 	}
 	found, err := ChunkTexts(ctx, tx, policy.PublicScope(), ids)
@@ -194,11 +195,11 @@ const ownersRecentChunksSQL = chunkTextSQL + `(
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
 // RecentChunks reads the chunks of the given kinds that were indexed last, the newest first.
-func RecentChunks(ctx context.Context, db DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
+func RecentChunks(ctx context.Context, db row.DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
 	if scope.Allows(policy.Admin) {
-		return collect[ChunkText](ctx, db, "chunks", ownersRecentChunksSQL, scope.Roles(), kinds, limit)
+		return row.All[ChunkText](ctx, db, "chunks", ownersRecentChunksSQL, scope.Roles(), kinds, limit)
 	}
-	return collect[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)
+	return row.All[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)
 }
 
 // Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.
@@ -208,6 +209,6 @@ const recordAccessSQL = `with locked as (select id from chunks where id = any ($
 		activation = activation(access_count + 1, coalesce(first_accessed, now()), (now() || recent_accesses)[1:8]) from locked l where c.id = l.id`
 
 // RecordAccess notes that chunks were used now. Chunks that scope may not see are left alone.
-func RecordAccess(ctx context.Context, db DB, scope policy.Scope, ids []ChunkID) error {
-	return exec(ctx, db, "record access", recordAccessSQL, scope.Roles(), ids)
+func RecordAccess(ctx context.Context, w row.Writer, scope policy.Scope, ids []row.ChunkID) error {
+	return row.Exec(ctx, w, "record access", recordAccessSQL, scope.Roles(), ids)
 }

@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -7,20 +7,12 @@ import (
 
 	"multis/language"
 	"multis/policy"
+	"multis/store/row"
 )
-
-const unindexedSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
-	order by m.id for update of m skip locked`
-
-// UnindexedMessages returns up to limit messages that the archive's index does not hold as they are now, and keeps others
-// from changing them until the transaction ends. The oldest rows come first.
-func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error) {
-	return collectMessages(ctx, tx, unindexedSQL, limit)
-}
 
 // ArchivedMessage is a message as it is searched.
 type ArchivedMessage struct {
-	ID         MessageID
+	ID         row.MessageID
 	Words      string // what is searched, as normalised words; empty for a message that is not to be found
 	Language   language.Language
 	Author     string // who said it, as normalised words
@@ -28,7 +20,12 @@ type ArchivedMessage struct {
 	IsQuestion bool
 }
 
-const unindexMessagesSQL = "delete from message_index where id = any ($1)"
+const removeMessagesSQL = "delete from message_index where id = any ($1)"
+
+// RemoveMessages removes messages from the message index.
+func RemoveMessages(ctx context.Context, tx row.Tx, messages []row.MessageID) error {
+	return row.Exec(ctx, tx, "remove messages from their index", removeMessagesSQL, messages)
+}
 
 const indexedSQL = "update messages set unindexed = false where id = any ($1) and unindexed"
 
@@ -52,25 +49,25 @@ const mergeArchiveSQL = "select gin_clean_pending_list('message_index_tsv')"
 
 // IndexMessages makes messages searchable as given, in place of what the archive's index held of them. What is said in the
 // admin room is about searching, and not found by it.
-func IndexMessages(ctx context.Context, tx Tx, messages []ArchivedMessage) error {
-	ids := column(messages, func(m ArchivedMessage) MessageID { return m.ID })
-	if err := exec(ctx, tx, "unindex messages", unindexMessagesSQL, ids); err != nil {
+func IndexMessages(ctx context.Context, tx row.Tx, messages []ArchivedMessage) error {
+	ids := row.Column(messages, func(m ArchivedMessage) row.MessageID { return m.ID })
+	if err := RemoveMessages(ctx, tx, ids); err != nil {
 		return err
 	}
-	err := exec(ctx, tx, "index messages", indexMessagesSQL, pgx.NamedArgs{
-		"ids": ids, "words": column(messages, func(m ArchivedMessage) string { return m.Words }),
-		"configs":   column(messages, func(m ArchivedMessage) language.Language { return m.Language }),
-		"authors":   column(messages, func(m ArchivedMessage) string { return m.Author }),
-		"questions": column(messages, func(m ArchivedMessage) bool { return m.IsQuestion }),
-		"days":      column(messages, func(m ArchivedMessage) int { return m.Day }),
+	err := row.Exec(ctx, tx, "index messages", indexMessagesSQL, pgx.NamedArgs{
+		"ids": ids, "words": row.Column(messages, func(m ArchivedMessage) string { return m.Words }),
+		"configs":   row.Column(messages, func(m ArchivedMessage) language.Language { return m.Language }),
+		"authors":   row.Column(messages, func(m ArchivedMessage) string { return m.Author }),
+		"questions": row.Column(messages, func(m ArchivedMessage) bool { return m.IsQuestion }),
+		"days":      row.Column(messages, func(m ArchivedMessage) int { return m.Day }),
 	})
 	if err != nil {
 		return err
 	}
-	if err := exec(ctx, tx, "note indexed messages", indexedSQL, ids); err != nil {
+	if err := row.Exec(ctx, tx, "note indexed messages", indexedSQL, ids); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "merge index entries", mergeArchiveSQL)
+	return row.Exec(ctx, tx, "merge index entries", mergeArchiveSQL)
 }
 
 // The message_index has no text, and its rows cannot be read for a contact: what a hit says of a message is the message's own.
@@ -81,8 +78,8 @@ const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and
 
 // ArchivedTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
 // particular order. Their document is the chat, and they were indexed when they were said.
-func ArchivedTexts(ctx context.Context, db DB, scope policy.Scope, ids []MessageID) ([]ChunkText, error) {
-	return collect[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
+func ArchivedTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []row.MessageID) ([]ChunkText, error) {
+	return row.All[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
 }
 
 const recentArchivedSQL = archivedColumns + `unnest($1::bigint[]) c(id), lateral (
@@ -90,13 +87,6 @@ const recentArchivedSQL = archivedColumns + `unnest($1::bigint[]) c(id), lateral
 	) m order by m.ts desc, m.id desc limit $2`
 
 // RecentArchived reads the newest messages of the chats of scope, the newest first.
-func RecentArchived(ctx context.Context, db DB, scope policy.Scope, limit int) ([]ChunkText, error) {
-	return collect[ChunkText](ctx, db, "messages", recentArchivedSQL, scope.Chats(), limit)
-}
-
-const hasUnindexedSQL = "select exists (select from messages where unindexed)"
-
-// HasUnindexed tells whether there are messages that the index does not hold as they are.
-func HasUnindexed(ctx context.Context, db DB) (bool, error) {
-	return scalar[bool](ctx, db, "waiting messages", hasUnindexedSQL)
+func RecentArchived(ctx context.Context, db row.DB, scope policy.Scope, limit int) ([]ChunkText, error) {
+	return row.All[ChunkText](ctx, db, "messages", recentArchivedSQL, scope.Chats(), limit)
 }

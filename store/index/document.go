@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
+	"multis/store/row"
 )
 
 // Kind says what a document and its chunks are.
@@ -22,7 +23,7 @@ const (
 
 // Document is a file that was indexed, or the stream of conversation chunks of one chat.
 type Document struct {
-	ID      DocumentID
+	ID      row.DocumentID
 	Origin  string // unique: a path, an address, or the name
 	Name    string
 	Role    policy.Role
@@ -50,11 +51,11 @@ const documentColumns = "id, origin, name, role, kind, element, size, hash, chun
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
-// DocumentByOrigin returns one document, or ErrNotFound.
-func DocumentByOrigin(ctx context.Context, db DB, origin string) (Document, error) {
+// DocumentByOrigin returns one document, or row.ErrNotFound.
+func DocumentByOrigin(ctx context.Context, db row.DB, origin string) (Document, error) {
 	docs, err := documents(ctx, db, documentByOriginSQL, origin)
 	if err == nil && len(docs) == 0 {
-		return Document{}, ErrNotFound
+		return Document{}, row.ErrNotFound
 	}
 	if err != nil {
 		return Document{}, err
@@ -67,23 +68,23 @@ const biggestDocumentsSQL = "select " + documentColumns + " from documents where
 const privateDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
 
 // PrivateDocumentsOfSize lists the owner's private documents of so many bytes.
-func PrivateDocumentsOfSize(ctx context.Context, db DB, size int64) ([]Document, error) {
+func PrivateDocumentsOfSize(ctx context.Context, db row.DB, size int64) ([]Document, error) {
 	return documents(ctx, db, privateDocumentsSQL, size)
 }
 
 const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
 
 // DocumentsByName lists the files and pages that are called, or come from, what name says.
-func DocumentsByName(ctx context.Context, db DB, name string, limit int) ([]Document, error) {
+func DocumentsByName(ctx context.Context, db row.DB, name string, limit int) ([]Document, error) {
 	return documents(ctx, db, documentsByNameSQL, name, limit)
 }
 
 // BiggestDocuments lists the documents that scope may see, those with the most chunks first.
-func BiggestDocuments(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Document, error) {
+func BiggestDocuments(ctx context.Context, db row.DB, scope policy.Scope, limit int) ([]Document, error) {
 	return documents(ctx, db, biggestDocumentsSQL, scope.Roles(), limit)
 }
 
-func documents(ctx context.Context, db DB, sql string, args ...any) ([]Document, error) {
+func documents(ctx context.Context, db row.DB, sql string, args ...any) ([]Document, error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
@@ -109,7 +110,7 @@ const documentGroupsSQL = `select kind, element, role, count(*), sum(chunks), ma
 	group by kind, element, role order by kind desc, role desc, element`
 
 // DocumentGroups counts the documents that scope may see.
-func DocumentGroups(ctx context.Context, db DB, scope policy.Scope) ([]DocumentGroup, error) {
+func DocumentGroups(ctx context.Context, db row.DB, scope policy.Scope) ([]DocumentGroup, error) {
 	rows, err := db.Query(ctx, documentGroupsSQL, scope.Roles())
 	if err != nil {
 		return nil, fmt.Errorf("count documents: %w", err)
@@ -128,13 +129,13 @@ const (
 	lockCountsSQL = "select pg_advisory_xact_lock('term_stats'::regclass::int)"
 )
 
-func lockCorpus(ctx context.Context, tx Tx) error {
-	return exec(ctx, tx, "wait for other writers", lockCorpusSQL)
+func lockCorpus(ctx context.Context, tx row.Tx) error {
+	return row.Exec(ctx, tx, "wait for other writers", lockCorpusSQL)
 }
 
 // lockAll is for who takes words out of the counts.
-func lockAll(ctx context.Context, tx Tx) error {
-	if err := exec(ctx, tx, "wait for who counts words", lockCountsSQL); err != nil {
+func lockAll(ctx context.Context, tx row.Tx) error {
+	if err := row.Exec(ctx, tx, "wait for who counts words", lockCountsSQL); err != nil {
 		return err
 	}
 	return lockCorpus(ctx, tx)
@@ -166,20 +167,20 @@ var ErrRoleKept = errors.New("this document keeps another role")
 const sayRoleSQL = "update documents set role_said_at = $2 where origin = $1 and role = $3 and role_said_at < $2"
 
 // SayRole notes that somebody said of a document that it has the role which it has.
-func SayRole(ctx context.Context, db DB, doc Document) error {
-	return exec(ctx, db, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSaid, doc.Role)
+func SayRole(ctx context.Context, w row.Writer, doc Document) error {
+	return row.Exec(ctx, w, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSaid, doc.Role)
 }
 
 // ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
 // changes nothing, when role and hash are what they were. A document that was there in another role is gone from that role,
 // unless it keeps it: ErrRoleKept. The transaction's scope must hold the document's role.
-func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
+func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := lockAll(ctx, tx); err != nil {
 		return false, err
 	}
 	old, err := DocumentByOrigin(ctx, tx, doc.Origin)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, row.ErrNotFound):
 	case err != nil:
 		return false, err
 	case old.KeepsRole(doc):
@@ -191,7 +192,7 @@ func ReplaceDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (
 			return false, err
 		}
 		if old.Role != doc.Role {
-			if err := exec(ctx, tx, "delete document", deleteDocumentSQL, old.ID); err != nil {
+			if err := row.Exec(ctx, tx, "delete document", deleteDocumentSQL, old.ID); err != nil {
 				return false, err
 			}
 		}
@@ -207,8 +208,8 @@ const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 // AddDocument is ReplaceDocument for a document that is likely to be new: then others are written at the same time, up to
 // the sizes. The transaction must not have written another document before, or two of them would wait for each other.
-func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool, error) {
-	if err := exec(ctx, tx, "wait for who writes the same document", lockOriginSQL, doc.Origin); err != nil {
+func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
+	if err := row.Exec(ctx, tx, "wait for who writes the same document", lockOriginSQL, doc.Origin); err != nil {
 		return false, err
 	}
 	err := doc.write(ctx, tx, insertDocumentSQL, chunks)
@@ -222,8 +223,8 @@ func AddDocument(ctx context.Context, tx Tx, doc Document, chunks []Chunk) (bool
 }
 
 // write writes a document by the given statement, and its chunks. pgx.ErrNoRows, if the statement leaves what is there.
-func (d *Document) write(ctx context.Context, tx Tx, sql string, chunks []Chunk) error {
-	if err := exec(ctx, tx, "note that documents are written", lockWritingSQL); err != nil {
+func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Chunk) error {
+	if err := row.Exec(ctx, tx, "note that documents are written", lockWritingSQL); err != nil {
 		return err
 	}
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
@@ -236,16 +237,16 @@ func (d *Document) write(ctx context.Context, tx Tx, sql string, chunks []Chunk)
 	if err := replaceChunks(ctx, tx, *d, chunks); err != nil {
 		return err
 	}
-	return exec(ctx, tx, "merge index entries", mergeEntriesSQL)
+	return row.Exec(ctx, tx, "merge index entries", mergeEntriesSQL)
 }
 
 const deleteDocumentSQL = "delete from documents where id = $1"
 
-// RemoveDocument deletes a document with its chunks and takes its words out of the counts. ErrNotFound when it is not there.
-func RemoveDocument(ctx context.Context, tx Tx, origin string) error {
-	_, found, err := removeDocuments(ctx, tx, []string{origin})
+// RemoveDocument deletes a document with its chunks and takes its words out of the counts. row.ErrNotFound when it is not there.
+func RemoveDocument(ctx context.Context, tx row.Tx, origin string) error {
+	_, found, err := RemoveDocuments(ctx, tx, []string{origin})
 	if err == nil && found == 0 {
-		err = ErrNotFound
+		err = row.ErrNotFound
 	}
 	return err
 }
@@ -254,25 +255,25 @@ const documentsByOriginsSQL = "select id, chunks from documents where origin = a
 
 const deleteDocumentsSQL = "delete from documents where id = any ($1)"
 
-// removeDocuments is RemoveDocument for many of them. It returns how many chunks there were, and how many documents.
-func removeDocuments(ctx context.Context, tx Tx, origins []string) (chunks, found int, err error) {
+// RemoveDocuments is RemoveDocument for several. It returns how many chunks and documents there were.
+func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, found int, err error) {
 	if err := lockAll(ctx, tx); err != nil {
 		return 0, 0, err
 	}
 	type doc struct {
-		ID     DocumentID
+		ID     row.DocumentID
 		Chunks int
 	}
-	docs, err := collect[doc](ctx, tx, "documents", documentsByOriginsSQL, origins)
+	docs, err := row.All[doc](ctx, tx, "documents", documentsByOriginsSQL, origins)
 	if err != nil || len(docs) == 0 {
 		return 0, 0, err
 	}
-	ids := make([]DocumentID, len(docs))
+	ids := make([]row.DocumentID, len(docs))
 	for i, d := range docs {
 		ids[i], chunks = d.ID, chunks+d.Chunks
 	}
 	if err := uncount(ctx, tx, ids...); err != nil {
 		return 0, 0, err
 	}
-	return chunks, len(docs), exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
+	return chunks, len(docs), row.Exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
 }

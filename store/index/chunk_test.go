@@ -1,4 +1,4 @@
-package store_test
+package index_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -21,19 +22,19 @@ import (
 func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin string, texts ...string) error {
 	return st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
 		doc, chunks := documentOf(role, origin, texts...)
-		_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+		_, err := index.ReplaceDocument(ctx, tx, doc, chunks)
 		return err
 	})
 }
 
 // documentOf is a document of one chunk a text.
-func documentOf(role policy.Role, origin string, texts ...string) (store.Document, []store.Chunk) {
-	chunks := make([]store.Chunk, len(texts))
+func documentOf(role policy.Role, origin string, texts ...string) (index.Document, []index.Chunk) {
+	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
-		chunks[i] = store.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
+		chunks[i] = index.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
 	}
-	return store.Document{
-		Origin: origin, Name: origin, Role: role, Kind: store.KindKnowledge, Element: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
+	return index.Document{
+		Origin: origin, Name: origin, Role: role, Kind: index.KindKnowledge, Element: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
 	}, chunks
 }
 
@@ -147,8 +148,8 @@ func TestNobodyWritesOutsideTheScope(t *testing.T) {
 	ctx := t.Context()
 	st := storetest.New(t)
 	err := st.AsOwner(ctx, policy.OwnerScope(1), func(tx store.Tx) error {
-		_, err := store.ReplaceDocument(ctx, tx, store.Document{Origin: "o", Name: "n", Role: policy.UserRole(2), Kind: store.KindConversation},
-			[]store.Chunk{{Key: "k", Content: "text", Words: "text"}})
+		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "o", Name: "n", Role: policy.UserRole(2), Kind: index.KindConversation},
+			[]index.Chunk{{Key: "k", Content: "text", Words: "text"}})
 		return err
 	})
 	require.Equal(t, "42501", sqlState(err), "%v", err)
@@ -185,8 +186,8 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	}))
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
-		passages, err := store.SearchPassages(ctx, tx, store.PassageQuery{
-			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []store.Kind{store.KindKnowledge}, Most: 100,
+		passages, err := index.SearchPassages(ctx, tx, index.PassageQuery{
+			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []index.Kind{index.KindKnowledge}, Most: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {
@@ -209,9 +210,9 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	}
 	reader, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
-	kinds := []store.Kind{store.KindKnowledge, store.KindConversation}
+	kinds := []index.Kind{index.KindKnowledge, index.KindConversation}
 	for words, want := range map[string]int{"appl": 2, "": 1} {
-		passages, err := store.SearchPassages(ctx, reader, store.PassageQuery{
+		passages, err := index.SearchPassages(ctx, reader, index.PassageQuery{
 			Planned: [][]string{{"appl"}}, Any: words, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, Most: 100,
 		})
 		require.NoError(t, err)
@@ -230,7 +231,7 @@ func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
 		doc, chunks := documentOf(policy.Public, "a", c.text)
 		var changed bool
 		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) (err error) {
-			changed, err = store.AddDocument(ctx, tx, doc, chunks)
+			changed, err = index.AddDocument(ctx, tx, doc, chunks)
 			return err
 		}))
 		require.Equal(t, c.changed, changed, c.text)
@@ -248,24 +249,24 @@ func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
 	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2), policy.Public, policy.UserRole(1)} {
 		doc, chunks := documentOf(role, fmt.Sprint(i), fmt.Sprint(i, "a"), fmt.Sprint(i, "b"))
 		if i%2 == 1 {
-			doc.Kind = store.KindConversation
+			doc.Kind = index.KindConversation
 		}
 		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			_, err := store.ReplaceDocument(ctx, tx, doc, chunks)
+			_, err := index.ReplaceDocument(ctx, tx, doc, chunks)
 			return err
 		}))
 	}
 	for _, c := range []struct {
-		kinds []store.Kind
+		kinds []index.Kind
 		limit int
 		want  []string
 	}{
-		{[]store.Kind{store.KindKnowledge, store.KindConversation}, 5, []string{"4a", "4b", "3a", "3b", "1a"}},
-		{[]store.Kind{store.KindConversation}, 3, []string{"3a", "3b", "1a"}},
-		{[]store.Kind{store.KindKnowledge}, 9, []string{"4a", "4b", "0a", "0b"}},
+		{[]index.Kind{index.KindKnowledge, index.KindConversation}, 5, []string{"4a", "4b", "3a", "3b", "1a"}},
+		{[]index.Kind{index.KindConversation}, 3, []string{"3a", "3b", "1a"}},
+		{[]index.Kind{index.KindKnowledge}, 9, []string{"4a", "4b", "0a", "0b"}},
 	} {
 		require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
-			chunks, err := store.RecentChunks(ctx, tx, policy.ContactScope(1), c.kinds, c.limit)
+			chunks, err := index.RecentChunks(ctx, tx, policy.ContactScope(1), c.kinds, c.limit)
 			var texts []string
 			for _, chunk := range chunks {
 				texts = append(texts, chunk.Content)
@@ -289,17 +290,17 @@ func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
 	}{
 		{policy.Public, "apple pie", noon, nil},
 		{policy.Admin, "apple pie", noon.Add(time.Minute), nil},
-		{policy.Public, "plum tart", noon, store.ErrRoleKept},
+		{policy.Public, "plum tart", noon, index.ErrRoleKept},
 		{policy.Admin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
-		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleKept},
+		{policy.Public, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
 		{policy.Admin, "plum tart", noon, nil}, // new words, nothing said
-		{policy.Public, "plum tart", noon.Add(time.Minute), store.ErrRoleKept},
+		{policy.Public, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
 		{policy.Public, "plum tart", noon.Add(2 * time.Hour), nil},
 	} {
 		doc, chunks := documentOf(c.role, "a", c.text)
 		doc.RoleSaid = c.said
 		require.ErrorIs(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
-			_, err := store.AddDocument(ctx, tx, doc, chunks)
+			_, err := index.AddDocument(ctx, tx, doc, chunks)
 			return err
 		}), c.err)
 		statsMatch(t, st)
@@ -311,10 +312,10 @@ func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
 	ctx := t.Context()
 	st := storetest.New(t)
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "first", "second"))
-	read := func() map[string]store.ChunkText {
-		byText := map[string]store.ChunkText{}
+	read := func() map[string]index.ChunkText {
+		byText := map[string]index.ChunkText{}
 		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(1), func(tx store.Tx) error {
-			texts, err := store.RecentChunks(ctx, tx, policy.OwnerScope(1), []store.Kind{store.KindKnowledge}, 10)
+			texts, err := index.RecentChunks(ctx, tx, policy.OwnerScope(1), []index.Kind{index.KindKnowledge}, 10)
 			for _, c := range texts {
 				byText[c.Content] = c
 			}
@@ -328,7 +329,7 @@ func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
 		scope := policy.OwnerScope(chat)
 		for range times {
 			require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
-				return store.RecordAccess(ctx, tx, scope, []int64{before["first"].ID, before["first"].ID, 9999})
+				return index.RecordAccess(ctx, tx, scope, []int64{before["first"].ID, before["first"].ID, 9999})
 			}))
 		}
 	}
@@ -381,13 +382,13 @@ func TestDocumentsAreListedInTheScopeOnly(t *testing.T) {
 	require.NoError(t, putDocument(ctx, st, policy.Admin, "own", "one"))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "theirs", "one", "two", "three"))
 
-	groups, err := store.DocumentGroups(ctx, st.DB(), policy.OwnerScope())
+	groups, err := index.DocumentGroups(ctx, st.DB(), policy.OwnerScope())
 	require.NoError(t, err)
 	require.Len(t, groups, 2)
 	require.Equal(t, []any{policy.Public, 2, 3}, []any{groups[0].Role, groups[0].Documents, groups[0].Chunks})
 	require.Equal(t, []any{policy.Admin, 1, 1}, []any{groups[1].Role, groups[1].Documents, groups[1].Chunks})
 
-	docs, err := store.BiggestDocuments(ctx, st.DB(), policy.OwnerScope(), 1)
+	docs, err := index.BiggestDocuments(ctx, st.DB(), policy.OwnerScope(), 1)
 	require.NoError(t, err)
 	require.Len(t, docs, 1)
 	require.Equal(t, "big", docs[0].Name)

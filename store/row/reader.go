@@ -1,0 +1,170 @@
+package row
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"multis/policy"
+)
+
+// Reader reads the texts of a scope. Each read is a transaction of its own, which begins, reads and ends in one round trip. The zero
+// Reader returns policy.ErrNoScope.
+type Reader struct{ s session }
+
+// NewReader returns a Reader of what scope names, with the rights of a role of the database; empty means those of the pool. An empty scope
+// is policy.ErrNoScope.
+func NewReader(pool *pgxpool.Pool, scope policy.Scope, role string) (Reader, error) {
+	setting, err := scope.Setting()
+	if err != nil {
+		return Reader{}, err
+	}
+	begin := ScopeSQL("$1")
+	if role != "" {
+		begin += ", set_config('role', '" + role + "', true)"
+	}
+	return Reader{session{pool, begin, setting}}, nil
+}
+
+// Query reads rows, which the caller closes.
+func (r Reader) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return r.s.query(ctx, Statement{sql, args})
+}
+
+// QueryRow reads one row.
+func (r Reader) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := r.s.query(ctx, Statement{sql, args})
+	return sessionRow{rows, err}
+}
+
+// QueryAll reads with several statements in one transaction and one round trip. The caller reads their results in order, and closes them
+// after.
+func (r Reader) QueryAll(ctx context.Context, list ...Statement) (pgx.BatchResults, error) {
+	return r.s.send(ctx, list...)
+}
+
+// Lazy returns a Writer for the texts of the scope that does not wait for the disk: see NewLazy.
+func (r Reader) Lazy() Writer {
+	r.s.begin += ", " + lazySQL("'off'")
+	return lazy{r.s}
+}
+
+// NewLazy returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
+// stops, the last half second may be lost. Nothing is kept without what was committed before it, so all of it is on the disk as soon as
+// a later transaction is. It is for notes on work in progress, which is done again if they are missing.
+func NewLazy(pool *pgxpool.Pool) Writer {
+	return lazy{session{pool, "select " + lazySQL("$1"), "off"}}
+}
+
+func lazySQL(value string) string { return "set_config('synchronous_commit', " + value + ", true)" }
+
+type lazy struct{ s session }
+
+func (l lazy) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return l.s.query(ctx, Statement{sql, args})
+}
+
+func (l lazy) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := l.s.query(ctx, Statement{sql, args})
+	return sessionRow{rows, err}
+}
+
+func (l lazy) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	results, err := l.s.send(ctx, Statement{sql, args})
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	return tag, errors.Join(err, results.Close())
+}
+
+// Statement is one of several that are sent together.
+type Statement struct {
+	SQL  string
+	Args []any
+}
+
+// session runs statements in transactions of one round trip, each of which begins with a statement and its argument.
+type session struct {
+	pool  *pgxpool.Pool
+	begin string
+	arg   string
+}
+
+func (s session) send(ctx context.Context, list ...Statement) (pgx.BatchResults, error) {
+	if s.arg == "" {
+		return nil, policy.ErrNoScope
+	}
+	var batch pgx.Batch
+	batch.Queue(s.begin, s.arg)
+	for _, st := range list {
+		batch.Queue(st.SQL, st.Args...)
+	}
+	results := s.pool.SendBatch(ctx, &batch)
+	if _, err := results.Exec(); err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return results, nil
+}
+
+func (s session) query(ctx context.Context, st Statement) (pgx.Rows, error) {
+	results, err := s.send(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return &sessionRows{Rows: rows, results: results}, nil
+}
+
+// sessionRows end their transaction and return the connection after the last row, or when they are closed.
+type sessionRows struct {
+	pgx.Rows
+
+	results pgx.BatchResults
+	err     error // how the transaction ended
+}
+
+func (r *sessionRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+func (r *sessionRows) Close() {
+	r.Rows.Close()
+	r.err = cmp.Or(r.err, r.results.Close())
+}
+
+func (r *sessionRows) Err() error { return cmp.Or(r.Rows.Err(), r.err) }
+
+type sessionRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+func (r sessionRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	r.rows.Close()
+	return r.rows.Err()
+}
