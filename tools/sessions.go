@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	_ "embed"
+
+	"multis/store"
 )
 
 //go:embed sessions_list.md
@@ -23,13 +25,13 @@ const (
 
 // SessionsHistoryArgs are the arguments of sessions_history.
 type SessionsHistoryArgs struct {
-	Session int64 `json:"session" jsonschema:"its number, as sessions_list shows it"`
+	Session store.TaskID `json:"session" jsonschema:"its number, as sessions_list shows it"`
 }
 
 // SessionsSendArgs are the arguments of sessions_send.
 type SessionsSendArgs struct {
-	Session int64  `json:"session" jsonschema:"its number, as sessions_list shows it"`
-	Message string `json:"message" jsonschema:"what to say to the agent that did it"`
+	Session store.TaskID `json:"session" jsonschema:"its number, as sessions_list shows it"`
+	Message string       `json:"message" jsonschema:"what to say to the agent that did it"`
 }
 
 // SessionsList lists the latest tasks of an agent and of those that it may give work to.

@@ -53,9 +53,9 @@ type Caller struct {
 	Chat    store.Chat   // where the question was asked
 	Scope   policy.Scope // whose data may be read
 	Agent   string       // the persona's id
-	Task    int64
-	Message int64  // the question; zero for none
-	Asked   string // the owner's own words, with nothing of anybody else in them; empty for a contact
+	Task    store.TaskID
+	Message store.MessageID // the question; zero for none
+	Asked   string          // the owner's own words, with nothing of anybody else in them; empty for a contact
 	// Allow and Deny are the persona's patterns of tool names. An empty Allow means all; Deny wins.
 	Allow, Deny []string
 	// Within are more lists of patterns, such as those of skills. A tool must match each list.
