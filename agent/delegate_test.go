@@ -22,7 +22,7 @@ func team(t *testing.T, main, shop llmtest.Script) (*bundle, *llmtest.Server, *l
 	own, ownServer := scripted(t, shop)
 	b := setup(t, model)
 	b.setTools(tools.Delegate{})
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Can: []string{"prices"}}}
 	return b, server, ownServer
 }
 

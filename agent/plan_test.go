@@ -246,7 +246,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	ctx := context.Background()
 	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop"}, {ID: "zebra"}}
+	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Can: []string{"lamps"}}, {ID: "zebra"}}
 	l := &lamp{tier: tools.Confirm}
 	b.setTools(l)
 	plan := b.plan("light")

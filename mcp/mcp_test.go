@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -117,13 +118,14 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	t.Parallel()
 	var wiped atomic.Int32
 	release := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(release) })
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped, release) }, nil)
 	var shown atomic.Value
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown.Store(r.Header.Get("Authorization"))
 		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
+	t.Cleanup(func() { stop(); web.CloseClientConnections(); web.Close() })
 	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
 	s := startSource(t, registry, Server{
 		Name: "desk", URL: web.URL, Token: "open-sesame",
@@ -154,6 +156,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.Contains(t, call(t, registry, "desk__picture", `{}`, false).ForLLM, "not shown")
 	s.servers[0].Timeout = 50 * time.Millisecond
 	slow := call(t, registry, "desk__slow", `{}`, false)
+	stop() // else the server answers the end of the session after 5 s
 	require.Equal(t, tools.CodeTimeout, slow.Code)
 	require.True(t, slow.Retriable)
 	contact := tools.Caller{Scope: policy.ContactScope(7)}
