@@ -112,7 +112,7 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind --agent 1h sum up the day")
-	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing')`, r.room.ID)
+	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state, run_id) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing', 1)`, r.room.ID)
 	r.now = r.now.Add(time.Hour)
 	require.NoError(t, r.clock.Tick(r.ctx, 1, r.now))
 	r.agent.err = errors.New("the model is away")
