@@ -39,7 +39,7 @@ func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
 			"/import %s": "Ana · WhatsApp", "/commitments %s": "Ana · WhatsApp", "/forget all %s": "Ana · WhatsApp", "/erase %s": "Ana · WhatsApp", "/unmerge %s": "Ana · WhatsApp", "/export %s": "Ana · WhatsApp",
 			`/remind 2h hello --to "%s"`: "It goes to **Ana · WhatsApp",
 		} {
-			if i == 0 && strings.HasPrefix(command, "/commitments") { // a number alone is a promise's
+			if i == 0 && strings.HasPrefix(command, "/commitments") { // a number alone is a commitment
 				continue
 			}
 			said := r.asOwner(fmt.Sprintf(command, name))
