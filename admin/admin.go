@@ -196,7 +196,7 @@ func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error)
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.Meant(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
 	return request{message: m, room: room, now: a.room.now()}, err

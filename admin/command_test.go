@@ -141,7 +141,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	r.asOwner("/mode business")
 	r.tx(func(tx store.Tx) error {
 		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Alert)
@@ -226,7 +226,7 @@ func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
-		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeHeard})
+		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeTranscribed})
 		require.NoError(t, r.admin.Command(r.ctx, message, false))
 		require.NoError(t, r.admin.Answer(r.ctx, message, false))
 		require.Equal(t, "You asked **"+words+"** in chat "+itoa(r.room.ID)+".", bodies(r.flush()), "whatever it sounds like")
@@ -235,7 +235,7 @@ func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, paused)
 	require.Equal(t, "⚠️ It is a voice note, and I could not listen to it: nobody speaks in it.",
-		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeUnheard, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
+		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeTranscriptionFailed, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {

@@ -143,8 +143,8 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	switch {
 	case err != nil:
 		return "", err
-	case decision.Code == policy.CodeTakenBack:
-		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.DropDraft(ctx, tx, out, policy.CodeTakenBack)
+	case decision.Code == policy.CodeQuoteDeleted:
+		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.DropDraft(ctx, tx, out, policy.CodeQuoteDeleted)
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
@@ -241,7 +241,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 
 // dropForgotten drops a draft whose text was deleted, and tells the owner if a contact's question stays unanswered.
 func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
-	if err := store.DropOut(ctx, tx, out, policy.CodeTakenBack, policy.CodeTakenBack.Sentence()); err != nil {
+	if err := store.DropOut(ctx, tx, out, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence()); err != nil {
 		return err
 	}
 	asked, err := store.AnsweredBy(ctx, tx, out)

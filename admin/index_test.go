@@ -207,7 +207,7 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r := newRig(t)
-	r.fetch = fetch.New(fetch.Options{Private: true})
+	r.fetch = fetch.New(fetch.Options{AllowPrivate: true})
 	r.restart()
 	require.Contains(t, r.asOwner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
 	require.Equal(t, "[👀]", r.asOwner("1"))

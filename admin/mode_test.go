@@ -244,7 +244,7 @@ func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, quiet until 18:20 · no message yet")
 	require.Contains(t, r.asOwner("/resume ana"), "I take over again")
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
-	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	r.tx(func(tx store.Tx) error {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.", nil)
 		return err

@@ -56,8 +56,8 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
-	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.addAnswer(ana, m, policy.PurposeHandover, "Let me check.", "handed over")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "handed over")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	r.flush()
 	r.homeserver.sent = nil

@@ -49,7 +49,7 @@ func typedText(m store.Message) string {
 
 // isQuestion reports whether a message may take a model's time and changes nothing.
 func isQuestion(m store.Message) bool {
-	if m.Code == policy.CodeHeard {
+	if m.Code == policy.CodeTranscribed {
 		return true
 	}
 	if m.Kind != string(bridgebridge.Text) {

@@ -46,7 +46,7 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 		}
 		question, err := store.InsertMessage(r.ctx, tx, store.Message{
 			ChatID: ana.ID, EventID: "$help", Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: "a person please",
-			At: noon, Action: policy.ActionHandoff, Code: policy.CodeWantsHuman,
+			At: noon, Action: policy.ActionEscalate, Code: policy.CodeWantsHuman,
 		})
 		if err != nil {
 			return err

@@ -17,12 +17,12 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return a.handleReaction(ctx, r)
 	}
 	switch r.message.Code {
-	case policy.CodeHeard: // a voice note is always a question, even if it sounds like a command
+	case policy.CodeTranscribed: // a voice note is always a question, even if it sounds like a command
 		if !r.isOwner() {
 			return answer{reason: "Operators talk in this room; only their commands are for me."}, nil
 		}
 		return a.questions.ask(ctx, r, r.message.Body)
-	case policy.CodeUnheard:
+	case policy.CodeTranscriptionFailed:
 		return answer{text: "⚠️ " + esc(r.message.Reason), reason: r.message.Reason}, nil
 	default: // it was typed
 	}

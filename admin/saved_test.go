@@ -64,7 +64,7 @@ func TestWordsOfTheOwnersMeanACommand(t *testing.T) {
 		require.NoError(t, err)
 		return is
 	}
-	r.handle(store.Message{Body: "stop everything", Code: policy.CodeHeard})
+	r.handle(store.Message{Body: "stop everything", Code: policy.CodeTranscribed})
 	require.False(t, paused(), "what is said aloud is a question")
 	r.asOwner("Stop everything")
 	require.True(t, paused())

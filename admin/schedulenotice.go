@@ -38,7 +38,7 @@ func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedu
 	if err != nil || !decision.Allow {
 		return sent, err
 	}
-	if sent.Draft = chat.DeliveryIn(m.Defaults).Holds(policy.PurposeOperator); sent.Draft {
+	if sent.Draft = chat.DeliveryIn(m.Defaults).NeedsApproval(policy.PurposeOperator); sent.Draft {
 		return sent, nil
 	}
 	if s.Tell || late != "" {

@@ -129,7 +129,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		esc(m.Reason),
 	}
 	if out == nil {
-		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionHandoff) {
+		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionEscalate) {
 			lines = append(lines, "Nothing was sent.")
 		}
 	} else {
@@ -151,7 +151,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 // verdict says in a few words what was done with a message.
 func verdict(m store.Message, out *store.Out) string {
 	switch {
-	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionHandoff || m.Action == policy.ActionListen):
+	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe):
 		return "I am still at it"
 	case out == nil || out.State == store.OutDropped:
 		return "Why I was silent"
@@ -159,7 +159,7 @@ func verdict(m store.Message, out *store.Out) string {
 		return "My answer waits for your yes"
 	case out.State == store.OutFailed:
 		return "My answer did not arrive"
-	case out.Purpose == policy.PurposeHandover:
+	case out.Purpose == policy.PurposeEscalation:
 		return "Why I handed over to you"
 	default:
 		return "Why I answered"

@@ -123,11 +123,11 @@ func TestWhyExplainsASilence(t *testing.T) {
 	), r.asOwner("/why"))
 
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
-	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionHandoff, policy.CodeKeyword, `The word "refund" hands over to a person.`)
+	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionEscalate, policy.CodeKeyword, `The word "refund" hands over to a person.`)
 	r.tx(func(tx store.Tx) error {
 		return store.PutSetting(r.ctx, tx, store.SettingPause, store.Pause{Since: noon})
 	})
-	r.addAnswer(ana, m, policy.PurposeHandover, "Let me check with the team.", `The word "refund" hands over to a person.`)
+	r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check with the team.", `The word "refund" hands over to a person.`)
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · WhatsApp at 17:59",
 		"“Can I get a refund?”",
@@ -156,8 +156,8 @@ func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
-	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionHandoff, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.addAnswer(ana, m, policy.PurposeHandover, "Let me check.", "It asks for a person. I handed over to you.")
+	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
+	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "It asks for a person. I handed over to you.")
 	r.flush()
 	require.Contains(t, r.asOwner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
 	r.exec("update outbox set created_at = $2 where id = $1", out, noon)

@@ -230,7 +230,7 @@ func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	b := setup(t, llm.None{})
 	var last int64
 	for range 20 {
-		last = b.says("human please", policy.ActionHandoff)
+		last = b.says("human please", policy.ActionEscalate)
 		b.turn()
 	}
 	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "one ring")
@@ -244,7 +244,7 @@ func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 		_, err := store.CloseEscalation(context.Background(), tx, b.chat.ID, time.Now())
 		return err
 	}))
-	b.says("human please", policy.ActionHandoff)
+	b.says("human please", policy.ActionEscalate)
 	b.turn()
 	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "a new state rings anew")
 }
@@ -252,7 +252,7 @@ func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 func TestAHandoffIsNotArguedAwayByAGoodSource(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("What does delivery cost? I want to speak to a person", policy.ActionHandoff)
+	b.says("What does delivery cost? I want to speak to a person", policy.ActionEscalate)
 	b.turn()
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
 }
@@ -306,7 +306,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	row := b.says("What does delivery cost?", policy.ActionAnswer)
 	b.turn()
 	require.Empty(t, b.sent(b.chat))
-	require.Equal(t, policy.CodeOwnerHere, b.message(row).Code)
+	require.Equal(t, policy.CodeOwnerActive, b.message(row).Code)
 }
 
 func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
@@ -464,9 +464,9 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 	}
 	note(store.ContactTypes, begin.Add(10*time.Second))
 	require.True(t, waits(9*time.Second))
-	note(store.OwnerWatches, begin.Add(30*time.Second))
+	note(store.MarkOwnerActive, begin.Add(30*time.Second))
 	require.True(t, waits(29*time.Second))
-	note(store.OwnerWatches, begin.Add(10*time.Minute))
+	note(store.MarkOwnerActive, begin.Add(10*time.Minute))
 	require.True(t, waits(50*time.Second))
 	require.False(t, waits(70*time.Second), "an owner who only reads does not hold it for ever")
 	require.Len(t, b.sent(b.chat), 1)

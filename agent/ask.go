@@ -90,7 +90,7 @@ func (a *Agent) answerOwner(ctx context.Context, task store.Task, room store.Cha
 	}
 	live := a.Box.Live(room, task.LiveEvent)
 	r.run.Progress = func(ctx context.Context, text string) {
-		if !live.IsDue() || !live.Show(ctx, progressText(r.run.Task.ID, r.run.Unlinked(text))) {
+		if !live.IsDue() || !live.Show(ctx, progressText(r.run.Task.ID, r.run.BreakLinks(text))) {
 			return
 		}
 		if err := store.SetTaskLive(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {

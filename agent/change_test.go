@@ -150,7 +150,7 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 
 			move()
 			b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
-			b.agent.now = func() time.Time { return time.Now().Add(policy.RoomPatience) }
+			b.agent.now = func() time.Time { return time.Now().Add(policy.RoomReplacementTimeout) }
 			require.NoError(t, turn())
 			require.Len(t, b.sent(b.chat), 1)
 			require.Len(t, b.sent(b.admin), 1)

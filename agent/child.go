@@ -133,7 +133,7 @@ func (r *attempt) showInPlan(ctx context.Context, room store.Chat, plan store.Ta
 	}
 	r.run.Progress = func(ctx context.Context, said string) {
 		if live.IsDue() {
-			live.Show(ctx, planText(plan, steps, r.run.Unlinked(said))+stopHint(plan.ID))
+			live.Show(ctx, planText(plan, steps, r.run.BreakLinks(said))+stopHint(plan.ID))
 		}
 	}
 	return nil

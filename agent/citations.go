@@ -19,7 +19,7 @@ func (r *attempt) cited(answer string) sourcedText {
 		if answer = strings.TrimSpace(answer); answer == "" {
 			return sourcedText{markdown: "The model gave no answer."}
 		}
-		return sourcedText{markdown: escapeLines(r.run.Unlinked(answer)) + noSource} // not in the form that was asked for; a contact would not get it
+		return sourcedText{markdown: escapeLines(r.run.BreakLinks(answer)) + noSource} // not in the form that was asked for; a contact would not get it
 	}
 	var said, list strings.Builder
 	var spans []store.Span
@@ -27,7 +27,7 @@ func (r *attempt) cited(answer string) sourcedText {
 		if said.Len() > 0 {
 			said.WriteByte(' ')
 		}
-		said.WriteString(text.Escape(strings.TrimSpace(r.run.Unlinked(s.Text))))
+		said.WriteString(text.Escape(strings.TrimSpace(r.run.BreakLinks(s.Text))))
 		span, ok := r.run.Cite(s)
 		if !ok {
 			continue
@@ -53,11 +53,11 @@ func (r *attempt) cited(answer string) sourcedText {
 func (r *attempt) withSources(answer string) string {
 	parsed, err := run.ParseAnswer(answer)
 	if err != nil {
-		return r.run.Unlinked(answer)
+		return r.run.BreakLinks(answer)
 	}
 	var said []string
 	for _, s := range parsed.Sentences {
-		line := strings.TrimSpace(r.run.Unlinked(s.Text))
+		line := strings.TrimSpace(r.run.BreakLinks(s.Text))
 		if span, ok := r.run.Check(s); ok {
 			line += " " + span.Source
 		}

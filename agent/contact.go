@@ -167,7 +167,7 @@ func (r *attempt) contactOpening(ctx context.Context, chat store.Chat, waiting [
 func (r *attempt) checked(out run.Outcome) contactAnswer {
 	switch {
 	case out.Handover != "":
-		return contactAnswer{why: "The model asked for a person.", words: r.run.Unlinked(out.Handover)}
+		return contactAnswer{why: "The model asked for a person.", words: r.run.BreakLinks(out.Handover)}
 	case out.Why != "":
 		return contactAnswer{why: out.Why}
 	}

@@ -52,14 +52,14 @@ func (a *Agent) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	}
 	name, purpose, escalation := gate.Name, policy.PurposeReply, ""
 	for _, m := range waiting {
-		if m.Action == policy.ActionHandoff {
-			purpose, escalation = policy.PurposeHandover, m.Reason
+		if m.Action == policy.ActionEscalate {
+			purpose, escalation = policy.PurposeEscalation, m.Reason
 		}
 	}
 	decision := gate.Decide(purpose, addressed(name, waiting))
 	switch {
 	case decision.Allow:
-	case decision.Code.Homeless():
+	case decision.Code.LacksRoom():
 		return a.awaitRoom(waiting, decision)
 	default:
 		return turnResult{code: decision.Code, reason: decision.Why}, nil
@@ -102,7 +102,7 @@ const roomPoll = time.Second
 
 // awaitRoom waits for the room of a chat that is being moved to another one. When none comes, the chat is escalated.
 func (a *Agent) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
-	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < policy.RoomPatience {
+	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < policy.RoomReplacementTimeout {
 		return turnResult{}, jobs.Later(roomPoll)
 	}
 	return turnResult{escalation: d.Why}, nil

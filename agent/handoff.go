@@ -87,7 +87,7 @@ func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, 
 
 // handoffText tells the owner which agent continues.
 func (r *attempt) handoffText(out run.Outcome) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.Unlinked(out.Handover))))
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Handover))))
 }
 
 // handoffSummary returns what the agent said that handed the question off, with the messages whose words may be in it.

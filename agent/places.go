@@ -40,7 +40,7 @@ func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
 		return places{}, err
 	}
 	var p places
-	p.named, p.unclear = policy.Mentioned(question, chats, search.IsCommonWord)
+	p.named, p.unclear = policy.FindMentioned(question, chats, search.IsCommonWord)
 	ids := make([]store.ChatID, len(p.named))
 	for i, c := range p.named {
 		ids[i] = c.ID

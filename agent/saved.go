@@ -46,7 +46,7 @@ func (a *Agent) targetChat(ctx context.Context, text string) (chat store.ChatID,
 	for i := range chats {
 		chats[i].Person = 0
 	}
-	named, unclear := policy.Named(text, chats)
+	named, unclear := policy.FindNamed(text, chats)
 	switch {
 	case len(named)+len(unclear) == 0:
 		return 0, "its target is no chat that I know; `/chats` lists them", nil
@@ -63,7 +63,7 @@ const maxMessage = 1500
 // is nil if there is no message, and returns text about a message that the gate refuses.
 func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
 	parsed, err := run.ParseAnswer(answer)
-	message := text.Clip(strings.TrimSpace(r.run.Unlinked(parsed.Message)), maxMessage)
+	message := text.Clip(strings.TrimSpace(r.run.BreakLinks(parsed.Message)), maxMessage)
 	if err != nil || message == "" || r.run.Task.Target == nil {
 		return nil
 	}

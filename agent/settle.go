@@ -79,7 +79,7 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 		if err != nil {
 			return err
 		}
-		if decision.Code.Homeless() {
+		if decision.Code.LacksRoom() {
 			return jobs.Later(roomPoll) // the room was replaced while the answer was made
 		}
 		r.outboxID = &key
@@ -125,7 +125,7 @@ func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeHandover, Text: a.Handover, Addressed: addressed(name, waiting), TaskID: r.taskID()})
+	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: a.Handover, Addressed: addressed(name, waiting), TaskID: r.taskID()})
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 	if err != nil {
 		return err
 	}
-	body := text.Clip(policy.Unlinked(text.CollapseSpaces(resp.Text), run.WithoutOwnWords(request.Messages[0].Text)), maxSummary)
+	body := text.Clip(policy.BreakLinks(text.CollapseSpaces(resp.Text), run.WithoutOwnWords(request.Messages[0].Text)), maxSummary)
 	if body == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}

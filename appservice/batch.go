@@ -237,7 +237,7 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
 		Owner: b.in.rules.Owner, Bot: b.in.rules.Bot, Operators: b.in.rules.Operators,
-		BridgeBot: chat.BridgeBot, SelfGhost: ghost, Ours: b.own[evt.ID],
+		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.own[evt.ID],
 	})
 }
 

@@ -136,7 +136,7 @@ func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
 	b.receive(b.event("m.room.encrypted", "!a:x", owner, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`))
 	asked := b.text("!a:x", ana, "What does delivery cost?")
 	b.receive(asked)
-	require.Equal(t, policy.CodeOwnerHere, b.message(asked).Code)
+	require.Equal(t, policy.CodeOwnerActive, b.message(asked).Code)
 }
 
 func TestWhatWasEditedBeforeItCouldBeReadIsReadAsItIsNow(t *testing.T) {
@@ -285,5 +285,5 @@ func TestAnEditOfTheOwnersPausesTheAssistantAsAMessageDoes(t *testing.T) {
 	require.NotNil(t, wrote())
 	question := b.text("!a:x", ana, "When do you open?")
 	b.receive(question)
-	require.Equal(t, policy.CodeOwnerHere, b.message(question).Code)
+	require.Equal(t, policy.CodeOwnerActive, b.message(question).Code)
 }

@@ -40,7 +40,7 @@ func (in *Inbox) Notice(ctx context.Context, signs []*event.Event) error {
 		}
 		for _, room := range watched {
 			if chat, ok := chats[room]; ok && in.answers(chat) {
-				if err := store.OwnerWatches(ctx, tx, chat.ID, now.Add(holdTime)); err != nil {
+				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(holdTime)); err != nil {
 					return err
 				}
 			}

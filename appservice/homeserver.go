@@ -147,7 +147,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	switch {
 	case err == nil:
 		return resp.EventID, nil
-	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomPatience:
+	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomReplacementTimeout:
 		return "", explain("send", err) // the room may be about to be replaced
 	case isFinal(err):
 		return "", jobs.Final(explain("send", err))

@@ -27,7 +27,7 @@ func (b *batch) judge(ctx context.Context, chat store.Chat, j judged) (policy.Ad
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		Voice: b.in.rules.Listens && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, Fresh: j.again,
+		Voice: b.in.rules.Listens && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.again,
 		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.edits, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
 		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
 	}

@@ -34,7 +34,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 			return err
 		}
 		if wasEdited {
-			msg = msg.Reworded(early.Body)
+			msg = msg.WithText(early.Body)
 		}
 	}
 	decision, err := b.judge(ctx, *e.chat, judged{author: e.author, sender: e.Sender, msg: msg, at: e.at, edits: isEdit})
@@ -152,14 +152,14 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 // follow asks for the job that a decision needs. A question in business mode is also an event for the owner's hooks.
 func (b *batch) follow(chat store.Chat, message store.MessageID, decision policy.Admission) {
 	switch decision.Action {
-	case policy.ActionAnswer, policy.ActionHandoff:
+	case policy.ActionAnswer, policy.ActionEscalate:
 		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})
 		if b.in.mode(chat) == policy.ModeBusiness {
 			b.hooks = append(b.hooks, hookCall{policy.HookMessage, strconv.FormatInt(message, 10)})
 		}
 	case policy.ActionCommand:
 		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})
-	case policy.ActionListen:
+	case policy.ActionTranscribe:
 		b.jobs = append(b.jobs, jobs.TranscribeArgs{MessageID: message})
 	default: // it is stored, and nothing follows
 	}

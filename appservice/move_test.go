@@ -94,7 +94,7 @@ func TestASendThatIsForbiddenIsTriedAgainForAWhileBecauseTheRoomMayBeReplaced(t 
 	_, err = hs.Send(context.Background(), o, "!a:x")
 	require.Error(t, err)
 	require.False(t, jobs.IsFinal(err))
-	o.CreatedAt = time.Now().Add(-policy.RoomPatience)
+	o.CreatedAt = time.Now().Add(-policy.RoomReplacementTimeout)
 	_, err = hs.Send(context.Background(), o, "!a:x")
 	require.True(t, jobs.IsFinal(err))
 }

@@ -64,7 +64,7 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	b.receive(evt)
 	b.receive(b.event("m.room.message", "!a:x", ana, fmt.Sprintf(
 		`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"I want a refund for delivery"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, evt.ID)))
-	require.Equal(t, policy.ActionHandoff, b.message(evt).Action)
+	require.Equal(t, policy.ActionEscalate, b.message(evt).Action)
 	b.receive(b.event("m.room.message", "!a:x", ana, fmt.Sprintf(
 		`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"stop"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, evt.ID)))
 	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)

@@ -15,7 +15,7 @@ import (
 // answered shows that he is looking at it, as a read receipt does; he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if e.author.IsOwner() && !b.history && b.in.answers(*e.chat) {
-		return store.OwnerWatches(ctx, b.tx, e.chat.ID, e.at.Add(holdTime))
+		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(holdTime))
 	}
 	if e.chat.Kind != policy.KindAdmin || (e.author != policy.AuthorOwnerClient && e.author != policy.AuthorOperator) {
 		return nil

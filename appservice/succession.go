@@ -147,7 +147,7 @@ func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event
 	if chat, known := chats[old]; !known || chat.BridgeBot == "" {
 		return false, nil
 	}
-	if age := d.inbox.now().Sub(bridgebridge.MadeAt(state)); age > -time.Minute && age < successionTime {
+	if age := d.inbox.now().Sub(bridgebridge.CreatedAt(state)); age > -time.Minute && age < successionTime {
 		return true, nil
 	}
 	replaced, err := d.stateOf(ctx, old)

@@ -27,8 +27,8 @@ type FileKey struct {
 	SHA256    string `json:"sha256"`
 }
 
-// sealedFile is an encrypted file as Matrix has it.
-type sealedFile struct {
+// encryptedFile is an encrypted file as Matrix has it.
+type encryptedFile struct {
 	URL id.ContentURIString `json:"url"`
 	Key struct {
 		Algorithm string `json:"alg"`
@@ -54,7 +54,7 @@ type audioInfo struct {
 // keyPart is what a part of a key may look like: base64 of either alphabet, or a plain word, never long.
 var keyPart = regexp.MustCompile(`^[A-Za-z0-9+/_=-]{1,100}$`)
 
-func (s sealedFile) key() *FileKey {
+func (s encryptedFile) key() *FileKey {
 	part := func(text string) string {
 		if keyPart.MatchString(text) {
 			return text
@@ -66,8 +66,8 @@ func (s sealedFile) key() *FileKey {
 	}
 }
 
-// Spoken is a message that says in words what its recording does.
-func (m Message) Spoken(words string) Message {
+// WithTranscript is a message that says in words what its recording does.
+func (m Message) WithTranscript(words string) Message {
 	m.Text, m.words, m.File = words, words, nil
 	return m
 }
@@ -82,10 +82,10 @@ func (c messageContent) file() *File {
 	}
 	file := File{
 		URL: c.URL, Name: c.fileName(), MIME: cleanName(c.Info.MIME), Size: max(0, c.Info.Size),
-		Millis: millis(cmp.Or(c.Info.Duration, c.Audio.Duration)),
+		Millis: durationMillis(cmp.Or(c.Info.Duration, c.Audio.Duration)),
 	}
-	if c.Sealed != nil && c.Sealed.URL != "" {
-		file.URL, file.Key = c.Sealed.URL, c.Sealed.key()
+	if c.Encrypted != nil && c.Encrypted.URL != "" {
+		file.URL, file.Key = c.Encrypted.URL, c.Encrypted.key()
 	}
 	if file.URL == "" {
 		return nil
@@ -93,8 +93,8 @@ func (c messageContent) file() *File {
 	return &file
 }
 
-// millis is a length of time as somebody declared it, where it can be one.
-func millis(declared float64) int {
+// durationMillis is a length of time as somebody declared it, where it can be one.
+func durationMillis(declared float64) int {
 	const longest = 24 * time.Hour
 	if declared > 0 && declared <= float64(longest.Milliseconds()) {
 		return int(declared)

@@ -11,8 +11,8 @@ import (
 // maxID is the longest id that Matrix knows, in bytes. A longer one is refused: no index of the database would take it.
 const maxID = 255
 
-// namedIDs are the ids that an event's content names.
-type namedIDs struct {
+// referencedIDs are the ids that an event's content names.
+type referencedIDs struct {
 	RelatesTo   event.RelatesTo `json:"m.relates_to"`
 	Redacts     string          `json:"redacts"`
 	SessionID   string          `json:"session_id"`
@@ -30,7 +30,7 @@ type namedIDs struct {
 // CheckIDs refuses an event that has, or names, an id that cannot be one: longer than any that Matrix knows, or with a zero byte. Whoever relays events does not check what
 // they name. An id of the wrong type counts as none, as it does for whoever reads it.
 func CheckIDs(evt *event.Event) error {
-	named := decode[namedIDs](evt)
+	named := decode[referencedIDs](evt)
 	key := ""
 	if evt.StateKey != nil {
 		key = *evt.StateKey

@@ -44,8 +44,8 @@ type Message struct {
 // Words is what the author wrote: empty for a sticker, a call, a reaction, a file without a caption.
 func (m Message) Words() string { return m.words }
 
-// Reworded is the message with the text of a later edit of it.
-func (m Message) Reworded(text string) Message {
+// WithText is the message with the text of a later edit of it.
+func (m Message) WithText(text string) Message {
 	m.Text = text
 	if m.Kind == Text || m.Kind == Notice {
 		m.words = text
@@ -59,7 +59,7 @@ type messageContent struct {
 	Body      string              `json:"body"`
 	FileName  string              `json:"filename"`
 	URL       id.ContentURIString `json:"url"`
-	Sealed    *sealedFile         `json:"file"`
+	Encrypted *encryptedFile      `json:"file"`
 	Info      fileInfo            `json:"info"`
 	Voice     json.RawMessage     `json:"org.matrix.msc3245.voice"`
 	Audio     audioInfo           `json:"org.matrix.msc1767.audio"`

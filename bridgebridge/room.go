@@ -109,7 +109,7 @@ func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
 		claims := make([]*event.Event, 0, 1)
 		for _, evt := range r[eventType.Type] {
-			if r.believes(evt) {
+			if r.isTrustedClaim(evt) {
 				claims = append(claims, evt)
 			}
 		}
@@ -121,11 +121,11 @@ func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	return bridgeClaim{}, time.Time{}, false
 }
 
-func (r room) believes(evt *event.Event) bool {
+func (r room) isTrustedClaim(evt *event.Event) bool {
 	claim := decode[bridgeClaim](evt)
 	level, needed := r.power(evt.Sender)
 	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed && r.member(evt.Sender).Membership == event.MembershipJoin &&
-		isKey(claim.Protocol.ID) && isKey(claim.Channel.ID) && (claim.Channel.Receiver == "" || isKey(claim.Channel.Receiver))
+		isIdentifier(claim.Protocol.ID) && isIdentifier(claim.Channel.ID) && (claim.Channel.Receiver == "" || isIdentifier(claim.Channel.Receiver))
 }
 
 func (r room) compareClaims(a, b *event.Event) int {
@@ -134,9 +134,9 @@ func (r room) compareClaims(a, b *event.Event) int {
 	return cmp.Or(cmp.Compare(powerB, powerA), cmp.Compare(b.Timestamp, a.Timestamp), strings.Compare(a.GetStateKey(), b.GetStateKey()))
 }
 
-// isKey reports whether a text can be part of a chat's identity: some length and not more than an id has, no control characters, no broken UTF-8 (which
+// isIdentifier reports whether a text can be part of a chat's identity: some length and not more than an id has, no control characters, no broken UTF-8 (which
 // decoding has turned into replacement characters, so that different ids would become the same).
-func isKey(s string) bool {
+func isIdentifier(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
 }
 

@@ -14,8 +14,8 @@ import (
 // remote network does not, and anybody could write it: it counts only with a row of that very room behind it.
 const ContentKey = "ai.multis.out"
 
-// marks are the keys by which software tells its own events again.
-type marks struct {
+// eventMarks are the keys by which software tells its own events again.
+type eventMarks struct {
 	OutboxID     string `json:"ai.multis.out"`
 	DoublePuppet string `json:"fi.mau.double_puppet_source"` // set by a bridge on what the owner wrote in the network's own app
 }
@@ -27,7 +27,7 @@ type Senders struct {
 	Operators []id.UserID
 	BridgeBot id.UserID // of this room; empty where there is none
 	SelfGhost id.UserID // the owner's own ghost; empty where there is none
-	Ours      bool      // the event's id is one we sent, or its OutboxKey names an outbox row of this room
+	SentByUs  bool      // the event's id is one we sent, or its OutboxKey names an outbox row of this room
 }
 
 // Classify says who wrote an event. It goes by the Matrix id; what an event says about itself only tells apart the several
@@ -38,13 +38,13 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 		return policy.AuthorOtherBot
 	case sender == who.Bot:
 		return policy.AuthorMultisBot
-	case sender == who.Owner && who.Ours:
+	case sender == who.Owner && who.SentByUs:
 		return policy.AuthorMultisOwner
 	case sender == who.BridgeBot:
 		return policy.AuthorBridgeBot
 	case decode[messageContent](evt).MsgType == event.MsgNotice:
 		return policy.AuthorOtherBot // whoever sends it: people do not write notices
-	case sender == who.Owner && decode[marks](evt).DoublePuppet != "":
+	case sender == who.Owner && decode[eventMarks](evt).DoublePuppet != "":
 		return policy.AuthorOwnerPhone
 	case sender == who.Owner:
 		return policy.AuthorOwnerClient
@@ -61,7 +61,7 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 // mark. Only who holds the owner's account can send that, which nobody has who merely claims to be a bridge.
 func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 	join := newRoom(state)[event.StateMember.Type][owner.String()]
-	return join != nil && join.Sender == owner && decode[marks](join).DoublePuppet != ""
+	return join != nil && join.Sender == owner && decode[eventMarks](join).DoublePuppet != ""
 }
 
 var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -69,7 +69,7 @@ var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 // OutboxKey gives the outbox id that an event carries under ContentKey, if it has the form of one. Whether there is such a
 // row, and in that room, is for the caller to look up.
 func OutboxKey(evt *event.Event) (key string, ok bool) {
-	key = decode[marks](evt).OutboxID
+	key = decode[eventMarks](evt).OutboxID
 	if !outboxID.MatchString(key) {
 		return "", false
 	}

@@ -70,7 +70,7 @@ func TestClassify(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			who := Senders{
-				Owner: owner, Bot: bot, Operators: []id.UserID{"@otto:example.org"}, BridgeBot: bridgeBot, SelfGhost: ownGhost, Ours: test.ours,
+				Owner: owner, Bot: bot, Operators: []id.UserID{"@otto:example.org"}, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: test.ours,
 			}
 			require.Equal(t, test.want, Classify(timelineEvent(t, "m.room.message", test.sender, test.content), who))
 		})
@@ -79,8 +79,8 @@ func TestClassify(t *testing.T) {
 
 func TestClassifyWithoutKnowingAnybody(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, policy.AuthorOtherBot, Classify(timelineEvent(t, "m.room.message", "", `{}`), Senders{Ours: true}))
-	require.Equal(t, policy.AuthorContact, Classify(timelineEvent(t, "m.room.message", ana, `{}`), Senders{Ours: true}))
+	require.Equal(t, policy.AuthorOtherBot, Classify(timelineEvent(t, "m.room.message", "", `{}`), Senders{SentByUs: true}))
+	require.Equal(t, policy.AuthorContact, Classify(timelineEvent(t, "m.room.message", ana, `{}`), Senders{SentByUs: true}))
 }
 
 func TestOutboxKey(t *testing.T) {
@@ -106,7 +106,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("", `[]`, true)
 	f.Fuzz(func(t *testing.T, sender, content string, ours bool) {
 		evt := &event.Event{Type: event.EventMessage, Sender: id.UserID(sender), Content: event.Content{VeryRaw: json.RawMessage(content)}}
-		author := Classify(evt, Senders{Owner: owner, Bot: bot, BridgeBot: bridgeBot, SelfGhost: ownGhost, Ours: ours})
+		author := Classify(evt, Senders{Owner: owner, Bot: bot, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: ours})
 		switch evt.Sender {
 		case owner:
 			require.Equal(t, ours, author == policy.AuthorMultisOwner)

@@ -42,7 +42,7 @@ func ReadConnection(evt *event.Event) (Connection, bool) {
 	case "BRIDGE_UNREACHABLE":
 		c.Why = "the bridge is down"
 	case "UNKNOWN_ERROR":
-		c.Why = cmp.Or(cleanLine(state.Message, maxWhy), cleanLine(state.Error, maxWhy), "an error")
+		c.Why = cmp.Or(cleanLine(state.Message, maxReason), cleanLine(state.Error, maxReason), "an error")
 	default:
 		return Connection{}, false
 	}

@@ -58,7 +58,7 @@ func DeliveryStatus(evt *event.Event, bridgeBot id.UserID) (Delivery, bool) {
 func readStatus(content statusContent) (Delivery, bool) {
 	delivery := Delivery{
 		EventID: content.RelatesTo.GetReferenceID(),
-		Why:     cleanLine(cmp.Or(content.Message, content.Error, content.InternalError, string(content.Reason)), maxWhy),
+		Why:     cleanLine(cmp.Or(content.Message, content.Error, content.InternalError, string(content.Reason)), maxReason),
 	}
 	switch content.Status {
 	case event.MessageStatusSuccess:
@@ -78,8 +78,8 @@ func readNotice(msg Message) (Delivery, bool) {
 	if !msg.Notice || msg.ReplyTo == "" || match == nil {
 		return Delivery{}, false
 	}
-	return Delivery{EventID: msg.ReplyTo, State: Failed, Why: cleanLine(match[1], maxWhy)}, true
+	return Delivery{EventID: msg.ReplyTo, State: Failed, Why: cleanLine(match[1], maxReason)}, true
 }
 
-// maxWhy is the longest reason passed on, in characters.
-const maxWhy = 300
+// maxReason is the longest reason passed on, in characters.
+const maxReason = 300

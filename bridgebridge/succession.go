@@ -17,8 +17,8 @@ func Predecessor(state []*event.Event) id.RoomID {
 	return content.Predecessor.RoomID
 }
 
-// MadeAt is when a room was made, as its maker says; the zero time when that is not known.
-func MadeAt(state []*event.Event) time.Time {
+// CreatedAt is when a room was made, as its maker says; the zero time when that is not known.
+func CreatedAt(state []*event.Event) time.Time {
 	evt := newRoom(state).get(event.StateCreate)
 	if evt == nil {
 		return time.Time{}

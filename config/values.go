@@ -352,7 +352,7 @@ func postgresURL(s string) (Secret, error) {
 func readSecret(path string) (string, error) {
 	const most = 64 << 10
 	f, _, err := plainfile.Open(path)
-	if errors.Is(err, plainfile.ErrOther) {
+	if errors.Is(err, plainfile.ErrNotRegular) {
 		return "", errors.New("is not a plain file; write the path of a file with only the secret in it")
 	}
 	if err != nil {

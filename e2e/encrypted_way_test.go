@@ -76,7 +76,7 @@ func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 			require.Equal(t, event.EventEncrypted, a.kindOf(t, room, wrote))
 			require.Equal(t, author, a.awaitMessage(wrote).Author)
 			_, message := a.say(way.contact, question)
-			require.Equal(t, policy.CodeOwnerHere, message.Code, "the chat is the owner's now")
+			require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
 			a.awaitIdle()
 			require.Empty(t, a.back.sentTo(room))
 		})

@@ -38,7 +38,7 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 			room := *a.chat(contact).RoomID
 			require.Equal(t, authors[contact], a.awaitMessage(write(room)).Author)
 			_, message := a.say(contact, question)
-			require.Equal(t, policy.CodeOwnerHere, message.Code, "the chat is the owner's now")
+			require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
 			a.awaitIdle()
 			require.Empty(t, a.back.sentTo(room))
 
@@ -61,7 +61,7 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 		a.awaitMessage(sent.EventID)
 		a.back.onSend(nil)
 		out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDropped)
-		require.Equal(t, policy.CodeOwnerHere, out.Code)
+		require.Equal(t, policy.CodeOwnerActive, out.Code)
 		require.Len(t, a.awaitDeliveries("owner-nia", 1), 1, "the owner's own words")
 	})
 }

@@ -14,11 +14,11 @@ type Kind int
 // The kinds of addresses. Nowhere is what no client connects to: a cloud's inside, other machines on the same link, and what is not known to
 // be of another kind.
 const (
-	Nowhere  Kind = iota
-	Loopback      // this machine, by an address that no other one reaches it under
-	Own           // this machine, by an address of one of its interfaces
-	Private       // a private network
-	Public        // the open internet
+	Blocked      Kind = iota
+	Loopback          // this machine, by an address that no other one reaches it under
+	OwnInterface      // this machine, by an address of one of its interfaces
+	Private           // a private network
+	Public            // the open internet
 )
 
 // Control returns a net.Dialer's Control that lets connections lead to some kinds of addresses only. It is asked for every connection, after
@@ -50,24 +50,24 @@ func kindOf(a netip.Addr, own []net.Addr) Kind {
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():
 		return Loopback
-	case !a.IsValid(), a.Zone() != "", !a.IsGlobalUnicast(), slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(a) }):
-		return Nowhere
+	case !a.IsValid(), a.Zone() != "", !a.IsGlobalUnicast(), slices.ContainsFunc(specialRanges(), func(p netip.Prefix) bool { return p.Contains(a) }):
+		return Blocked
 	case slices.ContainsFunc(own, func(o net.Addr) bool {
 		p, err := netip.ParsePrefix(o.String())
 		return err == nil && p.Addr().Unmap() == a
 	}):
-		return Own
+		return OwnInterface
 	case a.IsPrivate():
 		return Private
 	case a.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(a):
-		return Nowhere // everything public is in 2000::/3; translators such as 64:ff9b::/96 lead elsewhere
+		return Blocked // everything public is in 2000::/3; translators such as 64:ff9b::/96 lead elsewhere
 	default:
 		return Public
 	}
 }
 
-// special are the ranges with a meaning of their own that the checks above let through.
-func special() []netip.Prefix {
+// specialRanges are the ranges with a meaning of their own that the checks above let through.
+func specialRanges() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),        // this network
 		netip.MustParsePrefix("100.64.0.0/10"),    // a provider's own network; 100.100.100.200 is Alibaba's inside

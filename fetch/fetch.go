@@ -32,15 +32,15 @@ var (
 // StatusError is what a server said instead of giving the page.
 type StatusError struct {
 	Code int
-	// After is how long the server wants to be left alone. Zero: it does not say.
-	After time.Duration
+	// RetryAfter is how long the server wants to be left alone. Zero: it does not say.
+	RetryAfter time.Duration
 }
 
-// ElsewhereError is returned for an address that was not allowed, such as one that a server redirects to.
-type ElsewhereError struct{ To string }
+// NotAllowedError is returned for an address that was not allowed, such as one that a server redirects to.
+type NotAllowedError struct{ To string }
 
 // Error says where it leads.
-func (e ElsewhereError) Error() string { return "it leads to " + e.To + ", which nobody allowed" }
+func (e NotAllowedError) Error() string { return "it leads to " + e.To + ", which nobody allowed" }
 
 // Error says it in the words of HTTP.
 func (e StatusError) Error() string {
@@ -79,10 +79,10 @@ type Page struct {
 
 // Options are what differs between clients.
 type Options struct {
-	// Agent is how the client calls itself. Defaults to multis.
-	Agent string
-	// Private lets this machine and its networks be reached, because the owner himself named the addresses.
-	Private bool
+	// UserAgent is how the client calls itself. Defaults to multis.
+	UserAgent string
+	// AllowPrivate lets this machine and its networks be reached, because the owner himself named the addresses.
+	AllowPrivate bool
 }
 
 // Client fetches pages. It keeps no cookies and no connections.
@@ -94,15 +94,15 @@ type Client struct {
 
 // New makes a client.
 func New(o Options) *Client {
-	if o.Agent == "" {
-		o.Agent = "multis"
+	if o.UserAgent == "" {
+		o.UserAgent = "multis"
 	}
 	kinds := []Kind{Public}
-	if o.Private {
-		kinds = append(kinds, Private, Own, Loopback)
+	if o.AllowPrivate {
+		kinds = append(kinds, Private, OwnInterface, Loopback)
 	}
 	dialer := &net.Dialer{Timeout: maxTime, Control: Control(kinds...)}
-	return &Client{agent: o.Agent, postTimeout: postTimeout, http: http.Client{
+	return &Client{agent: o.UserAgent, postTimeout: postTimeout, http: http.Client{
 		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
 			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: maxTime, MaxResponseHeaderBytes: 64 << 10,
@@ -116,17 +116,17 @@ func (c *Client) Get(ctx context.Context, address string, known Validator) (Page
 }
 
 // GetWithin is Get that stays with the addresses for which may says yes: it is asked about the first one and about each that the server
-// redirects to. What it says no to is an ElsewhereError.
+// redirects to. What it says no to is an NotAllowedError.
 func (c *Client) GetWithin(ctx context.Context, address string, known Validator, may func(address string) bool) (Page, error) {
 	target, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return Page{}, ErrAddress
 	}
 	check := func(to *url.URL) error {
-		if err := check(to); err != nil || may(to.String()) {
+		if err := checkURL(to); err != nil || may(to.String()) {
 			return err
 		}
-		return ElsewhereError{To: to.Redacted()}
+		return NotAllowedError{To: to.Redacted()}
 	}
 	if err := check(target); err != nil {
 		return Page{}, err
@@ -152,18 +152,18 @@ func (c *Client) GetWithin(ctx context.Context, address string, known Validator,
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return Page{}, cause(ctx, err)
+		return Page{}, readableError(ctx, err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotModified && known != "":
 		return Page{}, ErrUnchanged
 	case resp.StatusCode != http.StatusOK:
-		return Page{}, StatusError{Code: resp.StatusCode, After: retryAfter(resp.Header.Get("Retry-After"))}
+		return Page{}, StatusError{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxSize+1))
 	if err != nil {
-		return Page{}, cause(ctx, err)
+		return Page{}, readableError(ctx, err)
 	}
 	if len(data) > maxSize {
 		return Page{}, ErrTooBig
@@ -194,16 +194,16 @@ func retryAfter(value string) time.Duration {
 	return 0
 }
 
-func check(u *url.URL) error {
+func checkURL(u *url.URL) error {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return ErrAddress
 	}
 	return nil
 }
 
-// cause finds what people can make sense of in an error of the network. What it hides is no more than the address.
-func cause(ctx context.Context, err error) error {
-	if elsewhere, is := errors.AsType[ElsewhereError](err); is {
+// readableError finds what people can make sense of in an error of the network. What it hides is no more than the address.
+func readableError(ctx context.Context, err error) error {
+	if elsewhere, is := errors.AsType[NotAllowedError](err); is {
 		return elsewhere
 	}
 	for _, known := range []error{ErrPrivate, ErrRedirects, ErrAddress} {

@@ -69,7 +69,7 @@ func site(t *testing.T) string {
 
 func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
 	t.Parallel()
-	c, address := New(Options{Agent: "multis/1", Private: true}), site(t)
+	c, address := New(Options{UserAgent: "multis/1", AllowPrivate: true}), site(t)
 	page, err := c.Get(t.Context(), address+"/moved#part", "")
 	require.NoError(t, err)
 	require.Equal(t, Page{Address: address + "/page", Type: "text/html; charset=utf-8", Data: []byte("hello multis/1"), Validator: `"one"`}, page)
@@ -89,7 +89,7 @@ func TestAVersionIsOnlyRecognisedByWhatCanBeKept(t *testing.T) {
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("ETag", tag) }))
 		t.Cleanup(server.Close)
-		page, err := New(Options{Private: true}).Get(t.Context(), server.URL, "")
+		page, err := New(Options{AllowPrivate: true}).Get(t.Context(), server.URL, "")
 		require.NoError(t, err)
 		require.Equal(t, want, page.Validator, tag)
 	}
@@ -117,7 +117,7 @@ func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 		{"no address", "prices", true, ErrAddress},
 		{"no name", "https:///x", true, ErrAddress},
 	} {
-		_, err := New(Options{Private: test.loopback}).Get(t.Context(), test.address, "")
+		_, err := New(Options{AllowPrivate: test.loopback}).Get(t.Context(), test.address, "")
 		require.ErrorIs(t, err, test.want, test.name)
 	}
 	require.True(t, StatusError{Code: http.StatusServiceUnavailable}.Temporary())
@@ -129,7 +129,7 @@ func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := New(Options{Private: true}).Get(ctx, site(t)+"/slow", "")
+	_, err := New(Options{AllowPrivate: true}).Get(ctx, site(t)+"/slow", "")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -140,11 +140,11 @@ func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
 	mine.IP = net.ParseIP("93.184.216.35")
 	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)}, &net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
 	for want, addresses := range map[Kind][]string{
-		Public:   {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
-		Own:      {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
-		Private:  {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fc00::1", "fd12::1"},
-		Loopback: {"0.0.0.0", "127.0.0.1", "127.9.9.9", "::", "::1", "::ffff:127.0.0.1", "::ffff:0.0.0.0"},
-		Nowhere: {
+		Public:       {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
+		OwnInterface: {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
+		Private:      {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fc00::1", "fd12::1"},
+		Loopback:     {"0.0.0.0", "127.0.0.1", "127.9.9.9", "::", "::1", "::ffff:127.0.0.1", "::ffff:0.0.0.0"},
+		Blocked: {
 			"0.1.2.3", "100.64.0.1", "100.100.100.200", "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
 			"192.0.0.1", "192.0.0.192", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::5db8:d823", "64:ff9b:1::1", "fd00:ec2::254",
 			"fd20:ce::254", "fd00:c1::a9fe:a9fe", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "2002:a83f:8110::",
@@ -154,7 +154,7 @@ func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
 			require.Equal(t, want, kindOf(netip.MustParseAddr(a), own), a)
 		}
 	}
-	require.Equal(t, Nowhere, kindOf(netip.Addr{}, own))
+	require.Equal(t, Blocked, kindOf(netip.Addr{}, own))
 }
 
 func TestThisMachineIsNotReachedUnderAnyOfItsOwnAddresses(t *testing.T) {
@@ -194,13 +194,13 @@ func TestEveryHopIsJudgedAsTheFirstAddressIs(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	c := New(Options{Private: true})
+	c := New(Options{AllowPrivate: true})
 	may := func(address string) bool { return strings.HasPrefix(address, server.URL) }
 	_, err := c.GetWithin(t.Context(), server.URL+"/on", "", may)
-	require.Equal(t, ElsewhereError{To: other.URL + "/end?x=1"}, err)
+	require.Equal(t, NotAllowedError{To: other.URL + "/end?x=1"}, err)
 	require.False(t, reached)
 	_, err = c.GetWithin(t.Context(), other.URL, "", may)
-	require.Equal(t, ElsewhereError{To: other.URL}, err)
+	require.Equal(t, NotAllowedError{To: other.URL}, err)
 	require.False(t, reached)
 	_, err = c.Get(t.Context(), server.URL+"/on", "")
 	require.NoError(t, err)
@@ -218,11 +218,11 @@ func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}))
 		t.Cleanup(server.Close)
-		_, err := New(Options{Private: true}).Get(t.Context(), server.URL, "")
+		_, err := New(Options{AllowPrivate: true}).Get(t.Context(), server.URL, "")
 		var status StatusError
 		require.ErrorAs(t, err, &status)
 		require.Equal(t, http.StatusTooManyRequests, status.Code)
-		require.InDelta(t, want, status.After, float64(5*time.Second), value)
+		require.InDelta(t, want, status.RetryAfter, float64(5*time.Second), value)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestASlowReceiverIsLeftByItself(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
-	client := New(Options{Private: true})
+	client := New(Options{AllowPrivate: true})
 	require.Equal(t, 10*time.Second, client.postTimeout)
 	client.postTimeout = 200 * time.Millisecond
 	begin := time.Now()

@@ -21,7 +21,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	if err != nil {
 		return 0, ErrAddress
 	}
-	if err := check(target); err != nil {
+	if err := checkURL(target); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.postTimeout, ErrTooSlow)
@@ -36,7 +36,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := sender.Do(req)
 	if err != nil {
-		return 0, cause(ctx, err)
+		return 0, readableError(ctx, err)
 	}
 	defer resp.Body.Close()
 	// What it has to say does not matter, and may be endless; a little of it is read so that it need not see a reset.

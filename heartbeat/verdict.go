@@ -57,7 +57,7 @@ func (v verdict) draft(matter string) string {
 // unlinked breaks the addresses that are in nothing the model was given.
 func (v verdict) unlinked(a *run.Attempt) verdict {
 	for i := range v.Tell {
-		v.Tell[i].Text, v.Tell[i].Draft = a.Unlinked(v.Tell[i].Text), a.Unlinked(v.Tell[i].Draft)
+		v.Tell[i].Text, v.Tell[i].Draft = a.BreakLinks(v.Tell[i].Text), a.BreakLinks(v.Tell[i].Draft)
 	}
 	return v
 }

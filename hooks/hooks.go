@@ -64,7 +64,7 @@ type Hooks struct {
 func New(o Options) *Hooks {
 	return &Hooks{
 		Options: o, now: time.Now, busy: map[string]int{},
-		open: fetch.New(fetch.Options{Agent: o.Agent}), inside: fetch.New(fetch.Options{Agent: o.Agent, Private: true}),
+		open: fetch.New(fetch.Options{UserAgent: o.Agent}), inside: fetch.New(fetch.Options{UserAgent: o.Agent, AllowPrivate: true}),
 	}
 }
 

@@ -99,7 +99,7 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 		row.Failures, row.Error = row.Failures+1, err.Error()
 		wait := every << min(row.Failures, 8)
 		if status, ok := errors.AsType[fetch.StatusError](err); ok {
-			wait = max(wait, status.After) // it asks to be left alone
+			wait = max(wait, status.RetryAfter) // it asks to be left alone
 		}
 		row.NextAt = w.now().Add(min(wait, max(maxInterval, every)))
 		if row.Failures != maxFailures {

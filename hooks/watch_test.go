@@ -40,7 +40,7 @@ func newWatching(t *testing.T) *watching {
 	t.Helper()
 	r := newRig(t)
 	w := &watching{rig: r, now: time.Now().Add(time.Minute)}
-	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{Private: true}), Reader: plain{}})
+	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plain{}})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
 		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Every: 3600})

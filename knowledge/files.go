@@ -97,7 +97,7 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 func ReadFile(folder *os.Root, name string) ([]byte, error) {
 	f, info, err := plainfile.OpenIn(folder, name)
 	switch {
-	case errors.Is(err, plainfile.ErrOther):
+	case errors.Is(err, plainfile.ErrNotRegular):
 		return nil, ErrNoFile
 	case err != nil:
 		return nil, fmt.Errorf("open: %w", err)

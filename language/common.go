@@ -1,7 +1,7 @@
 package language
 
-// latin is the languages of Latin letters that are told apart, in the order of a tally.
-func latin() [7]Language {
+// latinLanguages is the languages of Latin letters that are told apart, in the order of a tally.
+func latinLanguages() [7]Language {
 	return [...]Language{English, German, French, Spanish, Portuguese, Italian, Dutch}
 }
 
@@ -16,8 +16,8 @@ const (
 	nl
 )
 
-// commonIn tells in which languages a word is among the commonest.
-func commonIn(word string) int { //nolint:funlen // a table
+// commonLanguages tells in which languages a word is among the commonest.
+func commonLanguages(word string) int { //nolint:funlen // a table
 	switch word {
 	case "about", "all", "and", "are", "at", "be", "but", "by", "can", "did", "does", "each", "for", "from", "has", "have", "her", "him", "his",
 		"how", "if", "into", "it", "like", "make", "more", "my", "not", "or", "out", "said", "she", "some", "that", "the", "their", "them", "then",

@@ -29,26 +29,26 @@ const (
 const (
 	// commonWeight is what a common word of a language counts; a word that is spelt in its way counts one.
 	commonWeight = 2
-	// enoughHits is what a text must reach for a language, and hitShare what each of its words must on average.
-	enoughHits = 2 * commonWeight
-	hitShare   = 0.1 * commonWeight
-	// enoughWords is how long a text of letters must be for the absence of common words to tell something.
-	enoughWords = 20
-	// lookedAt is how many words of a text are looked at.
-	lookedAt = 80
+	// minScore is what a text must reach for a language, and minScorePerWord what each of its words must on average.
+	minScore        = 2 * commonWeight
+	minScorePerWord = 0.1 * commonWeight
+	// minWordsForSimple is how long a text of letters must be for the absence of common words to tell something.
+	minWordsForSimple = 20
+	// maxWords is how many words of a text are looked at.
+	maxWords = 80
 )
 
 // Detect tells the language of a text: Unknown if it is too short or mixed, Simple if it is none that is known.
 func Detect(text string) Language {
-	words := head(text)
+	words := firstWords(text)
 	if l := byScript(words); l != Unknown {
 		return l
 	}
-	found, first, second := best(tally(words))
+	found, first, second := topScores(score(words))
 	switch {
-	case first >= enoughHits && float64(first) >= hitShare*float64(len(words)) && first > second:
+	case first >= minScore && float64(first) >= minScorePerWord*float64(len(words)) && first > second:
 		return found
-	case first < enoughHits && len(words) >= enoughWords && foreign(text):
+	case first < minScore && len(words) >= minWordsForSimple && hasForeignLetters(text):
 		return Simple
 	default:
 		return Unknown
@@ -56,36 +56,36 @@ func Detect(text string) Language {
 }
 
 // IsCommon reports whether a word is among the commonest of a language that is known.
-func IsCommon(word string) bool { return commonIn(strings.ToLower(word)) != 0 }
+func IsCommon(word string) bool { return commonLanguages(strings.ToLower(word)) != 0 }
 
-// head is the first words of a text.
-func head(text string) []string {
-	words := make([]string, 0, lookedAt)
+// firstWords is the first words of a text.
+func firstWords(text string) []string {
+	words := make([]string, 0, maxWords)
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
-		if words = append(words, strings.ToLower(w)); len(words) == lookedAt {
+		if words = append(words, strings.ToLower(w)); len(words) == maxWords {
 			break
 		}
 	}
 	return words
 }
 
-// OrOf is the language of a text that stands in one of language whole. What cannot be told is English if it is written
+// DetectPart is the language of a text that stands in one of language whole. What cannot be told is English if it is written
 // like it.
-func OrOf(text string, whole Language) Language {
+func DetectPart(text string, whole Language) Language {
 	if l := Detect(text); l != Unknown {
 		return l
 	}
 	if whole != Unknown {
 		return whole
 	}
-	if foreign(text) {
+	if hasForeignLetters(text) {
 		return Simple
 	}
 	return English
 }
 
-// foreign tells whether there are letters that English does not have. A price list without them may well be English.
-func foreign(text string) bool {
+// hasForeignLetters tells whether there are letters that English does not have. A price list without them may well be English.
+func hasForeignLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
 
@@ -122,22 +122,22 @@ func byScript(words []string) Language {
 	}
 }
 
-// tally counts what speaks for each of the languages of Latin letters: their common words, and where those leave it
+// score counts what speaks for each of the languages of Latin letters: their common words, and where those leave it
 // open, how the other words are spelt.
-func tally(words []string) (counts [7]int) {
+func score(words []string) (counts [7]int) {
 	for _, w := range words {
-		in := commonIn(w)
+		in := commonLanguages(w)
 		for i := range counts {
 			counts[i] += commonWeight * (in >> i & 1)
 		}
 	}
-	if _, first, second := best(counts); first >= enoughHits && first > second+commonWeight {
+	if _, first, second := topScores(counts); first >= minScore && first > second+commonWeight {
 		return counts
 	}
-	for i, l := range latin() {
-		pieces := spelling(l)
+	for i, l := range latinLanguages() {
+		pieces := spellings(l)
 		for _, w := range words {
-			if commonIn(w) == 0 && slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+" ", piece) }) {
+			if commonLanguages(w) == 0 && slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+" ", piece) }) {
 				counts[i]++
 			}
 		}
@@ -145,12 +145,12 @@ func tally(words []string) (counts [7]int) {
 	return counts
 }
 
-// best is the language with the most, and how much the next one has.
-func best(counts [7]int) (found Language, first, second int) {
+// topScores is the language with the most, and how much the next one has.
+func topScores(counts [7]int) (found Language, first, second int) {
 	for i, n := range counts {
 		switch {
 		case n > first:
-			found, first, second = latin()[i], n, first
+			found, first, second = latinLanguages()[i], n, first
 		case n > second:
 			second = n
 		}
@@ -158,8 +158,8 @@ func best(counts [7]int) (found Language, first, second int) {
 	return found, first, second
 }
 
-// spelling lists pieces of words that one language has and its neighbours write otherwise.
-func spelling(l Language) []string {
+// spellings lists pieces of words that one language has and its neighbours write otherwise.
+func spellings(l Language) []string {
 	switch l {
 	case English:
 		return []string{"th", "wh", "ing ", "ght"}

@@ -44,10 +44,10 @@ func TestTheLanguageOfASentence(t *testing.T) {
 
 func TestAShortTextIsInTheLanguageOfItsDocument(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, language.German, language.OrOf("Brötchen 0,90", language.German))
-	require.Equal(t, language.English, language.OrOf("Rolls 0.90", language.Unknown))
-	require.Equal(t, language.Simple, language.OrOf("Brötchen 0,90", language.Unknown))
-	require.Equal(t, language.French, language.OrOf("Le pain est cuit dans un four à bois.", language.German))
+	require.Equal(t, language.German, language.DetectPart("Brötchen 0,90", language.German))
+	require.Equal(t, language.English, language.DetectPart("Rolls 0.90", language.Unknown))
+	require.Equal(t, language.Simple, language.DetectPart("Brötchen 0,90", language.Unknown))
+	require.Equal(t, language.French, language.DetectPart("Le pain est cuit dans un four à bois.", language.German))
 }
 
 func FuzzDetect(f *testing.F) {
@@ -57,8 +57,8 @@ func FuzzDetect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l := language.Detect(text)
 		require.Equal(t, l, language.Detect(text))
-		require.True(t, utf8.ValidString(string(language.OrOf(text, l))))
-		require.NotEqual(t, language.Unknown, language.OrOf(text, l))
+		require.True(t, utf8.ValidString(string(language.DetectPart(text, l))))
+		require.NotEqual(t, language.Unknown, language.DetectPart(text, l))
 	})
 }
 

@@ -17,10 +17,10 @@ type Number struct {
 }
 
 // When a word counts as a number.
-type countsWhen uint8
+type condition uint8
 
 const (
-	always countsWhen = iota
+	always condition = iota
 	inItsLanguage
 	beforeTime
 	beforePrice
@@ -29,7 +29,7 @@ const (
 // meaning is what a word stands for as a number in one language.
 type meaning struct {
 	value float64
-	when  countsWhen
+	when  condition
 }
 
 // numberTables are the words of all languages as they stand in a folded text.
@@ -91,7 +91,7 @@ func NumbersIn(words []string, of Language, all bool) []Number {
 				i++
 				continue
 			}
-			if all || t.counts(run, l == of, words[i+run.words:]) {
+			if all || t.isNumber(run, l == of, words[i+run.words:]) {
 				found = append(found, Number{Value: run.value, Words: strings.Join(words[i:i+run.words], " ")})
 			}
 			i += run.words
@@ -104,11 +104,11 @@ func NumbersIn(words []string, of Language, all bool) []Number {
 type numberRun struct {
 	value float64
 	words int
-	when  countsWhen
+	when  condition
 }
 
-// counts tells whether what may be a number is one, by the words after it.
-func (t numberTables) counts(run numberRun, own bool, after []string) bool {
+// isNumber tells whether what may be a number is one, by the words after it.
+func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	for _, word := range after[:min(len(after), 2)] {
 		if t.prices[word] || (run.when == beforeTime && t.time[word]) {
 			return true
@@ -125,7 +125,7 @@ func (t numberTables) read(of Language, words []string) (run numberRun) {
 		if run.words > 0 && joinsNumbers(of, words[run.words]) && run.words+1 < len(words) {
 			skip = 1
 		}
-		parts, when, prefixed := t.parts(of, words[run.words+skip])
+		parts, when, prefixed := t.wordValues(of, words[run.words+skip])
 		if len(parts) == 0 {
 			break
 		}
@@ -199,14 +199,14 @@ func continues(of Language, last, next float64, joined bool) bool {
 	}
 }
 
-// parts are the values of a word: one, or those that it is made of, as German, Dutch and Italian do it. prefixed says that it begins with "and".
-func (t numberTables) parts(of Language, word string) (values []float64, when countsWhen, prefixed bool) {
+// wordValues are the values of a word: one, or those that it is made of, as German, Dutch and Italian do it. prefixed says that it begins with "and".
+func (t numberTables) wordValues(of Language, word string) (values []float64, when condition, prefixed bool) {
 	if m, known := t.words[of][word]; known {
 		return []float64{m.value}, m.when, false
 	}
 	switch of {
 	case English, German, Dutch, Italian:
-		for _, ending := range endings(of) {
+		for _, ending := range ordinalEndings(of) {
 			if stem, ends := strings.CutSuffix(word, ending); ends {
 				if values := t.compound(of, stem, 0); values != nil {
 					return values, always, false
@@ -226,8 +226,8 @@ func (t numberTables) parts(of Language, word string) (values []float64, when co
 	return nil, always, false
 }
 
-// endings are those of the words for a place in an order, which stand in dates; and none.
-func endings(of Language) []string {
+// ordinalEndings are those of the words for a place in an order, which stand in dates; and none.
+func ordinalEndings(of Language) []string {
 	switch of {
 	case German:
 		return []string{"", "te", "ten", "ter", "tes", "ste", "sten", "ster", "mal", "fach"}

@@ -89,10 +89,10 @@ func newBearer(address, token string) bearer {
 	next.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
 		kinds := []fetch.Kind{fetch.Public, fetch.Private}
 		if host, _, err := net.SplitHostPort(to); err == nil && strings.EqualFold(host, at.Hostname()) {
-			kinds = append(kinds, fetch.Own) // the owner configured it
+			kinds = append(kinds, fetch.OwnInterface) // the owner configured it
 		}
 		if b.local {
-			kinds = append(kinds, fetch.Own, fetch.Loopback)
+			kinds = append(kinds, fetch.OwnInterface, fetch.Loopback)
 		}
 		dialer := net.Dialer{Timeout: connectTimeout, Control: fetch.Control(kinds...)}
 		conn, err := dialer.DialContext(ctx, network, to)

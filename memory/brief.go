@@ -214,7 +214,7 @@ func breakUnknownLinks(said string, from []store.Message) string {
 	for i, m := range from {
 		bodies[i] = m.Body
 	}
-	return strings.Join(strings.Fields(policy.Unlinked(said, bodies...)), " ")
+	return strings.Join(strings.Fields(policy.BreakLinks(said, bodies...)), " ")
 }
 
 // briefModel returns the model that writes a brief: that of the room it is for.

@@ -157,7 +157,7 @@ func breakNoteLinks(taken []extractedNote, messages []store.Message, notes []sto
 		said = append(said, n.Body)
 	}
 	for i := range taken {
-		taken[i].Text = policy.Unlinked(taken[i].Text, said...)
+		taken[i].Text = policy.BreakLinks(taken[i].Text, said...)
 	}
 }
 

@@ -50,9 +50,9 @@ func (g citation) apply(in policy.GateInput, r row) policy.GateInput {
 		return in
 	}
 	in.HasSpan = in.HasSpan && g.public
-	in.Unsupported = policy.Unsupported(in.Body, g.sources...)
+	in.Unsupported = policy.FindUnsupported(in.Body, g.sources...)
 	if in.Unsupported == "" && r.data != nil {
-		in.Unsupported = policy.Unsupported(string(r.data), g.sources...)
+		in.Unsupported = policy.FindUnsupported(string(r.data), g.sources...)
 	}
 	return in
 }

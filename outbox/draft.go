@@ -26,7 +26,7 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	var decision policy.Decision
 	for _, o := range rows {
 		if o.Emptied() {
-			return policy.Decision{Code: policy.CodeTakenBack, Why: policy.CodeTakenBack.Sentence()}, nil
+			return policy.Decision{Code: policy.CodeQuoteDeleted, Why: policy.CodeQuoteDeleted.Sentence()}, nil
 		}
 		o.Purpose = policy.PurposeDraft
 		var c content

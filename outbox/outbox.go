@@ -157,7 +157,7 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, pol
 	switch {
 	case !decision.Allow:
 		state = store.OutDropped
-	case l.Draft, chat.DeliveryIn(b.rules.Defaults).Holds(l.Purpose):
+	case l.Draft, chat.DeliveryIn(b.rules.Defaults).NeedsApproval(l.Purpose):
 		state = store.OutHeld
 	}
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
@@ -257,7 +257,7 @@ func (b *Box) disclosed(l Message, name string) string {
 // disclosure returns the mark that stands before what the assistant says in the owner's name. It is empty for what a person wrote or approved.
 func (b *Box) disclosure(l Message, name string) string {
 	switch l.Purpose {
-	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeHandover:
+	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation:
 		if !b.rules.Disclose(l.Chat.Protocol) {
 			return ""
 		}
@@ -408,7 +408,7 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.
 			return nil
 		}
 		if o.Emptied() {
-			return b.drop(ctx, tx, o, policy.CodeTakenBack, policy.CodeTakenBack.Sentence())
+			return b.drop(ctx, tx, o, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence())
 		}
 		if broken, err := store.BrokenParts(ctx, tx, o); err != nil {
 			return err
@@ -434,7 +434,7 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.
 			return nil
 		case o.Purpose == policy.PurposeNotice:
 			return b.moveNotice(ctx, tx, o, decision)
-		case decision.Code.Homeless():
+		case decision.Code.LacksRoom():
 			return b.waitForRoom(o, decision)
 		default:
 			return b.drop(ctx, tx, o, decision.Code, decision.Why)
@@ -453,7 +453,7 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Co
 
 // waitForRoom has a row wait for the new room of a chat whose room was replaced. When none comes, the row is given up and the owner notified.
 func (b *Box) waitForRoom(o store.Out, d policy.Decision) error {
-	if b.now().Sub(o.CreatedAt) < policy.RoomPatience {
+	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
 		return jobs.Later(b.roomWait(o))
 	}
 	return jobs.Final(errors.New(d.Why))

@@ -156,7 +156,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 		}, policy.CodeSilent},
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat int64) error {
 			return store.OwnerWrote(ctx, tx, chat, time.Now())
-		}, policy.CodeOwnerHere},
+		}, policy.CodeOwnerActive},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 
 			stays, _ := b.queue(b.reply("And on Tuesdays."))
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
-			b.box.now = func() time.Time { return time.Now().Add(policy.RoomPatience) }
+			b.box.now = func() time.Time { return time.Now().Add(policy.RoomReplacementTimeout) }
 			require.NoError(t, b.send(stays))
 			require.Len(t, b.wire.sent, 1)
 			require.Equal(t, store.OutFailed, b.row(stays).State)
@@ -292,7 +292,7 @@ func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
 	}
 	_, d := b.queue(b.reply("hello"))
 	require.Equal(t, policy.CodeCapMinute, d.Code)
-	_, d = b.queue(Message{Chat: b.chat, Purpose: policy.PurposeHandover, Text: "a person comes"})
+	_, d = b.queue(Message{Chat: b.chat, Purpose: policy.PurposeEscalation, Text: "a person comes"})
 	require.True(t, d.Allow, d.Why)
 }
 

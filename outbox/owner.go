@@ -44,7 +44,7 @@ var ErrRefusedNotice = errors.New("the owner cannot be told")
 // refusedNotice returns the error for a notice that the gate refused: Later when its room cannot be written to for the moment, else
 // ErrRefusedNotice.
 func refusedNotice(d policy.Decision) error {
-	if d.Code.Homeless() || d.Code == policy.CodeEncryptionUnknown {
+	if d.Code.LacksRoom() || d.Code == policy.CodeEncryptionUnknown {
 		return jobs.Later(adminRoomWait)
 	}
 	return fmt.Errorf("%w: %s", ErrRefusedNotice, d.Why)

@@ -64,7 +64,7 @@ func (b *Box) rows(chat store.Chat, l Message, name string) ([]row, error) {
 		file := File{Name: textFileName, MIME: plainText, Data: []byte(whole + "\n")}
 		short := l
 		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(maxTeaser, limit-len([]rune(mark))))
-		if chat.Features.TakesFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
+		if chat.Features.CheckFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
 			return b.withFile(chat, short, name)
 		}
 		parts = []string{whole} // the gate says why not
@@ -96,7 +96,7 @@ func (b *Box) withFile(chat store.Chat, l Message, name string) ([]row, error) {
 	spec := policy.FileSpec{MIME: l.File.MIME, Size: int64(len(l.File.Data)), Caption: c.Body}
 	var rows []row
 	caption := c.Body
-	if caption != "" && chat.Features.TakesFile(l.File.msgType(), spec) == policy.CodeNoCaptions {
+	if caption != "" && chat.Features.CheckFile(l.File.msgType(), spec) == policy.CodeNoCaptions {
 		rows, caption = []row{{out: o, c: c}}, ""
 		if o.ID, err = uuid.NewV7(); err != nil {
 			return nil, fmt.Errorf("make outbox id: %w", err)

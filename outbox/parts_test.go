@@ -125,7 +125,7 @@ func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 	require.Equal(t, store.OutFailed, b.row(failed).State)
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox_files"), "of the other")
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		return store.DropOut(ctx, tx, dropped, policy.CodeTakenBack, "")
+		return store.DropOut(ctx, tx, dropped, policy.CodeQuoteDeleted, "")
 	})
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox_files"))
 }
@@ -139,7 +139,7 @@ func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
 	b.tx(func(ctx context.Context, tx store.Tx) error { return store.OwnerWrote(ctx, tx, b.chat.ID, time.Now()) })
 	require.NoError(t, b.send(rows[1].ID))
 	require.NoError(t, b.send(rows[2].ID))
-	require.Equal(t, policy.CodeOwnerHere, b.row(rows[1].ID).Code)
+	require.Equal(t, policy.CodeOwnerActive, b.row(rows[1].ID).Code)
 	require.Equal(t, policy.CodePartMissing, b.row(rows[2].ID).Code)
 	require.Len(t, b.wire.sent, 1)
 }

@@ -9,30 +9,32 @@ import (
 	"syscall"
 )
 
-// ErrOther is returned for what is no plain file: a folder, a pipe, a device.
-var ErrOther = errors.New("it is no plain file")
+// ErrNotRegular is returned for what is no plain file: a folder, a pipe, a device.
+var ErrNotRegular = errors.New("it is no plain file")
 
-const atOnce = os.O_RDONLY | syscall.O_NONBLOCK
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens the plain file at a path.
-func Open(path string) (*os.File, fs.FileInfo, error) { return plain(os.OpenFile(path, atOnce, 0)) }
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	return checkRegular(os.OpenFile(path, openFlags, 0))
+}
 
 // OpenIn opens a plain file in a folder. Links that lead out of the folder are not followed.
 func OpenIn(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
-	return plain(root.OpenFile(path, atOnce, 0))
+	return checkRegular(root.OpenFile(path, openFlags, 0))
 }
 
-// plain is a file that was opened, with what it is, unless that is no plain file.
-func plain(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+// checkRegular is a file that was opened, with what it is, unless that is no plain file.
+func checkRegular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if errors.Is(err, syscall.ENXIO) { // a socket
-		return nil, nil, ErrOther
+		return nil, nil, ErrNotRegular
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = ErrOther
+		err = ErrNotRegular
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written

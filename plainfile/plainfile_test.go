@@ -40,9 +40,9 @@ func TestOnlyPlainFilesAreOpenedAndNothingIsWaitedFor(t *testing.T) {
 	require.NoError(t, f.Close())
 	for _, name := range []string{"pipe", "link", "folder", "socket"} {
 		_, _, err = plainfile.Open(at(name))
-		require.ErrorIs(t, err, plainfile.ErrOther, name)
+		require.ErrorIs(t, err, plainfile.ErrNotRegular, name)
 		_, _, err = plainfile.OpenIn(root, name)
-		require.ErrorIs(t, err, plainfile.ErrOther, name)
+		require.ErrorIs(t, err, plainfile.ErrNotRegular, name)
 	}
 	_, _, err = plainfile.Open(at("none"))
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -16,14 +16,14 @@ var (
 	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
 )
 
-// dotted is a folded text in lower case, with dots for what stands for one.
-func dotted(folded string) string {
+// normalizeDots is a folded text in lower case, with dots for what stands for one.
+func normalizeDots(folded string) string {
 	lower := bareDot.ReplaceAllString(dotWords.ReplaceAllString(strings.ToLower(folded), "."), "$1.$2")
 	return looseDot.ReplaceAllString(lower, ".$1")
 }
 
-// addressesIn lists the addresses of pages and people: whatever a client could make a link of.
-func addressesIn(dotted string) (found []string) {
+// findAddresses lists the addresses of pages and people: whatever a client could make a link of.
+func findAddresses(dotted string) (found []string) {
 	for field := range strings.FieldsSeq(dotted) {
 		if field = trimAddress(field); isAddress(field) {
 			found = append(found, field)
@@ -32,26 +32,26 @@ func addressesIn(dotted string) (found []string) {
 	return found
 }
 
-// named is where sources name addresses.
-type named struct {
+// addressIndex is where sources name addresses.
+type addressIndex struct {
 	texts    []string // folded, with dots for what stands for one
 	accented []string // the same with accents, which make another host: müller.de is not muller.de
 }
 
-func (n *named) add(source string) {
-	for _, form := range forms(text.Fold(emojiNumbers.Replace(source))) {
-		n.texts = append(n.texts, dotted(form))
+func (n *addressIndex) add(source string) {
+	for _, form := range readings(text.Fold(emojiNumbers.Replace(source))) {
+		n.texts = append(n.texts, normalizeDots(form))
 	}
-	for _, form := range forms(text.FoldWithAccents(source)) {
-		n.accented = append(n.accented, dotted(form))
+	for _, form := range readings(text.FoldWithAccents(source)) {
+		n.accented = append(n.accented, normalizeDots(form))
 	}
 }
 
-// missing is the first address of a text that stands in no source with the accents it has.
-func (n *named) missing(said string) string {
-	for _, form := range forms(text.FoldWithAccents(said)) {
-		for _, address := range addressesIn(dotted(form)) {
-			if !names(n.accented, address) {
+// firstMissing is the first address of a text that stands in no source with the accents it has.
+func (n *addressIndex) firstMissing(said string) string {
+	for _, form := range readings(text.FoldWithAccents(said)) {
+		for _, address := range findAddresses(normalizeDots(form)) {
+			if !containsAddress(n.accented, address) {
 				return address
 			}
 		}
@@ -73,8 +73,8 @@ func isAddress(field string) bool {
 	return host != "" && strings.ContainsFunc(host, unicode.IsLetter)
 }
 
-// names tells whether an address stands in one of texts, for itself: shop.de does not stand in webshop.de or shop.de.evil.com.
-func names(texts []string, address string) bool {
+// containsAddress tells whether an address stands in one of texts, for itself: shop.de does not stand in webshop.de or shop.de.evil.com.
+func containsAddress(texts []string, address string) bool {
 	for _, bare := range []string{"https://", "http://", "www."} {
 		address = strings.TrimPrefix(address, bare)
 	}
@@ -86,7 +86,7 @@ func names(texts []string, address string) bool {
 				break
 			}
 			from += i + len(address)
-			if !hangsOn(source[:from-len(address)], source[from:]) {
+			if !isExtended(source[:from-len(address)], source[from:]) {
 				return true
 			}
 		}
@@ -95,26 +95,26 @@ func names(texts []string, address string) bool {
 }
 
 var (
-	hangsBefore = regexp.MustCompile(`[\p{L}\p{M}\p{N}_@-]$|[\p{L}\p{N}]\.$`)
-	hangsAfter  = regexp.MustCompile(`^(?:[\p{L}\p{M}\p{N}_@-]|\.[\p{L}\p{N}])`)
+	extendsBefore = regexp.MustCompile(`[\p{L}\p{M}\p{N}_@-]$|[\p{L}\p{N}]\.$`)
+	extendsAfter  = regexp.MustCompile(`^(?:[\p{L}\p{M}\p{N}_@-]|\.[\p{L}\p{N}])`)
 )
 
-// hangsOn tells whether what stands before and after an address is a part of it. "www." is not.
-func hangsOn(before, after string) bool {
-	return hangsBefore.MatchString(strings.TrimSuffix(before, "www.")) || hangsAfter.MatchString(after)
+// isExtended tells whether what stands before and after an address is a part of it. "www." is not.
+func isExtended(before, after string) bool {
+	return extendsBefore.MatchString(strings.TrimSuffix(before, "www.")) || extendsAfter.MatchString(after)
 }
 
-// Unlinked writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
+// BreakLinks writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
 // client makes links of addresses in any form, code included, and has the homeserver fetch a preview of them.
-func Unlinked(said string, sources ...string) string {
-	var have named
+func BreakLinks(said string, sources ...string) string {
+	var have addressIndex
 	for _, source := range sources {
 		have.add(source)
 	}
 	return wordForm.ReplaceAllStringFunc(said, func(word string) string {
-		unnamed := have.missing(word)
-		for _, form := range forms(text.Fold(word)) {
-			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !names(have.texts, field) {
+		unnamed := have.firstMissing(word)
+		for _, form := range readings(text.Fold(word)) {
+			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !containsAddress(have.texts, field) {
 				unnamed = field
 			}
 		}

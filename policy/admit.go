@@ -14,12 +14,12 @@ type Action string
 
 // The actions, from the least to the most that is done.
 const (
-	ActionIgnore  Action = "ignore"  // nothing is stored
-	ActionArchive Action = "archive" // stored, and that is all
-	ActionListen  Action = "listen"  // stored, and judged again when what the recording says is known
-	ActionAnswer  Action = "answer"  // stored, and a turn is asked for
-	ActionHandoff Action = "handoff" // stored, and a person is asked for
-	ActionCommand Action = "command" // carried out as the owner's or an operator's command
+	ActionIgnore     Action = "ignore"  // nothing is stored
+	ActionArchive    Action = "archive" // stored, and that is all
+	ActionTranscribe Action = "listen"  // stored, and judged again when what the recording says is known
+	ActionAnswer     Action = "answer"  // stored, and a turn is asked for
+	ActionEscalate   Action = "handoff" // stored, and a person is asked for
+	ActionCommand    Action = "command" // carried out as the owner's or an operator's command
 )
 
 // Admission is what Admit decided, with a code that stays the same between versions and a sentence that says why.
@@ -35,8 +35,8 @@ type Rate struct {
 	Day    int
 }
 
-// reached gives the span in which a cap is reached: "minute", "day" or nothing.
-func (c Rate) reached(caps Rate) string {
+// reachedSpan gives the span in which a cap is reached: "minute", "day" or nothing.
+func (c Rate) reachedSpan(caps Rate) string {
 	switch {
 	case c.Minute >= caps.Minute:
 		return "minute"
@@ -61,7 +61,7 @@ type AdmitInput struct {
 	SentAt   time.Time     // when it was written, by the event's own time
 	Now      time.Time     // when it is judged
 	MaxAge   time.Duration // what is older is stored but not answered; zero answers nothing
-	Fresh    bool          // it was judged before, and was young enough then
+	WasFresh bool          // it was judged before, and was young enough then
 	Backfill bool          // history that a bridge or a door brought in afterwards
 	Edited   bool          // a change of an earlier message
 
@@ -81,8 +81,8 @@ type Presence struct {
 	OwnerPause   time.Duration // how long the assistant then stays quiet; zero for not at all
 }
 
-// ownerHere reports whether the owner wrote so recently that the chat is his. A time that is ahead of now counts as recent.
-func (p Presence) ownerHere(now time.Time) bool {
+// isOwnerActive reports whether the owner wrote so recently that the chat is his. A time that is ahead of now counts as recent.
+func (p Presence) isOwnerActive(now time.Time) bool {
 	return !p.OwnerWroteAt.IsZero() && p.OwnerPause > 0 && now.Sub(p.OwnerWroteAt) < p.OwnerPause
 }
 
@@ -93,19 +93,19 @@ func Admit(in AdmitInput) Admission {
 		return admitCommand(in)
 	}
 	switch {
-	case !in.Kind.portal():
-		return in.because(ActionIgnore, CodeNoChat)
+	case !in.Kind.isPortal():
+		return in.admission(ActionIgnore, CodeNoChat)
 	case in.Mode == ModeOff || !in.Mode.Valid():
-		return in.because(ActionIgnore, CodeOff)
-	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reached(in.StoreCap) != "":
-		return in.because(ActionIgnore, CodeFlood)
+		return in.admission(ActionIgnore, CodeOff)
+	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reachedSpan(in.StoreCap) != "":
+		return in.admission(ActionIgnore, CodeFlood)
 	case in.Author != AuthorContact:
 		return admitOther(in)
 	case in.Notice:
-		return in.because(ActionArchive, CodeBot)
+		return in.admission(ActionArchive, CodeBot)
 	}
-	if silence := in.silence(); silence != "" {
-		return in.because(ActionArchive, silence)
+	if silence := in.silenceCode(); silence != "" {
+		return in.admission(ActionArchive, silence)
 	}
 	return admitQuestion(in)
 }
@@ -113,16 +113,16 @@ func Admit(in AdmitInput) Admission {
 // stale reports whether the message is too old to be answered. Such messages are kept without a cap: they are what a bridge
 // brings after an outage or from before its time, and start nothing.
 func (in AdmitInput) stale() bool {
-	return !in.Fresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
+	return !in.WasFresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
 }
 
-// unheard reports whether the words are still to be had. Only where an answer needs no call by name is it worth listening.
-func (in AdmitInput) unheard() bool {
+// needsTranscript reports whether the words are still to be had. Only where an answer needs no call by name is it worth listening.
+func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// silence gives the reason why a contact's message gets no answer; empty when it may get one.
-func (in AdmitInput) silence() Code {
+// silenceCode gives the reason why a contact's message gets no answer; empty when it may get one.
+func (in AdmitInput) silenceCode() Code {
 	switch {
 	case in.Mode == ModeSilent:
 		return CodeSilent
@@ -132,7 +132,7 @@ func (in AdmitInput) silence() Code {
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
-	case !hasWords(in.Text) && !in.unheard():
+	case !hasWords(in.Text) && !in.needsTranscript():
 		return CodeNoText
 	case mustBeAddressed(in.Mode, in.Kind) && !Addressed(in.Name, in.Text):
 		return CodeNotAddressed
@@ -140,8 +140,8 @@ func (in AdmitInput) silence() Code {
 		return CodePausedAll
 	case in.PausedChat:
 		return CodePausedChat
-	case in.ownerHere(in.Now):
-		return CodeOwnerHere
+	case in.isOwnerActive(in.Now):
+		return CodeOwnerActive
 	case IsStop(in.Text):
 		return CodeAskedToStop
 	case IsAcknowledgement(in.Text, in.Name):
@@ -155,20 +155,20 @@ func (in AdmitInput) silence() Code {
 func admitQuestion(in AdmitInput) Admission {
 	keyword, found := FindKeyword(in.Keywords, in.Text)
 	switch {
-	case in.unheard():
-		return in.because(ActionListen, CodeListening)
+	case in.needsTranscript():
+		return in.admission(ActionTranscribe, CodeTranscribing)
 	case found && in.Mode == ModeBusiness:
-		return Admission{ActionHandoff, CodeKeyword, fmt.Sprintf("The word %q hands over to a person.", keyword)}
+		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q hands over to a person.", keyword)}
 	case WantsHuman(in.Text):
-		return in.because(ActionHandoff, CodeWantsHuman)
+		return in.admission(ActionEscalate, CodeWantsHuman)
 	case WantsReminder(in.Text):
-		return in.because(ActionHandoff, CodeReminder)
-	case in.Sent.reached(in.SendCap) == "minute":
-		return in.because(ActionHandoff, CodeCapMinute)
-	case in.Sent.reached(in.SendCap) == "day":
-		return in.because(ActionHandoff, CodeCapDay)
+		return in.admission(ActionEscalate, CodeReminder)
+	case in.Sent.reachedSpan(in.SendCap) == "minute":
+		return in.admission(ActionEscalate, CodeCapMinute)
+	case in.Sent.reachedSpan(in.SendCap) == "day":
+		return in.admission(ActionEscalate, CodeCapDay)
 	default:
-		return in.because(ActionAnswer, CodeAnswer)
+		return in.admission(ActionAnswer, CodeAnswer)
 	}
 }
 
@@ -177,19 +177,19 @@ func admitQuestion(in AdmitInput) Admission {
 func admitCommand(in AdmitInput) Admission {
 	switch {
 	case in.Author == AuthorMultisBot || in.Author == AuthorMultisOwner:
-		return in.because(ActionIgnore, CodeEcho)
+		return in.admission(ActionIgnore, CodeEcho)
 	case !in.Author.IsOwner() && in.Author != AuthorOperator:
-		return in.because(ActionIgnore, CodeNotAllowed)
+		return in.admission(ActionIgnore, CodeNotAllowed)
 	case in.Notice:
-		return in.because(ActionIgnore, CodeBot)
+		return in.admission(ActionIgnore, CodeBot)
 	case in.Backfill:
-		return in.because(ActionIgnore, CodeBackfill)
+		return in.admission(ActionIgnore, CodeBackfill)
 	case in.Edited:
-		return in.because(ActionIgnore, CodeEdited)
+		return in.admission(ActionIgnore, CodeEdited)
 	case in.Voice && in.Author.IsOwner() && !hasWords(in.Text):
-		return in.because(ActionListen, CodeListening)
+		return in.admission(ActionTranscribe, CodeTranscribing)
 	default:
-		return in.because(ActionCommand, CodeCommand)
+		return in.admission(ActionCommand, CodeCommand)
 	}
 }
 
@@ -197,19 +197,19 @@ func admitCommand(in AdmitInput) Admission {
 func admitOther(in AdmitInput) Admission {
 	switch in.Author {
 	case AuthorOwnerClient, AuthorOwnerPhone:
-		return in.because(ActionArchive, CodeOwnerWrote)
+		return in.admission(ActionArchive, CodeOwnerWrote)
 	case AuthorOperator:
-		return in.because(ActionArchive, CodeOperatorWrote)
+		return in.admission(ActionArchive, CodeOperatorWrote)
 	case AuthorMultisOwner:
-		return in.because(ActionArchive, CodeEcho)
+		return in.admission(ActionArchive, CodeEcho)
 	case AuthorOtherBot:
-		return in.because(ActionArchive, CodeBot)
+		return in.admission(ActionArchive, CodeBot)
 	case AuthorMultisBot:
-		return in.because(ActionIgnore, CodeEcho)
+		return in.admission(ActionIgnore, CodeEcho)
 	case AuthorBridgeBot:
-		return in.because(ActionIgnore, CodeBridgeBot)
+		return in.admission(ActionIgnore, CodeBridgeBot)
 	default:
-		return in.because(ActionIgnore, CodeUnknownAuthor)
+		return in.admission(ActionIgnore, CodeUnknownAuthor)
 	}
 }
 
@@ -221,7 +221,7 @@ func hasWords(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-func (in AdmitInput) because(action Action, code Code) Admission {
+func (in AdmitInput) admission(action Action, code Code) Admission {
 	return Admission{Action: action, Code: code, Why: in.sentence(code)}
 }
 
@@ -232,8 +232,8 @@ func (in AdmitInput) sentence(code Code) string {
 		return fmt.Sprintf("The chat is %s, the message was %s old, you were away.", in.Mode, text.Duration(in.Now.Sub(in.SentAt)))
 	case CodeStale:
 		return fmt.Sprintf("It was %s old when it arrived; I answer what is at most %s old.", text.Duration(in.Now.Sub(in.SentAt)), text.Duration(in.MaxAge))
-	case CodeOwnerHere:
-		return ownerHereSentence(in.Presence, in.Now)
+	case CodeOwnerActive:
+		return ownerActiveSentence(in.Presence, in.Now)
 	case CodeFlood:
 		return fmt.Sprintf("Too many messages: I keep %d a minute and %d a day from one contact.", in.StoreCap.Minute, in.StoreCap.Day)
 	case CodeCapMinute:
@@ -254,6 +254,6 @@ func placeName(mode Mode, kind Kind) string {
 	return string(mode)
 }
 
-func ownerHereSentence(p Presence, now time.Time) string {
+func ownerActiveSentence(p Presence, now time.Time) string {
 	return fmt.Sprintf("You wrote here %s ago; I stay quiet for %s after that.", text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
 }

@@ -46,7 +46,7 @@ func TestAdmit(t *testing.T) {
 		{"keywords belong to business, a personal chat has none", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, "Nora, what is a refund?" }, ActionAnswer, CodeAnswer},
 		{"a greeting is answered", func(in *AdmitInput) { in.Text = "Hi Nora!" }, ActionAnswer, CodeAnswer},
 
-		{"a voice note that would be answered is listened to", func(in *AdmitInput) { in.Voice, in.Text = true, "" }, ActionListen, CodeListening},
+		{"a voice note that would be answered is listened to", func(in *AdmitInput) { in.Voice, in.Text = true, "" }, ActionTranscribe, CodeTranscribing},
 		{"a voice note with words is read", func(in *AdmitInput) { in.Voice = true }, ActionAnswer, CodeAnswer},
 		{"a voice note nobody can write down is kept", func(in *AdmitInput) { in.Text = "" }, ActionArchive, CodeNoText},
 		{"a voice note in a silent chat is kept", func(in *AdmitInput) { in.Voice, in.Text, in.Mode = true, "", ModeSilent }, ActionArchive, CodeSilent},
@@ -54,12 +54,12 @@ func TestAdmit(t *testing.T) {
 		{"a voice note is not listened to for a name", func(in *AdmitInput) { in.Voice, in.Text, in.Mode = true, "", ModePersonal }, ActionArchive, CodeNoText},
 		{"nor in a group", func(in *AdmitInput) { in.Voice, in.Text, in.Kind = true, "", KindGroup }, ActionArchive, CodeNoText},
 		{"nor when it is old", func(in *AdmitInput) { in.Voice, in.Text, in.SentAt = true, "", in.Now.Add(-time.Hour) }, ActionArchive, CodeStale},
-		{"nor while the owner is there", func(in *AdmitInput) { in.Voice, in.Text, in.OwnerWroteAt = true, "", in.Now }, ActionArchive, CodeOwnerHere},
+		{"nor while the owner is there", func(in *AdmitInput) { in.Voice, in.Text, in.OwnerWroteAt = true, "", in.Now }, ActionArchive, CodeOwnerActive},
 		{"nor under a pause", func(in *AdmitInput) { in.Voice, in.Text, in.PausedAll = true, "", true }, ActionArchive, CodePausedAll},
 		{"nor from the owner", func(in *AdmitInput) { in.Voice, in.Text, in.Author = true, "", AuthorOwnerPhone }, ActionArchive, CodeOwnerWrote},
-		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) { in.Fresh, in.SentAt = true, in.Now.Add(-time.Hour) }, ActionAnswer, CodeAnswer},
-		{"and hands over on a keyword", func(in *AdmitInput) { in.Fresh, in.Text = true, "I want a refund" }, ActionHandoff, CodeKeyword},
-		{"and waits for the owner who came meanwhile", func(in *AdmitInput) { in.Fresh, in.OwnerWroteAt = true, in.Now }, ActionArchive, CodeOwnerHere},
+		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) { in.WasFresh, in.SentAt = true, in.Now.Add(-time.Hour) }, ActionAnswer, CodeAnswer},
+		{"and hands over on a keyword", func(in *AdmitInput) { in.WasFresh, in.Text = true, "I want a refund" }, ActionEscalate, CodeKeyword},
+		{"and waits for the owner who came meanwhile", func(in *AdmitInput) { in.WasFresh, in.OwnerWroteAt = true, in.Now }, ActionArchive, CodeOwnerActive},
 
 		{"nothing of an off chat is kept", func(in *AdmitInput) { in.Mode = ModeOff }, ActionIgnore, CodeOff},
 		{"a mode that is not known counts as off", func(in *AdmitInput) { in.Mode = "loud" }, ActionIgnore, CodeOff},
@@ -97,18 +97,18 @@ func TestAdmit(t *testing.T) {
 		{"an assistant without a name cannot be called", func(in *AdmitInput) { in.Mode, in.Name = ModePersonal, "" }, ActionArchive, CodeNotAddressed},
 		{"everything paused", func(in *AdmitInput) { in.PausedAll = true }, ActionArchive, CodePausedAll},
 		{"the chat paused", func(in *AdmitInput) { in.PausedChat = true }, ActionArchive, CodePausedChat},
-		{"the owner wrote a moment ago", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-time.Minute) }, ActionArchive, CodeOwnerHere},
-		{"the owner's clock runs ahead", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(time.Hour) }, ActionArchive, CodeOwnerHere},
+		{"the owner wrote a moment ago", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-time.Minute) }, ActionArchive, CodeOwnerActive},
+		{"the owner's clock runs ahead", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(time.Hour) }, ActionArchive, CodeOwnerActive},
 		{"somebody wants to be left alone", func(in *AdmitInput) { in.Text = "STOP!" }, ActionArchive, CodeAskedToStop},
 		{"somebody says thanks", func(in *AdmitInput) { in.Text = "Danke schön!" }, ActionArchive, CodeAcknowledged},
 		{"somebody says ok", func(in *AdmitInput) { in.Text = "Ok 👍" }, ActionArchive, CodeAcknowledged},
 
-		{"a keyword hands over", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionHandoff, CodeKeyword},
-		{"a keyword hands over before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionHandoff, CodeKeyword},
-		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionHandoff, CodeWantsHuman},
-		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionHandoff, CodeReminder},
-		{"ten answers within a minute hand over", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionHandoff, CodeCapMinute},
-		{"a hundred answers within a day hand over", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionHandoff, CodeCapDay},
+		{"a keyword hands over", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionEscalate, CodeKeyword},
+		{"a keyword hands over before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionEscalate, CodeKeyword},
+		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionEscalate, CodeWantsHuman},
+		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionEscalate, CodeReminder},
+		{"ten answers within a minute hand over", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeCapMinute},
+		{"a hundred answers within a day hand over", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeCapDay},
 
 		{"the owner commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOwnerClient }, ActionCommand, CodeCommand},
 		{"an operator commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOperator }, ActionCommand, CodeCommand},
@@ -186,7 +186,7 @@ func TestAdmitNeverAnswersWhatItMustNot(t *testing.T) {
 		if in.Kind != KindAdmin && (in.Mode == ModeOff || !in.Mode.Valid()) {
 			require.Equal(t, ActionIgnore, got.Action, "nothing of an off chat is kept: %+v", in)
 		}
-		if got.Action != ActionAnswer && got.Action != ActionHandoff {
+		if got.Action != ActionAnswer && got.Action != ActionEscalate {
 			continue
 		}
 		answered++

@@ -41,9 +41,9 @@ const (
 // Valid reports whether d is one of the two deliveries.
 func (d Delivery) Valid() bool { return d == DeliveryAuto || d == DeliveryDraft }
 
-// Holds reports whether a text of this purpose waits for the owner's yes: all that goes to a contact, but for what has it.
-func (d Delivery) Holds(p Purpose) bool {
-	return d == DeliveryDraft && p.toContact() && p != PurposeDraft
+// NeedsApproval reports whether a text of this purpose waits for the owner's yes: all that goes to a contact, but for what has it.
+func (d Delivery) NeedsApproval(p Purpose) bool {
+	return d == DeliveryDraft && p.isForContact() && p != PurposeDraft
 }
 
 // Kind says what sort of room a chat is. The zero value is not valid; whoever cannot tell uses KindGroup, which is the
@@ -69,8 +69,8 @@ func (k Kind) Valid() bool {
 	}
 }
 
-// portal reports whether people on a network are behind rooms of this kind.
-func (k Kind) portal() bool { return k == KindDM || k == KindGroup }
+// isPortal reports whether people on a network are behind rooms of this kind.
+func (k Kind) isPortal() bool { return k == KindDM || k == KindGroup }
 
 // Author says who wrote an event. It is told by the Matrix id alone, never by a display name. The zero value is nobody we
 // know, and is ignored.
@@ -118,7 +118,7 @@ const (
 // the mode configured for the chat's network, empty when there is none. Groups never speak by default: a network's or a
 // profile's answering mode makes them silent. Rooms that are no chats are off, and so is whatever is not understood.
 func DefaultMode(profile Profile, kind Kind, network Mode) (mode Mode, why string) {
-	if !kind.portal() {
+	if !kind.isPortal() {
 		return ModeOff, "This kind of room is never listened to."
 	}
 	if network != "" {

@@ -64,9 +64,9 @@ func TestValid(t *testing.T) {
 func TestEveryCodeHasASentence(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
-		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeReminder, CodeListening, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeHeard, CodeUnheard, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
+		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeReminder, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
 		CodeAcknowledged, CodeFlood, CodeOwnerWrote, CodeOperatorWrote, CodeEcho, CodeBot, CodeBridgeBot, CodeUnknownAuthor,
-		CodeNotAllowed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerHere,
+		CodeNotAllowed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerActive,
 		CodeCapMinute, CodeCapDay, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,
 		CodeEncrypted, CodeEncryptionUnknown, CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
 	}

@@ -11,36 +11,36 @@ import (
 	"multis/text"
 )
 
-// Unsupported returns the first claim of a text that none of its sources makes: a number, in digits or in words, an address, or that
+// FindUnsupported returns the first claim of a text that none of its sources makes: a number, in digits or in words, an address, or that
 // something is free. It is empty when they make them all. It reads the very bytes that are sent, folded as a reader would read them,
 // and once more without marks such as * and _, so that no mark inside a number or an address hides it.
-func Unsupported(said string, sources ...string) string {
+func FindUnsupported(said string, sources ...string) string {
 	var have claims
 	for _, source := range sources {
 		have.add(source, true)
 	}
-	for _, form := range forms(text.Fold(emojiNumbers.Replace(said))) {
+	for _, form := range readings(text.Fold(emojiNumbers.Replace(said))) {
 		var c claims
 		c.read(form, false)
-		if missing := c.missingIn(have); missing != "" {
+		if missing := c.firstMissingIn(have); missing != "" {
 			return missing
 		}
 	}
-	return have.named.missing(said)
+	return have.addressIndex.firstMissing(said)
 }
 
 // claims are what a reader acts on and a model must not make up.
 type claims struct {
-	numbers   map[string]bool // by value, as far as they have one
-	runs      [][]string      // numbers beside each other: 030 123456
-	words     map[string]bool // with a digit in them, and number signs that have no digits
-	spoken    []language.Number
-	units     map[string]bool // that prices and shares are in
-	strange   []string        // words before such a unit that may be numbers
-	known     map[string]bool // all words of the sources
-	addresses []string
-	free      bool
-	named     named
+	numbers      map[string]bool // by value, as far as they have one
+	runs         [][]string      // numbers beside each other: 030 123456
+	words        map[string]bool // with a digit in them, and number signs that have no digits
+	wordNumbers  []language.Number
+	units        map[string]bool // that prices and shares are in
+	unknownWords []string        // words before such a unit that may be numbers
+	sourceWords  map[string]bool // all words of the sources
+	addresses    []string
+	isFree       bool
+	addressIndex addressIndex
 }
 
 // marks are characters that other networks take for markup.
@@ -49,9 +49,9 @@ var marks = strings.NewReplacer("*", "", "_", "", "~", "", "`", "", `\`, "", "|"
 // emojiNumbers are emoji that are numbers.
 var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
 
-// forms are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, with
+// readings are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, with
 // letters that stand apart as words, and with letters that look like digits as those.
-func forms(folded string) []string {
+func readings(folded string) []string {
 	read := []string{folded}
 	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters, digitLetters} {
 		if form := other(read[len(read)-1]); form != read[len(read)-1] {
@@ -78,15 +78,15 @@ func latinLike(s string) string {
 	}, lookAlikes.Replace(s))
 }
 
-// apart are letters with a blank, a dot or a dash between each two, and what stands around them.
-var apart = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
+// spacedLetters are letters with a blank, a dot or a dash between each two, and what stands around them.
+var spacedLetters = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
 
-// digitsApart are the same of digits and of letters that look like some: l 7 O 2, or 2-2-2-2.
-var digitsApart = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
+// spacedDigits are the same of digits and of letters that look like some: l 7 O 2, or 2-2-2-2.
+var spacedDigits = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
 
 // joinLetters writes f i f t y as one word.
 func joinLetters(s string) string {
-	for _, form := range []*regexp.Regexp{digitsApart, apart} {
+	for _, form := range []*regexp.Regexp{spacedDigits, spacedLetters} {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
 			part := form.FindStringSubmatch(found)
 			return part[1] + strings.NewReplacer(" ", "", ".", "", "-", "").Replace(part[2]) + part[3]
@@ -124,51 +124,51 @@ func isPriced(rest string) bool {
 }
 
 func (c *claims) add(s string, generous bool) {
-	for _, form := range forms(text.Fold(emojiNumbers.Replace(s))) {
+	for _, form := range readings(text.Fold(emojiNumbers.Replace(s))) {
 		c.read(form, generous)
 	}
-	c.named.add(s)
+	c.addressIndex.add(s)
 }
 
 // read adds what a folded text claims. Of a source it adds whatever could be meant.
 func (c *claims) read(folded string, source bool) {
 	if c.numbers == nil {
-		c.numbers, c.words, c.units, c.known = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+		c.numbers, c.words, c.units, c.sourceWords = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
-	c.addresses = append(c.addresses, addressesIn(dotted(folded))...)
-	if wall := twelveHours.ReplaceAllStringFunc(lower, wallClock); !source || wall == lower {
+	c.addresses = append(c.addresses, findAddresses(normalizeDots(folded))...)
+	if wall := twelveHourTime.ReplaceAllStringFunc(lower, to24Hour); !source || wall == lower {
 		c.readNumbers(wall, source)
 	} else {
 		c.readNumbers(lower+" . "+wall, source)
 	}
 	c.readRoman(folded, source)
-	c.free = c.free || saysFree(lower)
-	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBefore.ReplaceAllString(lower, "$2 $1")), "$1 $2")
+	c.isFree = c.isFree || saysFree(lower)
+	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBeforeWord.ReplaceAllString(lower, "$2 $1")), "$1 $2")
 	words := strings.FieldsFunc(priced, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	c.readPrices(priced, words, source)
-	c.spoken = append(c.spoken, language.NumbersIn(words, language.Detect(folded), source)...)
+	c.wordNumbers = append(c.wordNumbers, language.NumbersIn(words, language.Detect(folded), source)...)
 	if source {
-		for _, n := range c.spoken {
+		for _, n := range c.wordNumbers {
 			c.numbers[valueOf(n.Value)] = true
 		}
 	}
-	for _, sign := range signs.FindAllString(lower, -1) {
+	for _, sign := range numberSigns.FindAllString(lower, -1) {
 		c.words[sign] = true
 	}
 }
 
 // Signs of prices and shares, as the words that they stand for.
 var (
-	signBefore = regexp.MustCompile(`([€$£¥])\s*(\p{L}+)`)
-	priceSigns = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
+	signBeforeWord = regexp.MustCompile(`([€$£¥])\s*(\p{L}+)`)
+	priceSigns     = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
 )
 
-// signs are numbers in signs that are no digits: Ⅳ, ❾, and those of Chinese and Japanese.
-var signs = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
+// numberSigns are numbers in signs that are no digits: Ⅳ, ❾, and those of Chinese and Japanese.
+var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
-// missingIn is the first claim that others do not make.
-func (c *claims) missingIn(have claims) string {
+// firstMissingIn is the first claim that others do not make.
+func (c *claims) firstMissingIn(have claims) string {
 	for n := range c.numbers {
 		if !have.numbers[n] {
 			return n
@@ -184,20 +184,20 @@ func (c *claims) missingIn(have claims) string {
 			return word
 		}
 	}
-	for _, n := range c.spoken {
+	for _, n := range c.wordNumbers {
 		if !have.numbers[valueOf(n.Value)] {
 			return n.Words
 		}
 	}
 	for _, address := range c.addresses {
-		if !names(have.named.texts, address) {
+		if !containsAddress(have.addressIndex.texts, address) {
 			return address
 		}
 	}
 	if unit := c.unitMissingIn(have); unit != "" {
 		return unit
 	}
-	if c.free && !have.free && !have.numbers["0"] {
+	if c.isFree && !have.isFree && !have.numbers["0"] {
 		return "free of charge"
 	}
 	return ""
@@ -205,12 +205,12 @@ func (c *claims) missingIn(have claims) string {
 
 func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// twelveHours is a time such as 6:30 p.m.
-var twelveHours = regexp.MustCompile(`\b(1[0-2]|0?[1-9])(?:[:.]([0-5]\d))? ?([ap])\.?m\b`)
+// twelveHourTime is a time such as 6:30 p.m.
+var twelveHourTime = regexp.MustCompile(`\b(1[0-2]|0?[1-9])(?:[:.]([0-5]\d))? ?([ap])\.?m\b`)
 
-// wallClock writes such a time as 18:30.
-func wallClock(time string) string {
-	parts := twelveHours.FindStringSubmatch(time)
+// to24Hour writes such a time as 18:30.
+func to24Hour(time string) string {
+	parts := twelveHourTime.FindStringSubmatch(time)
 	hour, _ := strconv.Atoi(parts[1])
 	if hour %= 12; parts[3] == "p" {
 		hour += 12
@@ -221,11 +221,11 @@ func wallClock(time string) string {
 // numberForm is a word with a digit in it, and those that hang on it: 9:00-18:00, 12.10.2026, 18h30, 90€.
 var numberForm = regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
 
-// between are what stands between the ends of a range, the parts of a date, and the items of a list.
-var between = regexp.MustCompile(`[-‐‑‒–—−/+&;×]`)
+// rangeSeparators are what stands between the ends of a range, the parts of a date, and the items of a list.
+var rangeSeparators = regexp.MustCompile(`[-‐‑‒–—−/+&;×]`)
 
 var (
-	half     = regexp.MustCompile(`^([1-9])/([1-9])$`)
+	fraction = regexp.MustCompile(`^([1-9])/([1-9])$`)
 	date     = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:\d{2}|\d{4})$`)
 	hourForm = regexp.MustCompile(`^(\d{1,2})h(\d\d)$`)
 	withUnit = regexp.MustCompile(`^(\d[\d.,:'’]*)(\p{L}+)$`)
@@ -240,7 +240,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 		switch {
 		case len(run) == 1:
 			c.addNumber(run[0], "", source)
-		case len(run) > 1 && source && (grouped(run) || len(joined) >= 7):
+		case len(run) > 1 && source && (isThousandsGroup(run) || len(joined) >= 7):
 			value, _ := plainNumber(joined)
 			c.numbers[value] = true
 			fallthrough
@@ -269,8 +269,8 @@ func (c *claims) readNumbers(lower string, source bool) {
 	end()
 }
 
-// grouped tells whether numbers beside each other are one, with its thousands apart.
-func grouped(run []string) bool {
+// isThousandsGroup tells whether numbers beside each other are one, with its thousands apart.
+func isThousandsGroup(run []string) bool {
 	for i, part := range run {
 		if (i == 0 && len(part) > 3) || (i > 0 && len(part) != 3) {
 			return false
@@ -281,7 +281,7 @@ func grouped(run []string) bool {
 
 // addNumber adds the values of a word with digits.
 func (c *claims) addNumber(token, next string, source bool) {
-	if h := half.FindStringSubmatch(token); h != nil {
+	if h := fraction.FindStringSubmatch(token); h != nil {
 		above, _ := strconv.ParseFloat(h[1], 64)
 		below, _ := strconv.ParseFloat(h[2], 64)
 		c.numbers[valueOf(above/below)] = true
@@ -289,7 +289,7 @@ func (c *claims) addNumber(token, next string, source bool) {
 			return
 		}
 	}
-	parts := between.Split(token, -1)
+	parts := rangeSeparators.Split(token, -1)
 	if date.MatchString(token) && source {
 		parts = append(parts, strings.Split(token, ".")...)
 	}

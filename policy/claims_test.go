@@ -28,7 +28,7 @@ func TestWhatTheSourceSaysIsSupported(t *testing.T) {
 		"I'll deliver it. You'll see. L'Io e l'Olio.", "I'll say: euro.",
 		"Delivery costs 5 euro. *Bold* and _italic_ and `code`.", "Sure! 🎹", "3 weeks",
 	} {
-		if claim := Unsupported(said, claimSource); claim != "" {
+		if claim := FindUnsupported(said, claimSource); claim != "" {
 			refused = append(refused, said+" for "+claim)
 		}
 	}
@@ -58,7 +58,7 @@ func TestWhatTheSourceDoesNotSayIsRefused(t *testing.T) {
 		"Delivery is free today.", "Delivery is free until Friday.", "Tuning is free on Mondays.", "Delivery is free to Berlin.", "It is free to use.", "Not only free but fast.", "It is no doubt free.",
 		"Das ist nicht nur kostenlos.", "frее", "f r e e", "It costs you nothing.", "There is nothing to pay.", "without any charge", "cost-free", "Du zahlst nichts.", "aufs Haus", "Kostet nix.", "We waive it.", "ücretsiz", "bezpłatnie", "免费",
 	} {
-		if Unsupported(said, claimSource) == "" {
+		if FindUnsupported(said, claimSource) == "" {
 			passed = append(passed, said)
 		}
 	}
@@ -74,18 +74,18 @@ func TestAnAddressThatNoSourceNamesIsNoLink(t *testing.T) {
 		"Nothing here. It costs 5.50 at 9 a.m.":   "Nothing here. It costs 5.50 at 9 a.m.",
 		"klavier.de?secret=1 and info@klavier.de": "klavier[.]de?secret=1 and info@klavier.de",
 	} {
-		require.Equal(t, want, Unlinked(said, claimSource), said)
+		require.Equal(t, want, BreakLinks(said, claimSource), said)
 	}
 }
 
 func TestAnAddressHasTheAccentsOfItsSource(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{"Write to post@müller.de.", "Write to post@mu\u0308ller.de."} {
-		require.Empty(t, Unsupported("Write to POST@müller.de.", source))
-		require.Empty(t, Unsupported("Write to post@mu\u0308ller.de.", source))
-		require.NotEmpty(t, Unsupported("Write to post@muller.de.", source))
+		require.Empty(t, FindUnsupported("Write to POST@müller.de.", source))
+		require.Empty(t, FindUnsupported("Write to post@mu\u0308ller.de.", source))
+		require.NotEmpty(t, FindUnsupported("Write to post@muller.de.", source))
 	}
-	require.Equal(t, "klávier[.]de", Unlinked("klávier.de", claimSource))
+	require.Equal(t, "klávier[.]de", BreakLinks("klávier.de", claimSource))
 }
 
 // TestEachLineOfADocumentIsSupportedByIt holds the documents of made-up businesses against themselves: right answers pass.
@@ -99,8 +99,8 @@ func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(data)) {
-			require.Empty(t, Unsupported("[Nora] "+line, string(data), "Nora"), "%s: %s", name, line)
-			require.Empty(t, Unsupported(markup.Replace(line), string(data)), "%s: %s", name, line)
+			require.Empty(t, FindUnsupported("[Nora] "+line, string(data), "Nora"), "%s: %s", name, line)
+			require.Empty(t, FindUnsupported(markup.Replace(line), string(data)), "%s: %s", name, line)
 		}
 	}
 }
@@ -241,21 +241,21 @@ func FuzzAWrongNumberIsRefusedHoweverItIsWritten(f *testing.F) {
 			}
 		}
 		said := fmt.Sprintf(oneOf(r, "It costs %s euro.", "[Nora] Es kostet %s Euro. (from prices.md)", "Nur %s€!", "Price: %s EUR", "Das sind %s Prozent."), written)
-		require.NotEmpty(t, Unsupported(said, source, "Nora prices.md"), "%d as %q", number, said)
+		require.NotEmpty(t, FindUnsupported(said, source, "Nora prices.md"), "%d as %q", number, said)
 	})
 }
 
 func FuzzUnsupported(f *testing.F) {
 	f.Add("4**9 euro at evil。com", "prices 5 euro")
 	f.Fuzz(func(t *testing.T, said, source string) {
-		Unsupported(said, source)
-		require.Empty(t, Unsupported(source, source), "%q", source)
-		Unlinked(said, source)
+		FindUnsupported(said, source)
+		require.Empty(t, FindUnsupported(source, source), "%q", source)
+		BreakLinks(said, source)
 	})
 }
 
 func TestAnArticleBeforeANumberIsNoDigit(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, Unsupported("Siamo aperti l'8 maggio.", "Aperto: 8 maggio."))
-	require.Equal(t, "l5", Unsupported("Costa l5 euro.", "Costa 5 euro."))
+	require.Empty(t, FindUnsupported("Siamo aperti l'8 maggio.", "Aperto: 8 maggio."))
+	require.Equal(t, "l5", FindUnsupported("Costa l5 euro.", "Costa 5 euro."))
 }

@@ -30,8 +30,8 @@ type FileSpec struct {
 // MaxFile is the size of the biggest file that is sent, in bytes.
 const MaxFile = 20 << 20
 
-// TakesFile tells whether the network takes a file, and if not, why.
-func (f Features) TakesFile(msgType string, file FileSpec) Code {
+// CheckFile tells whether the network takes a file, and if not, why.
+func (f Features) CheckFile(msgType string, file FileSpec) Code {
 	if file.Size > MaxFile {
 		return CodeFileTooBig
 	}
@@ -40,7 +40,7 @@ func (f Features) TakesFile(msgType string, file FileSpec) Code {
 	}
 	rule, taken := f.Files[msgType]
 	switch {
-	case !taken || !rule.takes(file.MIME):
+	case !taken || !rule.accepts(file.MIME):
 		return CodeNoFiles
 	case rule.MaxSize > 0 && file.Size > rule.MaxSize:
 		return CodeFileTooBig
@@ -53,7 +53,7 @@ func (f Features) TakesFile(msgType string, file FileSpec) Code {
 	}
 }
 
-func (r FileRule) takes(mime string) bool {
+func (r FileRule) accepts(mime string) bool {
 	general, _, _ := strings.Cut(mime, "/")
 	for _, t := range r.Types {
 		if t == mime || t == general+"/*" || t == "*/*" {
@@ -74,7 +74,7 @@ func checkFeatures(in GateInput) Code {
 	case in.Reacts && f.NoReactions:
 		return CodeNoReactions
 	case in.File != nil:
-		return f.TakesFile(in.MsgType, *in.File)
+		return f.CheckFile(in.MsgType, *in.File)
 	case f.MaxText > 0 && len([]rune(in.Body)) > f.MaxText:
 		return CodeNetworkLimit
 	default:

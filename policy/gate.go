@@ -12,32 +12,32 @@ import (
 // MaxBody is the length in bytes of the longest text that goes into one event. Matrix allows 65,536 for all of it.
 const MaxBody = 60_000
 
-// RoomPatience is how long what is to be said in a chat waits while its room is being replaced by another.
-const RoomPatience = 2 * time.Minute
+// RoomReplacementTimeout is how long what is to be said in a chat waits while its room is being replaced by another.
+const RoomReplacementTimeout = 2 * time.Minute
 
 // Purpose says what a text that goes out is for. The zero value is not valid and is denied.
 type Purpose string
 
 // The purposes.
 const (
-	PurposeReply    Purpose = "reply"    // an answer of the assistant to a contact
-	PurposeGreeting Purpose = "greeting" // the configured greeting, without facts
-	PurposeHandover Purpose = "handover" // "let me check with the team"
-	PurposeDraft    Purpose = "draft"    // the very bytes the owner approved
-	PurposeOperator Purpose = "operator" // what a person typed at the desk
-	PurposeNotice   Purpose = "notice"   // anything for the admin room
+	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
+	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
+	PurposeEscalation Purpose = "handover" // "let me check with the team"
+	PurposeDraft      Purpose = "draft"    // the very bytes the owner approved
+	PurposeOperator   Purpose = "operator" // what a person typed at the desk
+	PurposeNotice     Purpose = "notice"   // anything for the admin room
 	// PurposeRedaction deletes a message of ours, anywhere, because somebody deleted what it answered or quoted.
 	PurposeRedaction Purpose = "redaction"
 )
 
-// automatic reports whether no person stands behind this very text.
-func (p Purpose) automatic() bool {
-	return p == PurposeReply || p == PurposeGreeting || p == PurposeHandover
+// isAutomatic reports whether no person stands behind this very text.
+func (p Purpose) isAutomatic() bool {
+	return p == PurposeReply || p == PurposeGreeting || p == PurposeEscalation
 }
 
-// toContact reports whether the purpose is one for a contact's chat.
-func (p Purpose) toContact() bool {
-	return p.automatic() || p == PurposeDraft || p == PurposeOperator
+// isForContact reports whether the purpose is one for a contact's chat.
+func (p Purpose) isForContact() bool {
+	return p.isAutomatic() || p == PurposeDraft || p == PurposeOperator
 }
 
 // SendAs says whose name a text goes out under. The zero value is not valid and is denied.
@@ -101,13 +101,13 @@ func Gate(in GateInput) Decision {
 // checkPlace keeps the bot out of contacts' chats and the owner's voice out of the admin room.
 func checkPlace(in GateInput) Code {
 	switch {
-	case !in.Purpose.toContact() && in.Purpose != PurposeNotice && in.Purpose != PurposeRedaction:
+	case !in.Purpose.isForContact() && in.Purpose != PurposeNotice && in.Purpose != PurposeRedaction:
 		return CodeUnknownPurpose
-	case in.Kind != KindAdmin && !in.Kind.portal():
+	case in.Kind != KindAdmin && !in.Kind.isPortal():
 		return CodeNoChat
 	case in.Purpose != PurposeRedaction && (in.Kind == KindAdmin) != (in.Purpose == PurposeNotice):
 		return CodeUnknownPurpose
-	case in.Kind == KindAdmin && in.As != AsBot, in.Kind.portal() && in.As != AsOwner:
+	case in.Kind == KindAdmin && in.As != AsBot, in.Kind.isPortal() && in.As != AsOwner:
 		return CodeWrongSender
 	default:
 		return ""
@@ -121,7 +121,7 @@ func checkRoom(in GateInput) Code {
 		return CodeNoRoom
 	case in.Tombstoned:
 		return CodeTombstoned
-	case in.Kind.portal() && !in.Verified:
+	case in.Kind.isPortal() && !in.Verified:
 		return CodeUnverified
 	case in.Purpose == PurposeRedaction:
 		return "" // it has no text that could be read
@@ -139,7 +139,7 @@ func checkMode(in GateInput) Code {
 		return ""
 	case in.Mode == ModeOff || !in.Mode.Valid():
 		return CodeOff
-	case !in.Purpose.automatic():
+	case !in.Purpose.isAutomatic():
 		return ""
 	case in.Mode == ModeSilent:
 		return CodeSilent
@@ -157,12 +157,12 @@ func checkPresence(in GateInput) Code {
 		return ""
 	case in.PausedAll:
 		return CodePausedAll
-	case !in.Purpose.automatic():
+	case !in.Purpose.isAutomatic():
 		return ""
 	case in.PausedChat:
 		return CodePausedChat
-	case in.ownerHere(in.Now):
-		return CodeOwnerHere
+	case in.isOwnerActive(in.Now):
+		return CodeOwnerActive
 	default:
 		return ""
 	}
@@ -171,14 +171,14 @@ func checkPresence(in GateInput) Code {
 // checkCaps bounds what the assistant sends to one contact. The hand-over has one place above the caps: it is what is said
 // when they are reached, and counting itself it is said once.
 func checkCaps(in GateInput) Code {
-	if !in.Purpose.automatic() {
+	if !in.Purpose.isAutomatic() {
 		return ""
 	}
 	caps := in.SendCap
-	if in.Purpose == PurposeHandover {
+	if in.Purpose == PurposeEscalation {
 		caps = Rate{Minute: caps.Minute + 1, Day: caps.Day + 1}
 	}
-	switch in.Sent.reached(caps) {
+	switch in.Sent.reachedSpan(caps) {
 	case "minute":
 		return CodeCapMinute
 	case "day":
@@ -219,8 +219,8 @@ func (in GateInput) sentence(code Code) string {
 	switch code {
 	case CodeAllowed:
 		return in.allowedSentence()
-	case CodeOwnerHere:
-		return ownerHereSentence(in.Presence, in.Now)
+	case CodeOwnerActive:
+		return ownerActiveSentence(in.Presence, in.Now)
 	case CodeCapMinute:
 		return fmt.Sprintf("I already sent %d texts to this chat within a minute; %d are allowed.", in.Sent.Minute, in.SendCap.Minute)
 	case CodeCapDay:

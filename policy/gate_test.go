@@ -55,9 +55,9 @@ func TestGateAllows(t *testing.T) {
 	}{
 		{"a cited reply in a business chat", aReply(nil)},
 		{"a greeting without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeGreeting, false })},
-		{"a hand-over without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeHandover, false })},
-		{"the hand-over that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeHandover, 10 })},
-		{"the hand-over that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeHandover, 100 })},
+		{"a hand-over without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeEscalation, false })},
+		{"the hand-over that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 10 })},
+		{"the hand-over that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 100 })},
 		{"a reply to somebody who called the name in a personal chat", aReply(func(in *GateInput) { in.Mode, in.Addressed = ModePersonal, true })},
 		{"a reply to somebody who called the name in a group", aReply(func(in *GateInput) { in.Kind, in.Addressed = KindGroup, true })},
 		{"an approved draft into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode, in.HasSpan = PurposeDraft, ModeSilent, false })},
@@ -119,19 +119,19 @@ func TestGateDenies(t *testing.T) {
 		{"a mode that is not known", aReply(func(in *GateInput) { in.Mode = "loud" }), CodeOff},
 		{"a reply into a silent chat", aReply(func(in *GateInput) { in.Mode = ModeSilent }), CodeSilent},
 		{"a greeting into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeGreeting, ModeSilent }), CodeSilent},
-		{"a hand-over into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeHandover, ModeSilent }), CodeSilent},
+		{"a hand-over into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeEscalation, ModeSilent }), CodeSilent},
 		{"a personal chat where nobody called", aReply(func(in *GateInput) { in.Mode = ModePersonal }), CodeNotAddressed},
 		{"a group where nobody called", aReply(func(in *GateInput) { in.Kind = KindGroup }), CodeNotAddressed},
 		{"a reply while everything is paused", aReply(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
 		{"an operator's reply while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeOperator, true }), CodePausedAll},
 		{"a draft while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeDraft, true }), CodePausedAll},
 		{"a reply while the chat is paused", aReply(func(in *GateInput) { in.PausedChat = true }), CodePausedChat},
-		{"a reply while the owner writes", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerHere},
-		{"a hand-over while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeHandover, in.Now }), CodeOwnerHere},
+		{"a reply while the owner writes", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerActive},
+		{"a hand-over while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeEscalation, in.Now }), CodeOwnerActive},
 		{"the eleventh reply of a minute", aReply(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
 		{"the hundred-and-first reply of a day", aReply(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
-		{"a second hand-over past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeHandover, 101 }), CodeCapDay},
-		{"a second hand-over past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeHandover, 11 }), CodeCapMinute},
+		{"a second hand-over past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 101 }), CodeCapDay},
+		{"a second hand-over past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
 		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
 		{"a reply without a source", aReply(func(in *GateInput) { in.HasSpan = false }), CodeNoSource},
 		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
@@ -207,7 +207,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 		}
 		allowed++
 		if in.Purpose == PurposeRedaction {
-			require.True(t, in.Kind == KindAdmin || (in.Kind.portal() && in.Verified && !in.PausedAll && in.Mode.Valid() && in.Mode != ModeOff), "%+v", in)
+			require.True(t, in.Kind == KindAdmin || (in.Kind.isPortal() && in.Verified && !in.PausedAll && in.Mode.Valid() && in.Mode != ModeOff), "%+v", in)
 			require.Equal(t, in.Kind == KindAdmin, in.As == AsBot, "%+v", in)
 			continue
 		}
@@ -224,7 +224,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 		require.True(t, in.Mode.Valid() && in.Mode != ModeOff, "%+v", in)
 		require.Equal(t, "m.text", in.MsgType, "%+v", in)
 		require.NotContains(t, in.Body, "!wa", "%+v", in)
-		if in.Purpose != PurposeReply && in.Purpose != PurposeGreeting && in.Purpose != PurposeHandover {
+		if in.Purpose != PurposeReply && in.Purpose != PurposeGreeting && in.Purpose != PurposeEscalation {
 			continue
 		}
 		require.NotEqual(t, ModeSilent, in.Mode, "%+v", in)
@@ -241,7 +241,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 func randomGateInput(rng *rand.Rand) GateInput {
 	now := time.Unix(1_795_000_000+rng.Int64N(1e6), 0)
 	return GateInput{
-		Purpose:    oneOf(rng, PurposeRedaction, PurposeReply, PurposeGreeting, PurposeHandover, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
+		Purpose:    oneOf(rng, PurposeRedaction, PurposeReply, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
 		As:         oneOf(rng, AsOwner, AsBot, ""),
 		Mode:       oneOf(rng, ModeBusiness, ModePersonal, ModeSilent, ModeOff, "", "loud"),
 		Kind:       oneOf(rng, KindDM, KindGroup, KindSpace, KindSelf, KindAdmin, ""),

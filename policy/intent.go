@@ -67,8 +67,8 @@ erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie
 rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
 ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
 
-	// humanAlone asks for a person only when it is the whole message.
-	humanAlone = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
+	// humanOnlyPhrases asks for a person only when it is the whole message.
+	humanOnlyPhrases = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
 
 	stopPhrases = `
 stop|stop it|please stop|stop please|stop writing|stop writing me|stop messaging me|stop texting me|unsubscribe|leave me alone|don't write me|do not write me|don't write to me|do not contact me
@@ -77,30 +77,30 @@ arrête|arrêtez|arrete|arretez|arrêtez de m'écrire|désabonner|laissez-moi tr
 pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smettetela|fermati|non scrivermi più|hou op|stop ermee|niet meer schrijven|laat me met rust
 стоп|хватит|отпишись|перестань|перестаньте|не пишите мне|не пиши мне|отписаться|توقف|قف|كفى|لا تراسلني|przestań|dur|yazma`
 
-	// intentRunes bounds how much of a message is looked at: nobody asks for a person after ten pages.
-	intentRunes = 4000
-	// greetingWords bounds a greeting, shortBytes any intent that must be the whole message: what is longer says something.
-	greetingWords = 12
-	shortBytes    = 400
+	// maxIntentRunes bounds how much of a message is looked at: nobody asks for a person after ten pages.
+	maxIntentRunes = 4000
+	// maxGreetingWords bounds a greeting, maxIntentBytes any intent that must be the whole message: what is longer says something.
+	maxGreetingWords = 12
+	maxIntentBytes   = 400
 )
 
 // IsGreeting reports whether the whole message is a greeting, in any of a dozen languages; emoji, punctuation and the given
 // names (the assistant's, the owner's) do not count against it. "Hello and thanks" is one, "thanks" is none.
 func IsGreeting(text string, names ...string) bool {
-	return madeOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
+	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
 
 // IsAcknowledgement reports whether the whole message only says that nothing is open: "ok", "alles klar", "thanks", "bye". "Ok"
 // with a question mark is a question.
 func IsAcknowledgement(text string, names ...string) bool {
-	return madeOf(text, names, courtesies, acknowledgements) ||
-		!strings.ContainsAny(text, "?؟？") && madeOf(text, names, acknowledgements, "")
+	return consistsOf(text, names, courtesies, acknowledgements) ||
+		!strings.ContainsAny(text, "?؟？") && consistsOf(text, names, acknowledgements, "")
 }
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.
 func WantsHuman(text string) bool {
 	words := strings.Join(intentWords(text), " ")
-	if slices.Contains(phrases(humanAlone), words) {
+	if slices.Contains(phrases(humanOnlyPhrases), words) {
 		return true
 	}
 	return hasPhrase(words, humanPhrases)
@@ -119,17 +119,17 @@ func hasPhrase(words, table string) bool {
 
 // IsStop reports whether the whole message asks to be left alone.
 func IsStop(text string) bool {
-	return len(text) <= shortBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
+	return len(text) <= maxIntentBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
 }
 
-// madeOf reports whether the words of text are nothing but phrases of needed (at least one), phrases of allowed, fillers and
+// consistsOf reports whether the words of text are nothing but phrases of needed (at least one), phrases of allowed, fillers and
 // names.
-func madeOf(text string, names []string, needed, allowed string) bool {
-	if len(text) > shortBytes {
+func consistsOf(text string, names []string, needed, allowed string) bool {
+	if len(text) > maxIntentBytes {
 		return false
 	}
 	words := intentWords(text)
-	if len(words) == 0 || len(words) > greetingWords {
+	if len(words) == 0 || len(words) > maxGreetingWords {
 		return false
 	}
 	must := phrases(needed)
@@ -170,9 +170,9 @@ func phrases(table string) []string {
 // intentWords splits a message into lower-case words without punctuation, emoji and combining marks. Letters that are drawn
 // out ("heyyy") are cut to one.
 func intentWords(text string) []string {
-	runes := make([]rune, 0, min(len(text), intentRunes))
+	runes := make([]rune, 0, min(len(text), maxIntentRunes))
 	for _, r := range text {
-		if len(runes) == intentRunes {
+		if len(runes) == maxIntentRunes {
 			break
 		}
 		switch r = unicode.ToLower(r); {

@@ -111,8 +111,8 @@ func TestIsStop(t *testing.T) {
 
 func TestIntentsLookAtABoundedPart(t *testing.T) {
 	t.Parallel()
-	require.False(t, WantsHuman(strings.Repeat("word ", intentRunes)+"talk to a human"))
-	require.True(t, WantsHuman("talk to a human "+strings.Repeat("word ", intentRunes)))
+	require.False(t, WantsHuman(strings.Repeat("word ", maxIntentRunes)+"talk to a human"))
+	require.True(t, WantsHuman("talk to a human "+strings.Repeat("word ", maxIntentRunes)))
 }
 
 func FuzzIntent(f *testing.F) {

@@ -13,22 +13,22 @@ type ChatName struct {
 	Person  int64  // the same for chats that were merged; 0: merged with none
 }
 
-// shortestName is how many letters of a first name are enough to mean somebody.
-const shortestName = 3
+// minNameLetters is how many letters of a first name are enough to mean somebody.
+const minNameLetters = 3
 
-// Named finds the chats that a text names: by the whole name, or by the first word of it where nobody else is called so, as
+// FindNamed finds the chats that a text names: by the whole name, or by the first word of it where nobody else is called so, as
 // whole words in any case. Of several of one name, one is meant if its network is named, too; else they are unclear. A name
 // within a longer one that is named is not meant. Who was merged is named with all chats.
-func Named(text string, chats []ChatName) (named, unclear []ChatName) {
+func FindNamed(text string, chats []ChatName) (named, unclear []ChatName) {
 	hay := fold(text)
-	return namedBy(hay, chats, func(g nameGroup) bool { return g.standsIn(hay) })
+	return findNames(hay, chats, func(g nameGroup) bool { return g.appearsIn(hay) })
 }
 
-// Mentioned is Named for a question that need not be about anybody: a name must be written as one, not in small letters, and be no
+// FindMentioned is Named for a question that need not be about anybody: a name must be written as one, not in small letters, and be no
 // common word. A contact who calls himself "What" is not in every question.
-func Mentioned(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
-	hay, written := fold(text), squeeze(text)
-	return namedBy(hay, chats, func(g nameGroup) bool {
+func FindMentioned(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
+	hay, written := fold(text), collapseSpaces(text)
+	return findNames(hay, chats, func(g nameGroup) bool {
 		if isCommon(string(g.folded)) {
 			return false
 		}
@@ -41,21 +41,21 @@ func Mentioned(text string, chats []ChatName, isCommon func(word string) bool) (
 	})
 }
 
-func namedBy(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named, unclear []ChatName) {
+func findNames(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named, unclear []ChatName) {
 	whole := groupNames(chats, func(name string) string { return name })
 	for _, group := range whole {
-		if !stands(group) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.holds(group) && stands(o) }) {
+		if !stands(group) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.contains(group) && stands(o) }) {
 			continue
 		}
-		n, u := group.meant(hay)
+		n, u := group.resolve(hay)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
 	for _, group := range groupNames(chats, firstWord) {
-		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return stands(o) && o.sharesWith(group) })
-		if known || len(group.folded) < shortestName || !stands(group) {
+		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return stands(o) && o.overlaps(group) })
+		if known || len(group.folded) < minNameLetters || !stands(group) {
 			continue
 		}
-		n, u := group.meant(hay)
+		n, u := group.resolve(hay)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
 	return withMerged(named, chats), unclear
@@ -105,30 +105,30 @@ func firstWord(name string) string {
 	return ""
 }
 
-func (g nameGroup) standsIn(hay []rune) bool {
+func (g nameGroup) appearsIn(hay []rune) bool {
 	for range wordMatches(hay, g.folded) {
 		return true
 	}
 	return false
 }
 
-// holds tells whether o is part of this longer name.
-func (g nameGroup) holds(o nameGroup) bool {
-	return len(g.folded) > len(o.folded) && o.standsIn(g.folded)
+// contains tells whether o is part of this longer name.
+func (g nameGroup) contains(o nameGroup) bool {
+	return len(g.folded) > len(o.folded) && o.appearsIn(g.folded)
 }
 
-// sharesWith tells whether one of the chats is in both groups, or whether one name begins the other.
-func (g nameGroup) sharesWith(o nameGroup) bool {
+// overlaps tells whether one of the chats is in both groups, or whether one name begins the other.
+func (g nameGroup) overlaps(o nameGroup) bool {
 	return slices.Equal(g.folded, o.folded) || slices.ContainsFunc(g.chats, func(c ChatName) bool { return slices.Contains(o.chats, c) })
 }
 
-// meant is the one chat of a group that is meant, or all of them as unclear.
-func (g nameGroup) meant(hay []rune) (named, unclear []ChatName) {
+// resolve is the one chat of a group that is meant, or all of them as unclear.
+func (g nameGroup) resolve(hay []rune) (named, unclear []ChatName) {
 	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
 		return g.chats, nil
 	}
 	for _, c := range g.chats {
-		if n := (nameGroup{folded: fold(c.Network)}); len(n.folded) > 0 && n.standsIn(hay) {
+		if n := (nameGroup{folded: fold(c.Network)}); len(n.folded) > 0 && n.appearsIn(hay) {
 			named = append(named, c)
 		}
 	}

@@ -36,8 +36,8 @@ var (
 	// priceWord is a word that ends in the unit of a price, as in "fiftyeuro".
 	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
 	cents     = regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
-	// manifold is what makes a number greater by thousands; that of one letter only where a price is meant.
-	manifold = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
+	// magnitude is what makes a number greater by thousands; that of one letter only where a price is meant.
+	magnitude = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
@@ -62,19 +62,19 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 			_, size := utf8.DecodeRuneInString(before[at:])
 			before = before[at+size:] // nothing, where a digit or a comma stands between
 		}
-		if before != "" && !language.IsCommon(before) && !plainBeforePrice(before) {
-			c.strange = append(c.strange, before)
+		if before != "" && !language.IsCommon(before) && !isKnownBeforePrice(before) {
+			c.unknownWords = append(c.unknownWords, before)
 		}
 	}
 	if source {
 		for _, word := range words {
-			c.known[word] = true
+			c.sourceWords[word] = true
 		}
 	}
 	if cents.MatchString(lower) {
 		c.units["cent"] = true
 	}
-	for _, found := range manifold.FindAllStringSubmatch(lower, -1) {
+	for _, found := range magnitude.FindAllStringSubmatch(lower, -1) {
 		c.words[strings.Join(found[1:], "")] = true
 	}
 }
@@ -85,13 +85,13 @@ func endsInNumber(word string) bool {
 	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// plainBeforePrice reports whether a word before the unit of a price is known to be no number.
-func plainBeforePrice(word string) bool {
-	return unitOf(word) != "" || slices.Contains(strings.Fields(plainWords), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
+// isKnownBeforePrice reports whether a word before the unit of a price is known to be no number.
+func isKnownBeforePrice(word string) bool {
+	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// plainWords often stand before the unit of a price.
-const plainWords = `only just pay cost costs price prices in per extra additional another every few many more less of
+// wordsBeforePrice often stand before the unit of a price.
+const wordsBeforePrice = `only just pay cost costs price prices in per extra additional another every few many more less of
 nur kostet kosten pro je weitere wenige mehr weniger zahlen preis preise
 seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost за в только
 per or and plus minus about around circa approximately roughly exactly up`
@@ -103,8 +103,8 @@ func (c *claims) unitMissingIn(have claims) string {
 			return unit
 		}
 	}
-	for _, word := range c.strange {
-		if !have.known[word] {
+	for _, word := range c.unknownWords {
+		if !have.sourceWords[word] {
 			return word
 		}
 	}
@@ -118,27 +118,27 @@ var (
 		`gratuit\p{L}*|grati[st]\p{L}*|sans (?:frais|supplement)|offerts?|offertes?|ne coute rien|sin (?:costo|coste|cargo)|sem (?:custo|encargo)s?|de graca|senza (?:costi|spese)|omaggio|` +
 		`kosteloos|kosteloze|zonder kosten|бесплатн\p{L}*|даром|без оплаты|مجان\p{L}*|المجان\p{L}*|بلا مقابل|بدون مقابل|` +
 		`ucretsiz\p{L}*|bedava|bezp[lł]atn\p{L}*|za darmo|zdarma|免费|免費|無料|무료)(?:$|[^\p{L}-])`)
-	feelFree = regexp.MustCompile(`(?:feel|(?:you|we|they|i|he|she|team) (?:are|am|is|be|were|was|will be)|(?:you|we|they)['’]re|i['’]m) free(?:$|[^\p{L}])|free (?:time|slots?|spaces?|places?|tables?|rooms?)(?:$|[^\p{L}])`)
-	negation = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: (\p{L}+))?$`)
+	freeIdiom = regexp.MustCompile(`(?:feel|(?:you|we|they|i|he|she|team) (?:are|am|is|be|were|was|will be)|(?:you|we|they)['’]re|i['’]m) free(?:$|[^\p{L}])|free (?:time|slots?|spaces?|places?|tables?|rooms?)(?:$|[^\p{L}])`)
+	negation  = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: (\p{L}+))?$`)
 )
 
 // saysFree tells whether a folded text says that something costs nothing, and not that it is not so.
 func saysFree(lower string) bool {
-	lower = feelFree.ReplaceAllString(lower, " ")
+	lower = freeIdiom.ReplaceAllString(lower, " ")
 	for rest, from := lower, 0; ; rest = lower[from:] {
 		at := freeForm.FindStringSubmatchIndex(rest)
 		if at == nil {
 			return false
 		}
-		if !isDenied(strings.TrimSpace(lower[:from+at[2]])) {
+		if !isNegated(strings.TrimSpace(lower[:from+at[2]])) {
 			return true
 		}
 		from += at[3]
 	}
 }
 
-// isDenied tells whether what stands before a word denies it: "not", but neither "not only" nor "no doubt".
-func isDenied(before string) bool {
+// isNegated tells whether what stands before a word denies it: "not", but neither "not only" nor "no doubt".
+func isNegated(before string) bool {
 	found := negation.FindStringSubmatch(before)
 	if found == nil {
 		return false

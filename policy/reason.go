@@ -6,32 +6,32 @@ type Code string
 // The reasons of Admit and Gate.
 const (
 	// Admit: something is done.
-	CodeAnswer     Code = "answer"
-	CodeCommand    Code = "command"
-	CodeKeyword    Code = "keyword"
-	CodeWantsHuman Code = "wants_human"
-	CodeReminder   Code = "wants_reminder"
-	CodeListening  Code = "listening"
-	CodeHeard      Code = "heard"
+	CodeAnswer       Code = "answer"
+	CodeCommand      Code = "command"
+	CodeKeyword      Code = "keyword"
+	CodeWantsHuman   Code = "wants_human"
+	CodeReminder     Code = "wants_reminder"
+	CodeTranscribing Code = "listening"
+	CodeTranscribed  Code = "heard"
 
 	// Admit: stored or ignored without an answer.
-	CodeStale         Code = "stale"
-	CodeBackfill      Code = "backfill"
-	CodeEdited        Code = "edited"
-	CodeNoText        Code = "no_text"
-	CodeUnheard       Code = "unheard"
-	CodeAskedToStop   Code = "asked_to_stop"
-	CodeAcknowledged  Code = "acknowledged"
-	CodeFlood         Code = "flood"
-	CodeOwnerWrote    Code = "owner_wrote"
-	CodeOperatorWrote Code = "operator_wrote"
-	CodeEcho          Code = "echo"
-	CodeBot           Code = "bot"
-	CodeBridgeBot     Code = "bridge_bot"
-	CodeUnknownAuthor Code = "unknown_author"
-	CodeEncrypted     Code = "encrypted"
-	CodeUntrusted     Code = "untrusted"
-	CodeNotAllowed    Code = "not_allowed"
+	CodeStale               Code = "stale"
+	CodeBackfill            Code = "backfill"
+	CodeEdited              Code = "edited"
+	CodeNoText              Code = "no_text"
+	CodeTranscriptionFailed Code = "unheard"
+	CodeAskedToStop         Code = "asked_to_stop"
+	CodeAcknowledged        Code = "acknowledged"
+	CodeFlood               Code = "flood"
+	CodeOwnerWrote          Code = "owner_wrote"
+	CodeOperatorWrote       Code = "operator_wrote"
+	CodeEcho                Code = "echo"
+	CodeBot                 Code = "bot"
+	CodeBridgeBot           Code = "bridge_bot"
+	CodeUnknownAuthor       Code = "unknown_author"
+	CodeEncrypted           Code = "encrypted"
+	CodeUntrusted           Code = "untrusted"
+	CodeNotAllowed          Code = "not_allowed"
 
 	// Both: the chat is not one to speak in, now or ever.
 	CodeNoChat       Code = "no_chat"
@@ -40,7 +40,7 @@ const (
 	CodeNotAddressed Code = "not_addressed"
 	CodePausedAll    Code = "paused_all"
 	CodePausedChat   Code = "paused_chat"
-	CodeOwnerHere    Code = "owner_here"
+	CodeOwnerActive  Code = "owner_here"
 	CodeCapMinute    Code = "cap_minute"
 	CodeCapDay       Code = "cap_day"
 
@@ -59,7 +59,7 @@ const (
 	CodeTooLong           Code = "too_long"
 	CodeControl           Code = "control_characters"
 	CodeBridgeCommand     Code = "bridge_command"
-	CodeTakenBack         Code = "taken_back"
+	CodeQuoteDeleted      Code = "taken_back"
 	CodeNetworkLimit      Code = "network_limit"
 	CodeNoFiles           Code = "no_files"
 	CodeFileTooBig        Code = "file_too_big"
@@ -98,11 +98,11 @@ func (c Code) Sentence() string {
 		return "It asks for a person."
 	case CodeReminder:
 		return "It asks to be reminded. I promise and schedule nothing for others; `/remind` sets a reminder for you."
-	case CodeListening:
+	case CodeTranscribing:
 		return "It is a voice note; I am writing down what it says."
-	case CodeHeard:
+	case CodeTranscribed:
 		return "It is a voice note, and I wrote down what it says."
-	case CodeUnheard:
+	case CodeTranscriptionFailed:
 		return "It is a voice note, and I could not listen to it."
 	case CodeStale:
 		return "It was too old when it arrived."
@@ -151,7 +151,7 @@ func (c Code) gateSentence() string {
 		return "Everything is paused; /resume ends it."
 	case CodePausedChat:
 		return "This chat is paused; /resume ends it."
-	case CodeOwnerHere:
+	case CodeOwnerActive:
 		return "You were writing here yourself."
 	case CodeCapMinute:
 		return "I already answered often enough within a minute."
@@ -187,7 +187,7 @@ func (c Code) gateSentence() string {
 		return "The text is too long for one message."
 	case CodeControl:
 		return "The text has broken or invisible control characters."
-	case CodeTakenBack:
+	case CodeQuoteDeleted:
 		return "It quoted a message that was deleted."
 	case CodeBridgeCommand:
 		return "The bridge would take the text for a command."
@@ -196,8 +196,8 @@ func (c Code) gateSentence() string {
 	}
 }
 
-// Homeless reports whether the chat has no room to send into just now. One whose room is being replaced gets another in a moment.
-func (c Code) Homeless() bool { return c == CodeNoRoom || c == CodeTombstoned }
+// LacksRoom reports whether the chat has no room to send into just now. One whose room is being replaced gets another in a moment.
+func (c Code) LacksRoom() bool { return c == CodeNoRoom || c == CodeTombstoned }
 
 func (c Code) networkSentence() string {
 	switch c {

@@ -10,23 +10,23 @@ import (
 	"sync/atomic"
 )
 
-// hidden stands where a secret stood.
-const hidden = "[secret]"
+// secretMask stands where a secret stood.
+const secretMask = "[secret]"
 
-// form is one by which keys and passwords are known wherever they turn up.
-type form struct {
-	// signs are words, in small letters, of which one stands in every secret of the form. Looking for them is a hundred times quicker
+// secretPattern is one by which keys and passwords are known wherever they turn up.
+type secretPattern struct {
+	// hints are words, in small letters, of which one stands in every secret of the form. Looking for them is a hundred times quicker
 	// than looking for the form, and most texts have none.
-	signs []string
+	hints []string
 	// pattern is what it looks like. Its groups, if it has some, are what stays before and after the secret.
 	pattern *regexp.Regexp
 }
 
-// instead is what is written in place of a secret with what stays around it.
-const instead = "${1}" + hidden + "${2}"
+// maskWithContext is what is written in place of a secret with what stays around it.
+const maskWithContext = "${1}" + secretMask + "${2}"
 
 // None of the patterns takes a quotation mark or a backslash that it does not begin with, so that JSON stays JSON.
-var secrets = []form{
+var secretPatterns = []secretPattern{
 	{
 		[]string{"private key-----"},
 		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----|-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*`),
@@ -75,7 +75,7 @@ func HideSecrets(values []string) {
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first, as they may hold each other
 	var pairs []string
 	for _, v := range slices.Compact(written) {
-		pairs = append(pairs, v, hidden)
+		pairs = append(pairs, v, secretMask)
 	}
 	if len(pairs) == 0 {
 		configured.Store(nil)
@@ -96,9 +96,9 @@ func Hide(text string) string {
 func Redact(text string) string {
 	text = Hide(text)
 	small := strings.ToLower(text)
-	for _, f := range secrets {
-		if slices.ContainsFunc(f.signs, func(sign string) bool { return strings.Contains(small, sign) }) {
-			text = f.pattern.ReplaceAllString(text, instead)
+	for _, f := range secretPatterns {
+		if slices.ContainsFunc(f.hints, func(sign string) bool { return strings.Contains(small, sign) }) {
+			text = f.pattern.ReplaceAllString(text, maskWithContext)
 		}
 	}
 	return text

@@ -8,8 +8,8 @@ import (
 
 // Shortcut says what the owner means by words of his own: a command, before any model is asked.
 type Shortcut struct {
-	match *regexp.Regexp
-	means string
+	match   *regexp.Regexp
+	command string
 }
 
 // NewShortcut takes a regular expression for a whole message, in any case, and the command that it means, in which $1 is what the
@@ -22,14 +22,14 @@ func NewShortcut(pattern, means string) (Shortcut, error) {
 	return Shortcut{match, means}, nil
 }
 
-// Meant is the command that a text means by the first shortcut that fits; false: none does. What is long is no shortcut.
-func Meant(all []Shortcut, text string) (string, bool) {
-	if len(text) > shortBytes {
+// ExpandShortcut is the command that a text means by the first shortcut that fits; false: none does. What is long is no shortcut.
+func ExpandShortcut(all []Shortcut, text string) (string, bool) {
+	if len(text) > maxIntentBytes {
 		return "", false
 	}
 	for _, s := range all {
 		if found := s.match.FindStringSubmatchIndex(text); found != nil {
-			return strings.TrimSpace(string(s.match.ExpandString(nil, s.means, text, found))), true
+			return strings.TrimSpace(string(s.match.ExpandString(nil, s.command, text, found))), true
 		}
 	}
 	return "", false

@@ -28,12 +28,12 @@ func TestTheFirstShortcutThatFitsAWholeMessageSaysWhatIsMeant(t *testing.T) {
 		"Ana gets answers":             "/mode business Ana",
 		"my piano\nis out of tune":     "/ask my piano\nis out of tune",
 	} {
-		got, ok := Meant(all, text)
+		got, ok := ExpandShortcut(all, text)
 		require.True(t, ok, text)
 		require.Equal(t, want, got)
 	}
 	for _, text := range []string{"", "do not stop everything", "false alarm", "erinner mich", strings.Repeat("piano ", 100)} {
-		_, ok := Meant(all, text)
+		_, ok := ExpandShortcut(all, text)
 		require.False(t, ok, text)
 	}
 	_, err := NewShortcut("(", "/help")
@@ -48,6 +48,6 @@ func BenchmarkMeant(b *testing.B) {
 	all := shortcuts(b, pairs...)
 	text := strings.Repeat("remind me of it ", 400/16)
 	for b.Loop() {
-		Meant(all, text)
+		ExpandShortcut(all, text)
 	}
 }

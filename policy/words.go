@@ -15,7 +15,7 @@ import (
 func Addressed(name, text string) bool {
 	needle, hay := fold(name), fold(text)
 	for start := range wordMatches(hay, needle) {
-		if !joinedBefore(hay, start) && !joinedAfter(hay, start+len(needle)) {
+		if !isJoinedBefore(hay, start) && !isJoinedAfter(hay, start+len(needle)) {
 			return true
 		}
 	}
@@ -44,13 +44,13 @@ func WithoutName(name, text string) string {
 	return strings.Join(kept, " ")
 }
 
-// joinedBefore reports whether the word that starts at i hangs on another one: "anna-nora", "info.nora".
-func joinedBefore(text []rune, i int) bool {
+// isJoinedBefore reports whether the word that starts at i hangs on another one: "anna-nora", "info.nora".
+func isJoinedBefore(text []rune, i int) bool {
 	return i >= 2 && strings.ContainsRune("-.@/_", text[i-1]) && isWord(text[i-2])
 }
 
-// joinedAfter reports whether another word hangs on the one that ended before i: "nora-lena", "nora@example.com".
-func joinedAfter(text []rune, i int) bool {
+// isJoinedAfter reports whether another word hangs on the one that ended before i: "nora-lena", "nora@example.com".
+func isJoinedAfter(text []rune, i int) bool {
 	return i+1 < len(text) && strings.ContainsRune("-.@/_", text[i]) && isWord(text[i+1])
 }
 
@@ -86,7 +86,7 @@ func wordMatches(text, needle []rune) func(yield func(int) bool) {
 				continue
 			}
 			end := start + len(needle)
-			if (start > 0 && !boundary(text[start-1], text[start])) || (end < len(text) && !boundary(text[end-1], text[end])) {
+			if (start > 0 && !isBoundary(text[start-1], text[start])) || (end < len(text) && !isBoundary(text[end-1], text[end])) {
 				continue
 			}
 			if !yield(start) {
@@ -105,8 +105,8 @@ func hasRunes(text, prefix []rune) bool {
 	return true
 }
 
-// boundary reports whether a word may end between two neighbours. Scripts written without blanks have one everywhere.
-func boundary(before, after rune) bool {
+// isBoundary reports whether a word may end between two neighbours. Scripts written without blanks have one everywhere.
+func isBoundary(before, after rune) bool {
 	return !isWord(before) || !isWord(after) || isSpaceless(before) || isSpaceless(after)
 }
 
@@ -121,15 +121,15 @@ func isInvisible(r rune) bool { return text.IsInvisible(r) }
 
 // fold makes texts comparable: one case, one blank for any run of them, no invisible characters, nothing around it.
 func fold(text string) []rune {
-	folded := squeeze(text)
+	folded := collapseSpaces(text)
 	for i, r := range folded {
 		folded[i] = foldRune(r)
 	}
 	return folded
 }
 
-// squeeze is a text without what nobody sees and with one blank between words.
-func squeeze(text string) []rune {
+// collapseSpaces is a text without what nobody sees and with one blank between words.
+func collapseSpaces(text string) []rune {
 	folded := make([]rune, 0, len(text))
 	for _, r := range strings.TrimSpace(text) {
 		switch {

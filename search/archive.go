@@ -45,7 +45,7 @@ func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (m
 // newIndexEntry returns the index entry of a message.
 func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) index.ArchivedMessage {
 	a := index.ArchivedMessage{
-		ID: m.ID, Language: language.OrOf(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
+		ID: m.ID, Language: language.DetectPart(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
 		Author: strings.Join(Words(authorOf(m, chat)), " "),
 	}
 	if isSearchable(m) {

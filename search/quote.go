@@ -108,7 +108,7 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)
-		of := cmp.Or(h.Language, language.OrOf(h.Text, language.Unknown))
+		of := cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
 		list.Texts = append(list.Texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
 		for _, u := range cut[i] {
 			list.Texts = append(list.Texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(of)), " "))

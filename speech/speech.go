@@ -24,10 +24,10 @@ type Files interface {
 
 // Inbox receives the result of a transcription.
 type Inbox interface {
-	// Heard stores the transcript and judges the message as if it had been written.
-	Heard(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
-	// Unheard stores why there is no transcript.
-	Unheard(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
+	// StoreTranscript stores the transcript and judges the message as if it had been written.
+	StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
+	// FailTranscription stores why there is no transcript.
+	FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
 }
 
 // Options configure a Transcriber.
@@ -52,7 +52,7 @@ func New(o Options) *Transcriber { return &Transcriber{o} }
 // transcript. A message that is deleted or was already transcribed is skipped.
 func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, last bool) error {
 	m, err := store.MessageByID(ctx, t.o.Store.DB(), message)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (m.Action != policy.ActionListen || m.Attachment == nil)) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (m.Action != policy.ActionTranscribe || m.Attachment == nil)) {
 		return nil
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	}
 	return t.o.Store.InTx(ctx, func(tx store.Tx) error {
 		if err == nil {
-			return t.o.Inbox.Heard(ctx, tx, m.ID, text)
+			return t.o.Inbox.StoreTranscript(ctx, tx, m.ID, text)
 		}
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("message_id", m.ID).Msg("Could not transcribe a voice note")
 		if refused && over.First {
@@ -81,7 +81,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 				return err
 			}
 		}
-		return t.o.Inbox.Unheard(ctx, tx, m.ID, strings.TrimSuffix(jobs.Cause(err).Error(), "."))
+		return t.o.Inbox.FailTranscription(ctx, tx, m.ID, strings.TrimSuffix(jobs.Cause(err).Error(), "."))
 	})
 }
 

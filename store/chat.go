@@ -295,11 +295,11 @@ func ContactTypes(ctx context.Context, tx Tx, chat ChatID, until time.Time) erro
 	return row.Exec(ctx, tx, "note typing", typingSQL, chat, until)
 }
 
-const watchesSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
+const markOwnerActiveSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
 
-// OwnerWatches notes that the owner reads or writes there: a turn leaves him the time to answer.
-func OwnerWatches(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
-	return row.Exec(ctx, tx, "note the owner's presence", watchesSQL, chat, until)
+// MarkOwnerActive stores that the owner is reading or typing in a chat. The assistant waits until then, so that the owner can answer himself.
+func MarkOwnerActive(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
+	return row.Exec(ctx, tx, "note the owner's presence", markOwnerActiveSQL, chat, until)
 }
 
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"

@@ -62,7 +62,7 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 		if ctx.Err() != nil {
 			return Result{}, err
 		}
-		if elsewhere, is := errors.AsType[fetch.ElsewhereError](err); is {
+		if elsewhere, is := errors.AsType[fetch.NotAllowedError](err); is {
 			return Failed("It was not read: "+elsewhere.Error()+". To read that, call fetch_url with its address; the owner is asked.", false), nil
 		}
 		var status fetch.StatusError

@@ -24,7 +24,7 @@ func TestAPageIsReadAtOnceOnlyWhenTheOwnerNamedOrAllowedIt(t *testing.T) {
 		_, _ = w.Write([]byte("<html><body><h1>Hours</h1><p>We are open on Sundays from ten to four, all year round, holidays too.</p></body></html>"))
 	}))
 	t.Cleanup(server.Close)
-	tool := tools.FetchURL{Client: fetch.New(fetch.Options{Private: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
+	tool := tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
 	r := tools.NewRegistry(tools.Tiers{}, tool)
 	call := func(url, words string, approved bool) tools.Result {
 		raw, err := json.Marshal(map[string]string{"url": url})
@@ -62,7 +62,7 @@ func TestARedirectDoesNotLeaveWhatWasAllowed(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
-	tool := tools.FetchURL{Client: fetch.New(fetch.Options{Private: true}), Documents: knowledge.Open(nil, knowledge.Options{})}
+	tool := tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{})}
 	get := func(url string, domains ...string) tools.Result {
 		raw, err := json.Marshal(map[string]string{"url": url})
 		require.NoError(t, err)

@@ -66,7 +66,7 @@ func (c Caller) locate(name string) (location, error) {
 func (p location) readAll(limit int64) ([]byte, error) {
 	f, _, err := plainfile.OpenIn(p.root, p.path)
 	switch {
-	case errors.Is(err, plainfile.ErrOther):
+	case errors.Is(err, plainfile.ErrNotRegular):
 		return nil, fmt.Errorf("%s is no plain file", p.name)
 	case err != nil:
 		return nil, errOutside

@@ -51,7 +51,7 @@ const maxSentence = 400
 // number and every address of the sentence, which is no whole page and does not quote the instructions.
 func (a *Attempt) isSupported(sentence string, by search.Hit) bool {
 	return len(sentence) <= maxSentence && !quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) &&
-		policy.Unsupported(sentence, by.Title+"\n"+by.Section+"\n"+by.Text) == ""
+		policy.FindUnsupported(sentence, by.Title+"\n"+by.Section+"\n"+by.Text) == ""
 }
 
 // leakWords is how many words in a row make a sentence a quote of the instructions.
@@ -69,8 +69,8 @@ func quotesInstructions(sentence, instructions string) bool {
 	return false
 }
 
-// Unlinked breaks the addresses in what a model said that are in nothing it was given.
-func (a *Attempt) Unlinked(said string) string { return policy.Unlinked(said, a.given...) }
+// BreakLinks breaks the addresses in what a model said that are in nothing it was given.
+func (a *Attempt) BreakLinks(said string) string { return policy.BreakLinks(said, a.given...) }
 
 // CountInvented stores how many citations did not hold.
 func (a *Attempt) CountInvented(ctx context.Context) {

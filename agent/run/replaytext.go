@@ -53,10 +53,10 @@ func (p Replay) Markdown() string {
 func responseText(said llm.Response) string {
 	var parts []string
 	if said.Text != "" {
-		parts = append(parts, "“"+text.Escape(policy.Unlinked(text.Clip(text.CollapseSpaces(partialText(said.Text)), replayClip)))+"”")
+		parts = append(parts, "“"+text.Escape(policy.BreakLinks(text.Clip(text.CollapseSpaces(partialText(said.Text)), replayClip)))+"”")
 	}
 	for _, c := range said.Calls {
-		parts = append(parts, "calls "+text.Escape(policy.Unlinked(text.Clip(c.Name+" "+compact(c.Args), replayClip))))
+		parts = append(parts, "calls "+text.Escape(policy.BreakLinks(text.Clip(c.Name+" "+compact(c.Args), replayClip))))
 	}
 	if len(parts) == 0 {
 		return "nothing"

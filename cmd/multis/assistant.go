@@ -190,7 +190,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
 		Capture: a.memory, Summarise: a.agent, Forget: adm.Forgetting,
 		Tick: a.clock, Execution: a.clock, Hook: a.hooks,
-		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{Agent: userAgent()}), Reader: a.library}),
+		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{UserAgent: userAgent()}), Reader: a.library}),
 	}
 	if a.cfg.Memory.SearchMessages {
 		handlers.IndexMessages = a.memory

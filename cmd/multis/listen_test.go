@@ -125,7 +125,7 @@ func TestAVoiceNoteIsAnsweredAsWhatItSays(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.hears(l.chat, listenAna, "note")
-	require.Equal(t, policy.ActionListen, note.Action)
+	require.Equal(t, policy.ActionTranscribe, note.Action)
 	require.Equal(t, "[voice note]", note.Body)
 	require.Equal(t, 1, l.jobs("transcribe"))
 	require.Zero(t, l.jobs("turn"))
@@ -163,7 +163,7 @@ func TestWhatBecomesOfAVoiceNoteMeanwhile(t *testing.T) {
 		body    string
 		calls   int
 	}{
-		"its chat is switched off": {func(l *listening) { l.mode(policy.ModeOff) }, policy.CodeUnheard, "[voice note]", 0},
+		"its chat is switched off": {func(l *listening) { l.mode(policy.ModeOff) }, policy.CodeTranscriptionFailed, "[voice note]", 0},
 		"its chat falls silent":    {func(l *listening) { l.mode(policy.ModeSilent) }, policy.CodeSilent, "What does delivery cost?", 1},
 		"it is deleted": {func(l *listening) {
 			require.NoError(l.t, l.store.InTx(context.Background(), func(tx store.Tx) error {
@@ -194,7 +194,7 @@ func TestAVoiceNoteDeletedWhileItIsWrittenDownLeavesNoTranscript(t *testing.T) {
 		if _, err := store.RedactMessage(t.Context(), tx, l.chat.ID, "$note", time.Now()); err != nil {
 			return err
 		}
-		return l.inbox.Heard(t.Context(), tx, note.ID, "a secret")
+		return l.inbox.StoreTranscript(t.Context(), tx, note.ID, "a secret")
 	}))
 	require.Empty(t, l.message().Body)
 	require.Zero(t, l.jobs("turn"))
@@ -222,7 +222,7 @@ func TestAVoiceNoteThatCannotBeHeardKeepsItsPlaceAndSaysWhy(t *testing.T) {
 			note := l.hears(l.chat, listenAna, test.file)
 			require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, true))
 			m := l.message()
-			require.Equal(t, policy.CodeUnheard, m.Code)
+			require.Equal(t, policy.CodeTranscriptionFailed, m.Code)
 			require.Equal(t, policy.ActionArchive, m.Action)
 			require.Contains(t, m.Reason, test.why)
 			require.Equal(t, "[voice note]", m.Body)
@@ -238,7 +238,7 @@ func TestAServerThatIsDownIsAskedAgain(t *testing.T) {
 	l.answer = llmtest.Transcript{Status: 503}
 	note := l.hears(l.chat, listenAna, "note")
 	require.Error(t, l.listener.Transcribe(t.Context(), note.ID, false))
-	require.Equal(t, policy.ActionListen, l.message().Action)
+	require.Equal(t, policy.ActionTranscribe, l.message().Action)
 	l.answer = llmtest.Transcript{Text: "When do you open?"}
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, true))
 	require.Equal(t, "When do you open?", l.message().Body)
@@ -248,11 +248,11 @@ func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.hears(l.admin, listenOwner, "note")
-	require.Equal(t, policy.ActionListen, note.Action)
+	require.Equal(t, policy.ActionTranscribe, note.Action)
 	require.Zero(t, l.jobs("command"))
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
 	require.Equal(t, policy.ActionCommand, l.message().Action)
-	require.Equal(t, policy.CodeHeard, l.message().Code)
+	require.Equal(t, policy.CodeTranscribed, l.message().Code)
 	require.Equal(t, "What does delivery cost?", l.message().Body)
 	require.Equal(t, 1, l.jobs("command"))
 }
@@ -263,6 +263,6 @@ func TestTheOwnerIsToldThatHisVoiceNoteWasNotHeard(t *testing.T) {
 	note := l.hears(l.admin, listenOwner, "gone")
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
 	require.Equal(t, policy.ActionCommand, l.message().Action)
-	require.Equal(t, policy.CodeUnheard, l.message().Code)
+	require.Equal(t, policy.CodeTranscriptionFailed, l.message().Code)
 	require.Equal(t, 1, l.jobs("command"))
 }

@@ -125,7 +125,7 @@ func placedChunks(chunks []Chunk) []placedChunk {
 			part++
 		}
 		if c.Language == language.Unknown {
-			c.Language = language.OrOf(c.Content, of)
+			c.Language = language.DetectPart(c.Content, of)
 		}
 		list[i] = placedChunk{Chunk: c, part: part}
 	}

@@ -10,50 +10,51 @@ import (
 	"multis/store"
 )
 
-// Heard takes in what a voice note says, as if it had been written: it is judged anew, but for its age. Nothing is kept of one
-// that was deleted meanwhile, or whose chat was switched off.
-func (in *Inbox) Heard(ctx context.Context, tx store.Tx, message int64, text string) error {
+// StoreTranscript stores the transcript of a voice note and decides again what to do with it, as if the contact had typed it. Only the age is
+// not checked again. A voice note that was deleted meanwhile, or whose chat was switched off, gets no transcript.
+func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message int64, text string) error {
 	b, chat, m, err := in.reopen(ctx, tx, message)
 	if err != nil || b == nil {
 		return err
 	}
-	note := bridgebridge.Message{Kind: bridgebridge.Voice}.Spoken(text)
+	note := bridgebridge.Message{Kind: bridgebridge.Voice}.WithTranscript(text)
 	decision, err := b.judge(ctx, chat, judged{author: m.Author, sender: m.Sender, msg: note, at: m.At, again: true})
 	if err != nil {
 		return err
 	}
 	switch {
 	case decision.Action == policy.ActionIgnore:
-		return store.Unheard(ctx, tx, m.ID, policy.Admission{Action: policy.ActionArchive, Code: decision.Code, Why: decision.Why})
+		return store.SetTranscriptionFailed(ctx, tx, m.ID, policy.Admission{Action: policy.ActionArchive, Code: decision.Code, Why: decision.Why})
 	case chat.Kind == policy.KindAdmin:
-		decision.Code, decision.Why = policy.CodeHeard, policy.CodeHeard.Sentence()
+		decision.Code, decision.Why = policy.CodeTranscribed, policy.CodeTranscribed.Sentence()
 	}
-	if err := store.Heard(ctx, tx, m.ID, text, decision); err != nil {
+	if err := store.SetTranscript(ctx, tx, m.ID, text, decision); err != nil {
 		return err
 	}
 	b.follow(chat, m.ID, decision)
 	return b.enqueue(ctx)
 }
 
-// Unheard notes why a voice note could not be listened to. It stays what it was; the owner is told of one of his own.
-func (in *Inbox) Unheard(ctx context.Context, tx store.Tx, message int64, why string) error {
+// FailTranscription stores why a voice note could not be transcribed. A failed voice note of the owner in the admin room still counts as a
+// command, so that he gets an answer with the reason.
+func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message int64, why string) error {
 	b, chat, m, err := in.reopen(ctx, tx, message)
 	if err != nil || b == nil {
 		return err
 	}
-	decision := policy.Admission{Action: policy.ActionArchive, Code: policy.CodeUnheard, Why: "It is a voice note, and I could not listen to it: " + why + "."}
+	decision := policy.Admission{Action: policy.ActionArchive, Code: policy.CodeTranscriptionFailed, Why: "It is a voice note, and I could not listen to it: " + why + "."}
 	if chat.Kind == policy.KindAdmin {
 		decision.Action = policy.ActionCommand
 	}
-	if err := store.Unheard(ctx, tx, m.ID, decision); err != nil {
+	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {
 		return err
 	}
 	b.follow(chat, m.ID, decision)
 	return b.enqueue(ctx)
 }
 
-// reopen holds a voice note that waits for its words, and its chat, in the order of everybody who takes both. A nil batch
-// means that it waits no more.
+// reopen locks the chat of a voice note and then the voice note: every caller that locks both uses this order. The batch is nil if the voice
+// note no longer waits for a transcript.
 func (in *Inbox) reopen(ctx context.Context, tx store.Tx, message int64) (*batch, store.Chat, store.Message, error) {
 	found, err := store.MessageByID(ctx, tx, message)
 	if err != nil {
@@ -73,7 +74,7 @@ func (in *Inbox) reopen(ctx context.Context, tx store.Tx, message int64) (*batch
 		}
 	}
 	waiting, err := store.HoldMessages(ctx, tx, []int64{message})
-	if err != nil || len(waiting) == 0 || waiting[0].Action != policy.ActionListen {
+	if err != nil || len(waiting) == 0 || waiting[0].Action != policy.ActionTranscribe {
 		return nil, store.Chat{}, store.Message{}, err
 	}
 	b := in.newBatch(tx)
