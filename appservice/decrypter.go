@@ -29,10 +29,10 @@ func NewDecrypter(inbox *Inbox, vault *Vault) *Decrypter {
 }
 
 const (
-	elsewhereWait = 500 * time.Millisecond // until the process that holds the keys may take the job
-	keyPoll       = time.Second
-	keyPatience   = 3 * time.Second  // keys often come a moment after the message
-	keyDeadline   = 30 * time.Second // after that the message waits for its key without anybody looking
+	otherProcessDelay = 500 * time.Millisecond // until the process that holds the keys may take the job
+	keyPollInterval   = time.Second
+	keyRequestDelay   = 3 * time.Second  // keys often come a moment after the message
+	keyTimeout        = 30 * time.Second // after that the message waits for its key without anybody looking
 )
 
 // Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.
@@ -56,15 +56,15 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	if chat.Kind == policy.KindAdmin {
 		who = policy.AsBot
 	}
-	evt := sealed(msg, room)
+	evt := encryptedEvent(msg, room)
 	plain, err := d.vault.decrypt(ctx, who, evt)
 	switch {
-	case errors.Is(err, errElsewhere):
-		return jobs.Later(elsewhereWait)
+	case errors.Is(err, errKeysElsewhere):
+		return jobs.Later(otherProcessDelay)
 	case what.KeyRequests > 0 && (errors.Is(err, crypto.ErrNoSessionFound) || errors.Is(err, crypto.ErrGroupSessionWithheld)):
-		return d.askAgain(ctx, chat, what, who, evt)
+		return d.requestKeyAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
-		return d.wait(ctx, chat, msg, who, evt)
+		return d.awaitKey(ctx, chat, msg, who, evt)
 	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may come all the same, once multis is verified
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
 	case err != nil:
@@ -73,7 +73,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	}
 	err = bridgebridge.CheckIDs(plain)
 	if err == nil {
-		err = d.takeIn(ctx, msg, plain)
+		err = d.storeDecrypted(ctx, msg, plain)
 		if !store.IsBadData(err) {
 			return err
 		}
@@ -82,46 +82,46 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
-// sealed is the encrypted event as it came.
-func sealed(msg store.Message, room id.RoomID) *event.Event {
+// encryptedEvent is the encrypted event as it came.
+func encryptedEvent(msg store.Message, room id.RoomID) *event.Event {
 	return &event.Event{
 		ID: msg.EventID, RoomID: room, Sender: msg.Sender, Type: event.EventEncrypted, Timestamp: msg.At.UnixMilli(),
 		Content: event.Content{VeryRaw: msg.Parked},
 	}
 }
 
-// wait looks again soon, asks for the key when it is late, and stops looking when it does not come.
-func (d *Decrypter) wait(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
+// awaitKey looks again soon, asks for the key when it is late, and stops looking when it does not come.
+func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	switch waited := d.inbox.now().Sub(msg.ReceivedAt); {
 	case msg.Code == policy.CodeBackfill:
-		if err := d.askOnce(ctx, chat, msg, who, evt); err != nil {
+		if err := d.requestKeyOnce(ctx, chat, msg, who, evt); err != nil {
 			return err
 		}
 		return d.giveUp(ctx, chat, msg, "It is from before I was here, and I have no key for it.")
-	case waited < keyPatience:
-		return jobs.Later(keyPoll)
-	case waited < keyDeadline:
-		if err := d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+	case waited < keyRequestDelay:
+		return jobs.Later(keyPollInterval)
+	case waited < keyTimeout:
+		if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
 			return err
 		}
-		return jobs.Later(keyDeadline - waited)
+		return jobs.Later(keyTimeout - waited)
 	default:
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key has not come.")
 	}
 }
 
-// askOnce asks for the key of old messages, for the first of those that have the same.
-func (d *Decrypter) askOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
+// requestKeyOnce asks for the key of old messages, for the first of those that have the same.
+func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	first, err := store.FirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
 	if err != nil || !first {
 		return err
 	}
-	return d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner)
+	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner)
 }
 
-// askAgain asks for a key that was refused or never came, now that it may be given, and once more a little later.
-func (d *Decrypter) askAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
-	if err := d.vault.request(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+// requestKeyAgain asks for a key that was refused or never came, now that it may be given, and once more a little later.
+func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
+	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
 		return err
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
@@ -144,8 +144,8 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 	})
 }
 
-// takeIn puts what a message says in its place, with what is decided about it.
-func (d *Decrypter) takeIn(ctx context.Context, msg store.Message, plain *event.Event) error {
+// storeDecrypted puts what a message says in its place, with what is decided about it.
+func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chat, err := store.HoldChat(ctx, tx, msg.ChatID)
 		if err != nil {

@@ -40,59 +40,59 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 		return err
 	}
 	if !ok {
-		return jobs.Later(lookWait)
+		return jobs.Later(describeRetryDelay)
 	}
 	defer lock.Release(ctx)
-	d.inbox.ignored.watch(room)
-	defer d.inbox.ignored.unwatch(room)
-	return d.look(ctx, room)
+	d.inbox.ignored.startWatching(room)
+	defer d.inbox.ignored.stopWatching(room)
+	return d.describeLocked(ctx, room)
 }
 
-// lookWait is how long a look at a room waits for another one.
-const lookWait = 200 * time.Millisecond
+// describeRetryDelay is how long a look at a room waits for another one.
+const describeRetryDelay = 200 * time.Millisecond
 
-func (d *Describer) look(ctx context.Context, room id.RoomID) error {
+func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
 	if err != nil {
 		return err
 	}
-	state, err := d.hs.owner.now().state(ctx, room)
+	state, err := d.hs.owner.session().state(ctx, room)
 	switch {
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound):
-		if err := d.noteSpace(ctx, room, nil); err != nil {
+		if err := d.storeSpace(ctx, room, nil); err != nil {
 			return err
 		}
-		return d.forget(ctx, room, waiting, store.ClosedLeft)
+		return d.closeRoom(ctx, room, waiting, store.ClosedLeft)
 	case err != nil:
 		return explain("read the state of a room", err)
 	}
-	found, ok, err := d.chatOf(ctx, room, state)
+	found, ok, err := d.parseChat(ctx, room, state)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		if expected, err := d.expected(ctx, room, state); err != nil || expected {
+		if expected, err := d.isExpected(ctx, room, state); err != nil || expected {
 			d.inbox.ignored.remove(room)
 			return err // its bridge has not claimed it yet: what is said there waits
 		}
-		if err := d.noteSpace(ctx, room, state); err != nil {
+		if err := d.storeSpace(ctx, room, state); err != nil {
 			return err
 		}
-		return d.forget(ctx, room, waiting, "the bridge no longer claims the room")
+		return d.closeRoom(ctx, room, waiting, "the bridge no longer claims the room")
 	}
-	chat, err := d.write(ctx, found, state)
+	chat, err := d.storeChat(ctx, found, state)
 	if errors.Is(err, store.ErrOtherRoom) {
 		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot_id", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
-		d.inbox.ignored.addFor(room, otherRoomWait)
-		return d.dropAll(ctx, room, waiting)
+		d.inbox.ignored.addFor(room, otherRoomRetryDelay)
+		return d.dropWaiting(ctx, room, waiting)
 	}
 	if err != nil {
 		return err
 	}
-	d.inbox.ignored.changed(room)
+	d.inbox.ignored.noteChange(room)
 	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
-		for part := range slices.Chunk(waiting, takeInPart) {
-			if err := d.takeIn(ctx, room, part); err != nil {
+		for part := range slices.Chunk(waiting, pendingBatchSize) {
+			if err := d.receivePending(ctx, room, part); err != nil {
 				return err
 			}
 			if err := d.dropPending(ctx, room, part); err != nil {
@@ -101,14 +101,14 @@ func (d *Describer) look(ctx context.Context, room id.RoomID) error {
 		}
 		return d.fillGaps(ctx, room)
 	}
-	return d.dropAll(ctx, room, waiting)
+	return d.dropWaiting(ctx, room, waiting)
 }
 
-// takeInPart is how many waiting events are taken in at once: a job that ends half-way goes on where it stopped.
-const takeInPart = 100
+// pendingBatchSize is how many waiting events are taken in at once: a job that ends half-way goes on where it stopped.
+const pendingBatchSize = 100
 
-// chatOf turns a room's state into a chat. False: the room is none of ours.
-func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
+// parseChat turns a room's state into a chat. False: the room is none of ours.
+func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
 	rules := d.inbox.rules
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // a bridge of ours runs on our own server
@@ -118,12 +118,12 @@ func (d *Describer) chatOf(ctx context.Context, room id.RoomID, state []*event.E
 			Features: portal.Features,
 		}, true, nil
 	}
-	join, ok := adminRoom(state, rules)
+	join, ok := parseAdminRoom(state, rules)
 	if !ok {
 		return store.Chat{}, false, nil
 	}
 	if join {
-		if _, err := d.hs.bot.now().JoinRoomByID(ctx, room); err != nil {
+		if _, err := d.hs.bot.session().JoinRoomByID(ctx, room); err != nil {
 			return store.Chat{}, false, explain("join the owner's room", err)
 		}
 	}
@@ -142,9 +142,9 @@ func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
 	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: enc}
 }
 
-// adminRoom tells whether a room is the owner's conversation with the bot: nobody is in it but the owner, the bot and the
+// parseAdminRoom tells whether a room is the owner's conversation with the bot: nobody is in it but the owner, the bot and the
 // operators. join says that the owner's invitation is still to be accepted.
-func adminRoom(state []*event.Event, rules Rules) (join, ok bool) {
+func parseAdminRoom(state []*event.Event, rules Rules) (join, ok bool) {
 	var owner, bot event.Membership
 	for _, evt := range state {
 		if evt.Type != event.StateMember || evt.StateKey == nil {
@@ -179,10 +179,10 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 	return policy.EncryptionNo
 }
 
-// forget drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
-func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
-	if d.inbox.ignored.stale(room) {
-		return jobs.Later(lookWait) // something happened there since we looked
+// closeRoom drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
+func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
+	if d.inbox.ignored.hasChanged(room) {
+		return jobs.Later(describeRetryDelay) // something happened there since we looked
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})
@@ -191,7 +191,7 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 		}
 		chat, known := chats[room]
 		switch {
-		case !known && d.isSpace(room):
+		case !known && d.isAgentSpace(room):
 			// What happens there is to be seen: it has the space looked at anew.
 		case !known:
 			d.inbox.ignored.add(room)
@@ -202,15 +202,15 @@ func (d *Describer) forget(ctx context.Context, room id.RoomID, waiting []id.Eve
 				return err
 			}
 		}
-		return dropAll(ctx, tx, room, waiting)
+		return dropWaiting(ctx, tx, room, waiting)
 	})
 }
 
-// takeIn fetches events by id and hands them to the inbox. One that cannot be had any more is left out.
-func (d *Describer) takeIn(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+// receivePending fetches events by id and hands them to the inbox. One that cannot be had any more is left out.
+func (d *Describer) receivePending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	events := make([]*event.Event, 0, len(ids))
 	for _, e := range ids {
-		evt, err := d.hs.owner.now().event(ctx, room, e)
+		evt, err := d.hs.owner.session().event(ctx, room, e)
 		switch {
 		case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MNotFound), err == nil && evt == nil:
 			zerolog.Ctx(ctx).Debug().Stringer("event_id", e).Msg("A waiting event is gone or malformed")
@@ -232,12 +232,12 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
 }
 
-// dropAll forgets all that waits for a room's description.
-func (d *Describer) dropAll(ctx context.Context, room id.RoomID, ids []id.EventID) error {
-	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropAll(ctx, tx, room, ids) })
+// dropWaiting forgets all that waits for a room's description.
+func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropWaiting(ctx, tx, room, ids) })
 }
 
-func dropAll(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
+func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
 	if err := store.DropGaps(ctx, tx, room); err != nil {
 		return err
 	}
@@ -246,14 +246,14 @@ func dropAll(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID)
 
 // Survey asks for a description of every room that the owner is in and nobody has described yet, and names the owner in the others.
 func (d *Describer) Survey(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*requestTime)
+	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
 	defer cancel()
-	joined, err := d.hs.owner.now().JoinedRooms(ctx)
+	joined, err := d.hs.owner.session().JoinedRooms(ctx)
 	if err != nil {
 		return explain("list the owner's rooms", err)
 	}
 	name := ""
-	switch profile, err := d.hs.owner.now().GetOwnDisplayName(ctx); {
+	switch profile, err := d.hs.owner.session().GetOwnDisplayName(ctx); {
 	case err == nil:
 		name = profile.DisplayName
 	case !errors.Is(err, mautrix.MNotFound): // no reason not to start: each chat that is described again gets the name as well

@@ -26,23 +26,23 @@ type account struct {
 	current atomic.Pointer[session]
 }
 
-// now is the session in use.
-func (a *account) now() *session { return a.current.Load() }
+// session is the session in use.
+func (a *account) session() *session { return a.current.Load() }
 
 // session is a client on one device. It is never changed.
 type session struct {
 	*mautrix.Client
-	made time.Time // when the device was made
+	deviceCreatedAt time.Time // when the device was made
 }
 
 // device is a device of multis' own, as it is stored. All processes use the same one.
 type device struct {
-	ID   id.DeviceID `json:"id"`
-	Made time.Time   `json:"made"`
+	ID        id.DeviceID `json:"id"`
+	CreatedAt time.Time   `json:"made"`
 }
 
-// dial makes a client for a user on a device; without one, for what needs none.
-func (h *Homeserver) dial(user id.UserID, d device) (*session, error) {
+// newSession makes a client for a user on a device; without one, for what needs none.
+func (h *Homeserver) newSession(user id.UserID, d device) (*session, error) {
 	c, err := mautrix.NewClient(h.access.URL, user, h.access.Token)
 	if err != nil {
 		return nil, fmt.Errorf("homeserver.address %s: %w", h.access.URL, err)
@@ -54,13 +54,13 @@ func (h *Homeserver) dial(user id.UserID, d device) (*session, error) {
 	c.DeviceID, c.SetAppServiceDeviceID = d.ID, d.ID != ""
 	c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context
 	c.ResponseSizeLimit = 256 << 20
-	return &session{Client: c, made: d.Made}, nil
+	return &session{Client: c, deviceCreatedAt: d.CreatedAt}, nil
 }
 
 // ensureDevices gives both accounts a device: with it, a send that is repeated stays one event even when the homeserver
 // restarts in between.
 func (h *Homeserver) ensureDevices(ctx context.Context) error {
-	lock, err := h.holdSetup(ctx)
+	lock, err := h.lockSetup(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,17 +72,17 @@ func (h *Homeserver) ensureDevices(ctx context.Context) error {
 			return err
 		}
 		if known {
-			_, err = a.now().GetDeviceInfo(ctx, d.ID)
+			_, err = a.session().GetDeviceInfo(ctx, d.ID)
 		}
 		switch {
 		case errors.Is(err, mautrix.MNotFound):
-			err = h.replaceLocked(ctx, a)
+			err = h.recreateDevice(ctx, a)
 		case err != nil:
 			err = explain("look at the device of "+a.user.String(), err)
 		case known:
-			err = h.use(a, d)
+			err = h.setDevice(a, d)
 		default:
-			err = h.makeDevice(ctx, a)
+			err = h.createDevice(ctx, a)
 		}
 		if err != nil {
 			return err
@@ -91,10 +91,10 @@ func (h *Homeserver) ensureDevices(ctx context.Context) error {
 	return nil
 }
 
-// makeDevice makes a device and has all processes use it.
-func (h *Homeserver) makeDevice(ctx context.Context, a *account) error {
-	d := device{ID: id.DeviceID("MULTIS_" + random.String(8)), Made: time.Now()}
-	fresh, err := h.dial(a.user, device{})
+// createDevice makes a device and has all processes use it.
+func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
+	d := device{ID: id.DeviceID("MULTIS_" + random.String(8)), CreatedAt: time.Now()}
+	fresh, err := h.newSession(a.user, device{})
 	if err != nil {
 		return err
 	}
@@ -104,11 +104,11 @@ func (h *Homeserver) makeDevice(ctx context.Context, a *account) error {
 	if err := store.PutSetting(ctx, h.store.Writer(), a.setting, d); err != nil {
 		return err
 	}
-	return h.use(a, d)
+	return h.setDevice(a, d)
 }
 
-func (h *Homeserver) use(a *account, d device) error {
-	s, err := h.dial(a.user, d)
+func (h *Homeserver) setDevice(a *account, d device) error {
+	s, err := h.newSession(a.user, d)
 	if err != nil {
 		return err
 	}
@@ -118,21 +118,21 @@ func (h *Homeserver) use(a *account, d device) error {
 
 // replaceDevice makes a new device after somebody ended ours, unless another process did, and has the owner told.
 func (h *Homeserver) replaceDevice(ctx context.Context, a *account) error {
-	lock, err := h.holdSetup(ctx)
+	lock, err := h.lockSetup(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Release(ctx)
-	lost := a.now().DeviceID
-	if err := h.reload(ctx, a); err != nil || a.now().DeviceID != lost {
+	lost := a.session().DeviceID
+	if err := h.reloadDevice(ctx, a); err != nil || a.session().DeviceID != lost {
 		return err
 	}
-	return h.replaceLocked(ctx, a)
+	return h.recreateDevice(ctx, a)
 }
 
-func (h *Homeserver) replaceLocked(ctx context.Context, a *account) error {
+func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
 	zerolog.Ctx(ctx).Warn().Stringer("user_id", a.user).Msg("Our device was ended; making another")
-	if err := h.makeDevice(ctx, a); err != nil {
+	if err := h.createDevice(ctx, a); err != nil {
 		return err
 	}
 	return h.store.InTx(ctx, func(tx store.Tx) error {
@@ -140,14 +140,14 @@ func (h *Homeserver) replaceLocked(ctx context.Context, a *account) error {
 	})
 }
 
-// reload takes over the device that another process made.
-func (h *Homeserver) reload(ctx context.Context, a *account) error {
+// reloadDevice takes over the device that another process made.
+func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	var d device
 	known, err := store.GetSetting(ctx, h.store.DB(), a.setting, &d)
-	if err != nil || !known || d.ID == a.now().DeviceID {
+	if err != nil || !known || d.ID == a.session().DeviceID {
 		return err
 	}
-	return h.use(a, d)
+	return h.setDevice(a, d)
 }
 
 // isLostDevice tells whether somebody ended our device. The code's prefix is not stable yet.

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// typingTime is how long a sign of typing counts without another: clients repeat it well within.
-	typingTime = 10 * time.Second
-	// holdTime is how long the owner, having read or begun to write, is left the chance to answer himself.
-	holdTime = 30 * time.Second
+	// typingTimeout is how long a sign of typing counts without another: clients repeat it well within.
+	typingTimeout = 10 * time.Second
+	// ownerWatchTimeout is how long the owner, having read or begun to write, is left the chance to answer himself.
+	ownerWatchTimeout = 30 * time.Second
 )
 
-// Notice takes in who is typing and what the owner has read. These signs come at most once and are never repeated, so
+// ReceiveEphemeral takes in who is typing and what the owner has read. These signs come at most once and are never repeated, so
 // nothing may depend on them: they only make a turn wait.
-func (in *Inbox) Notice(ctx context.Context, signs []*event.Event) error {
-	typing, watched := in.signs(signs)
+func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) error {
+	typing, watched := in.ephemeralRooms(signs)
 	if len(typing)+len(watched) == 0 {
 		return nil
 	}
@@ -32,15 +32,15 @@ func (in *Inbox) Notice(ctx context.Context, signs []*event.Event) error {
 		}
 		now := in.now()
 		for _, room := range typing {
-			if chat, ok := chats[room]; ok && in.answers(chat) {
-				if err := store.ContactTypes(ctx, tx, chat.ID, now.Add(typingTime)); err != nil {
+			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
+				if err := store.ContactTypes(ctx, tx, chat.ID, now.Add(typingTimeout)); err != nil {
 					return err
 				}
 			}
 		}
 		for _, room := range watched {
-			if chat, ok := chats[room]; ok && in.answers(chat) {
-				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(holdTime)); err != nil {
+			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
+				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(ownerWatchTimeout)); err != nil {
 					return err
 				}
 			}
@@ -49,14 +49,14 @@ func (in *Inbox) Notice(ctx context.Context, signs []*event.Event) error {
 	})
 }
 
-// answers tells whether a turn could run in a chat; signs from all others are not even looked at.
-func (in *Inbox) answers(c store.Chat) bool {
+// canAnswer tells whether a turn could run in a chat; signs from all others are not even looked at.
+func (in *Inbox) canAnswer(c store.Chat) bool {
 	mode := in.mode(c)
 	return c.Kind != policy.KindAdmin && (mode == policy.ModeBusiness || mode == policy.ModePersonal)
 }
 
-// signs tells in which rooms somebody else is typing and in which the owner types or has read.
-func (in *Inbox) signs(signs []*event.Event) (typing, watched []id.RoomID) {
+// ephemeralRooms tells in which rooms somebody else is typing and in which the owner types or has read.
+func (in *Inbox) ephemeralRooms(signs []*event.Event) (typing, watched []id.RoomID) {
 	for _, sign := range signs {
 		sign.Type.Class = event.EphemeralEventType
 		if sign.RoomID == "" || in.ignored.has(sign.RoomID) || sign.Content.ParseRaw(sign.Type) != nil {

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	gapPages = 100              // fetched at once for one room
-	gapTime  = 20 * time.Second // spent on one room while all others wait
+	maxGapPages = 100              // fetched at once for one room
+	gapTimeout  = 20 * time.Second // spent on one room while all others wait
 )
 
-// gap fetches what the sync left out of a chat's timeline, oldest first. Of a chat that is off, nothing. What cannot be fetched now is
+// missedEvents fetches what the sync left out of a chat's timeline, oldest first. Of a chat that is off, nothing. What cannot be fetched now is
 // noted for a job, so that one room holds up no other: so is the gap of a room that nobody has described yet.
-func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
+func (s *OwnerSync) missedEvents(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
 	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), []id.RoomID{room})
 	if err != nil {
 		return nil, err
 	}
 	chat, known := chats[room]
 	if !known {
-		return nil, s.noteGap(ctx, room, from, since)
+		return nil, s.deferGap(ctx, room, from, since)
 	}
 	if chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff {
 		return nil, nil
@@ -42,7 +42,7 @@ func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string)
 		return nil, err
 	default:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("room_id", room).Msg("Cannot fetch missed messages; a job fetches them")
-		return nil, s.noteGap(ctx, room, from, since)
+		return nil, s.deferGap(ctx, room, from, since)
 	}
 	slices.Reverse(events)
 	if rest == "" {
@@ -55,10 +55,10 @@ func (s *OwnerSync) gap(ctx context.Context, room id.RoomID, from, since string)
 
 // fetchGap reads back from a position to another, newest first. rest is where it stopped before the end; empty: it read all.
 func (s *OwnerSync) fetchGap(ctx context.Context, room id.RoomID, from, to string) (events []*event.Event, rest string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, gapTime)
+	ctx, cancel := context.WithTimeout(ctx, gapTimeout)
 	defer cancel()
-	for range gapPages {
-		page, err := s.hs.owner.now().before(ctx, room, from, to)
+	for range maxGapPages {
+		page, err := s.hs.owner.session().messagesBefore(ctx, room, from, to)
 		if errors.Is(err, mautrix.MForbidden) {
 			return events, "", nil // the owner left meanwhile
 		}
@@ -73,8 +73,8 @@ func (s *OwnerSync) fetchGap(ctx context.Context, room id.RoomID, from, to strin
 	return events, from, nil
 }
 
-// noteGap leaves a gap to the job that describes the room.
-func (s *OwnerSync) noteGap(ctx context.Context, room id.RoomID, from, to string) error {
+// deferGap leaves a gap to the job that describes the room.
+func (s *OwnerSync) deferGap(ctx context.Context, room id.RoomID, from, to string) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.AddGap(ctx, tx, room, from, to); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (d *Describer) fillGaps(ctx context.Context, room id.RoomID) error {
 	}
 	for _, gap := range gaps {
 		for from := gap.From; from != ""; {
-			page, err := d.hs.owner.now().before(ctx, room, from, gap.To)
+			page, err := d.hs.owner.session().messagesBefore(ctx, room, from, gap.To)
 			if errors.Is(err, mautrix.MForbidden) {
 				break // the owner left meanwhile
 			}

@@ -85,7 +85,7 @@ func TestWhatASyncLeftOutOfARoomNobodyKnowsIsFetchedWhenItIsDescribed(t *testing
 	t.Parallel()
 	b := setup(t)
 	s, d := b.gapRig(&gapServer{})
-	require.NoError(t, s.takeIn(t.Context(), limited(t, "new"), "s1"))
+	require.NoError(t, s.storeResponse(t.Context(), limited(t, "new"), "s1"))
 	require.Equal(t, 1, b.count("pending_gaps"))
 	require.Zero(t, b.count("messages"))
 	require.NoError(t, d.Describe(t.Context(), "!new:x"))
@@ -102,7 +102,7 @@ func TestARoomWhoseMessagesCannotBeFetchedHoldsUpNoOther(t *testing.T) {
 		g := &gapServer{broken: "!a:x"}
 		g.status.Store(int64(status))
 		s, d := b.gapRig(g)
-		require.NoError(t, s.takeIn(t.Context(), limited(t, "a", "b"), "s1"))
+		require.NoError(t, s.storeResponse(t.Context(), limited(t, "a", "b"), "s1"))
 		require.Equal(t, 4, b.count("messages"), "both windows, and what was left out of the room that works")
 		require.Equal(t, 1, b.jobs("describe"))
 		require.Error(t, d.fillGaps(t.Context(), "!a:x"))

@@ -37,7 +37,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	page, err := h.hs.owner.now().before(ctx, *chat.RoomID, from, args.ToToken)
+	page, err := h.hs.owner.session().messagesBefore(ctx, *chat.RoomID, from, args.ToToken)
 	if errors.Is(err, mautrix.MForbidden) {
 		return h.end(ctx, args)
 	}

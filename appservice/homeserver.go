@@ -39,8 +39,8 @@ type Homeserver struct {
 	vault  *Vault // for encrypted rooms
 }
 
-// requestTime bounds every request but the long poll.
-const requestTime = 30 * time.Second
+// requestTimeout bounds every request but the long poll.
+const requestTimeout = 30 * time.Second
 
 // NewHomeserver makes the clients. Start makes them usable.
 func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
@@ -50,7 +50,7 @@ func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 		user    id.UserID
 		setting store.Setting
 	}{{&h.owner, a.Owner, store.SettingOwnerDevice}, {&h.bot, a.Bot, store.SettingBotDevice}} {
-		first, err := h.dial(acc.user, device{})
+		first, err := h.newSession(acc.user, device{})
 		if err != nil {
 			return nil, err
 		}
@@ -62,12 +62,12 @@ func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 
 // Start makes the bot's account and the owner's device, if they are missing, and has the homeserver send what it kept for us.
 func (h *Homeserver) Start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 4*requestTime)
+	ctx, cancel := context.WithTimeout(ctx, 4*requestTimeout)
 	defer cancel()
 	if err := h.registerBot(ctx); err != nil {
 		return err
 	}
-	if who, err := h.owner.now().Whoami(ctx); err != nil {
+	if who, err := h.owner.session().Whoami(ctx); err != nil {
 		return explain("act as "+h.access.Owner.String(), err)
 	} else if who.UserID != h.access.Owner {
 		return fmt.Errorf("the homeserver takes us for %s instead of %s", who.UserID, h.access.Owner)
@@ -77,9 +77,9 @@ func (h *Homeserver) Start(ctx context.Context) error {
 
 // Ping has the homeserver call us, which also makes it send at once what it kept while we were away.
 func (h *Homeserver) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err := h.bot.now().AppservicePing(ctx, h.access.AppserviceID, "start")
+	_, err := h.bot.session().AppservicePing(ctx, h.access.AppserviceID, "start")
 	if errors.Is(err, mautrix.MBadStatus) && (strings.Contains(err.Error(), "HTTP 401") || strings.Contains(err.Error(), "HTTP 403")) {
 		return fmt.Errorf("the homeserver reaches us with another hs_token: %w; give it the newest registration.yaml and restart Synapse", err)
 	}
@@ -94,8 +94,8 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bot %s: %w", h.access.Bot, err)
 	}
-	_, err = h.bot.now().MakeFullRequest(ctx, mautrix.FullRequest{
-		Method: http.MethodPost, URL: h.bot.now().BuildURL(mautrix.ClientURLPath{"v3", "register"}),
+	_, err = h.bot.session().MakeFullRequest(ctx, mautrix.FullRequest{
+		Method: http.MethodPost, URL: h.bot.session().BuildURL(mautrix.ClientURLPath{"v3", "register"}),
 		RequestJSON: struct {
 			Type         string `json:"type"`
 			Username     string `json:"username"`
@@ -108,34 +108,34 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	case err != nil:
 		return explain("make the account of "+h.access.Bot.String(), err)
 	}
-	if err := h.bot.now().SetDisplayName(ctx, h.access.BotName); err != nil {
+	if err := h.bot.session().SetDisplayName(ctx, h.access.BotName); err != nil {
 		return explain("name the bot", err)
 	}
 	return nil
 }
 
-// txnMemory is how long the homeserver surely knows a transaction id again; after that we look for the event ourselves.
-const txnMemory = 12 * time.Hour
+// txnLifetime is how long the homeserver surely knows a transaction id again; after that we look for the event ourselves.
+const txnLifetime = 12 * time.Hour
 
 // Send puts an outbox row into a room and returns the event it became: the same one however often it is tried. An error
 // that jobs.IsFinal knows means that the homeserver will never take it.
 func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
-	patience := requestTime
-	if _, carries := fileIn(o); carries {
-		patience += mediaTime
+	patience := requestTimeout
+	if _, carries := attachedFile(o); carries {
+		patience += mediaTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c := h.as(o.SendAs).now()
-	if time.Since(o.CreatedAt) > txnMemory || o.CreatedAt.Before(c.made) {
-		if sent, err := h.find(ctx, o.SendAs, room, o.ID.String()); sent != "" || err != nil {
+	c := h.account(o.SendAs).session()
+	if time.Since(o.CreatedAt) > txnLifetime || o.CreatedAt.Before(c.deviceCreatedAt) {
+		if sent, err := h.findSent(ctx, o.SendAs, room, o.ID.String()); sent != "" || err != nil {
 			return sent, err
 		}
 	}
-	if sent, err := h.sentBefore(ctx, o); sent != "" || err != nil {
+	if sent, err := h.findSentInFormerRoom(ctx, o); sent != "" || err != nil {
 		return sent, err
 	}
-	kind, content, err := h.seal(ctx, o, c, room)
+	kind, content, err := h.prepareContent(ctx, o, c, room)
 	if err != nil {
 		return "", err
 	}
@@ -156,14 +156,14 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	}
 }
 
-// sentBefore finds what a row became in the room where its chat lived when it was made: a send whose answer was lost is not
+// findSentInFormerRoom finds what a row became in the room where its chat lived when it was made: a send whose answer was lost is not
 // repeated in the room that came after.
-func (h *Homeserver) sentBefore(ctx context.Context, o store.Out) (id.EventID, error) {
+func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.EventID, error) {
 	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
 	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
 		return "", err
 	}
-	sent, err := h.find(ctx, o.SendAs, *chat.FormerRoom, o.ID.String())
+	sent, err := h.findSent(ctx, o.SendAs, *chat.FormerRoom, o.ID.String())
 	if errors.Is(err, mautrix.MForbidden) {
 		return "", nil // the owner may not look there any more
 	}
@@ -178,14 +178,14 @@ func (h *Homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.
 	return h.Send(ctx, o, room)
 }
 
-// seal encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
+// prepareContent encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
 // become encrypted at any moment, and what cannot be known is not sent.
-func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {
-	encrypted, err := h.encrypted(ctx, c, room)
+func (h *Homeserver) prepareContent(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {
+	encrypted, err := h.isEncrypted(ctx, c, room)
 	if err != nil {
 		return "", nil, err
 	}
-	content, err := h.attach(ctx, o, c, encrypted)
+	content, err := h.uploadFile(ctx, o, c, encrypted)
 	if err != nil {
 		return "", nil, err
 	}
@@ -193,19 +193,19 @@ func (h *Homeserver) seal(ctx context.Context, o store.Out, c *session, room id.
 		return o.EventType, content, nil
 	}
 	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, content)
-	if errors.Is(err, errElsewhere) {
-		return "", nil, jobs.Later(elsewhereWait)
+	if errors.Is(err, errKeysElsewhere) {
+		return "", nil, jobs.Later(otherProcessDelay)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	labelled, err := label(sealed, o.ID.String())
+	labelled, err := addOutboxKey(sealed, o.ID.String())
 	return event.EventEncrypted.Type, labelled, err
 }
 
-// label puts the outbox key of an encrypted event outside as well. Inside, nobody could read it after the session that sent
+// addOutboxKey puts the outbox key of an encrypted event outside as well. Inside, nobody could read it after the session that sent
 // the event was ended, and the event would be sent once more.
-func label(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
+func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
 	data, err := json.Marshal(sealed)
 	if err != nil {
 		return nil, fmt.Errorf("write encrypted event: %w", err)
@@ -220,8 +220,8 @@ func label(sealed *event.EncryptedEventContent, key string) (json.RawMessage, er
 	return json.Marshal(content)
 }
 
-// encrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
-func (h *Homeserver) encrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
+// isEncrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
+func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
 	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
 	if err != nil {
 		return false, err
@@ -243,7 +243,7 @@ func (h *Homeserver) encrypted(ctx context.Context, c *session, room id.RoomID) 
 
 // Retract deletes an event that was sent, for everybody, and what was shown before it in its place.
 func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if err := h.redact(ctx, o, *o.EventID, "retract-"); err != nil || o.Replaces == "" {
 		return err
@@ -252,7 +252,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 }
 
 func (h *Homeserver) redact(ctx context.Context, o store.Out, event id.EventID, txn string) error {
-	_, err := h.as(o.SendAs).now().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
+	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isFinal(err) {
 		return jobs.Final(explain("delete a message of ours", err))
 	}
@@ -277,12 +277,12 @@ func isFinal(err error) bool {
 	}
 }
 
-// find looks through the newest messages of a room for the event that carries an outbox key, be it encrypted or not. Empty:
+// findSent looks through the newest messages of a room for the event that carries an outbox key, be it encrypted or not. Empty:
 // there is none.
-func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
-	c, from := h.as(who).now(), ""
+func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
+	c, from := h.account(who).session(), ""
 	for range 10 {
-		page, err := c.before(ctx, room, from, "")
+		page, err := c.messagesBefore(ctx, room, from, "")
 		if err != nil {
 			return "", explain("look for a message of ours", err)
 		}
@@ -299,7 +299,7 @@ func (h *Homeserver) find(ctx context.Context, who policy.SendAs, room id.RoomID
 	return "", nil
 }
 
-func (h *Homeserver) as(who policy.SendAs) *account {
+func (h *Homeserver) account(who policy.SendAs) *account {
 	if who == policy.AsOwner {
 		return h.owner
 	}

@@ -23,7 +23,7 @@ func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	o := b.letter(chat, `{"msgtype":"m.text","body":"5 euro"}`, []byte("-"))
-	content, err := label(&event.EncryptedEventContent{Algorithm: id.AlgorithmMegolmV1, SessionID: "s", MegolmCiphertext: []byte("abc")}, o.ID.String())
+	content, err := addOutboxKey(&event.EncryptedEventContent{Algorithm: id.AlgorithmMegolmV1, SessionID: "s", MegolmCiphertext: []byte("abc")}, o.ID.String())
 	require.NoError(t, err)
 	var sealed event.EncryptedEventContent
 	require.NoError(t, json.Unmarshal(content, &sealed))
@@ -42,8 +42,8 @@ func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
 	t.Cleanup(server.Close)
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
-	NewVault(b.store, hs)                                                     // closed
-	require.NoError(t, hs.use(hs.owner, device{ID: "NEW", Made: time.Now()})) // after the send
+	NewVault(b.store, hs)                                                                // closed
+	require.NoError(t, hs.setDevice(hs.owner, device{ID: "NEW", CreatedAt: time.Now()})) // after the send
 	o.CreatedAt = time.Now().Add(-time.Minute)
 	found, err := hs.Send(t.Context(), o, "!a:x")
 	require.NoError(t, err)

@@ -45,7 +45,7 @@ type Inbox struct {
 	rules Rules
 	// ignored are rooms that were described and are no chats of ours. They are in memory only: nothing of them is stored.
 	ignored *roomSet
-	doors   doors
+	sources sourceMonitor
 	now     func() time.Time
 }
 
@@ -118,7 +118,7 @@ func (in *Inbox) screen(ctx context.Context, events []*event.Event) []*event.Eve
 			evt.Type.Class = event.StateEventType
 		}
 		if changesRoom(evt, in.rules) {
-			in.ignored.changed(evt.RoomID)
+			in.ignored.noteChange(evt.RoomID)
 		}
 		if _, says := bridgebridge.ReadConnection(evt); says || !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)

@@ -345,7 +345,7 @@ func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
 	plain := b.event("m.room.message", "!a:x", bridgeBot, fmt.Sprintf(
 		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, sent.ID))
 	plain.ID = sealed.ID
-	require.NoError(t, NewDecrypter(b.inbox, nil).takeIn(context.Background(), b.message(sealed), plain))
+	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), plain))
 	o, err := store.OutByID(context.Background(), b.store.DB(), key)
 	require.NoError(t, err)
 	require.Equal(t, store.OutFailed, o.State)

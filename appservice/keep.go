@@ -28,8 +28,8 @@ func NewKeeper(inbox *Inbox, hs *Homeserver, limits KeepLimits) *Keeper {
 	return &Keeper{inbox: inbox, hs: hs, limits: limits}
 }
 
-// maxKept is the size of the biggest file that is kept, in bytes.
-const maxKept = 16 << 20
+// maxKeptBytes is the size of the biggest file that is kept, in bytes.
+const maxKeptBytes = 16 << 20
 
 // KeepFile fetches the file of a message and keeps it. One that cannot be had, or is too large, is not kept; nor is one of a chat that
 // was switched off meanwhile.
@@ -46,7 +46,7 @@ func (k *Keeper) KeepFile(ctx context.Context, message int64) error {
 		return err
 	}
 	var data bytes.Buffer
-	if err := k.hs.Fetch(ctx, policy.AsOwner, *m.Attachment, min(maxKept, k.limits.Total), &data); err != nil {
+	if err := k.hs.Fetch(ctx, policy.AsOwner, *m.Attachment, min(maxKeptBytes, k.limits.Total), &data); err != nil {
 		return err
 	}
 	return k.inbox.store.InTx(ctx, func(tx store.Tx) error {

@@ -10,29 +10,29 @@ import (
 	"multis/store"
 )
 
-// keylessTime is how long the sync goes on without keys before they are tried again.
-const keylessTime = time.Minute
+// keylessRetryDelay is how long the sync goes on without keys before they are tried again.
+const keylessRetryDelay = time.Minute
 
-// withoutKeys keeps the second door open while the keys cannot be: all but encrypted messages is taken in. It polls without
+// syncWithoutKeys keeps the second door open while the keys cannot be: all but encrypted messages is taken in. It polls without
 // a device and keeps a position of its own, so that the keys which come meanwhile wait at the homeserver for the device.
-func (s *OwnerSync) withoutKeys(ctx context.Context, lock *store.Lock, cause error) {
+func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause error) {
 	log := zerolog.Ctx(ctx)
 	if isLostDevice(cause) {
 		if err := s.hs.ensureDevices(ctx); err != nil {
 			log.Warn().Err(err).Msg("Cannot make another device")
-			sleep(ctx, lockTime)
+			sleep(ctx, lockRetryDelay)
 		}
 		return
 	}
-	if err := s.keysAreGone(ctx); err != nil {
+	if err := s.notifyKeysGone(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys do not open")
 	}
-	ctx, cancel := context.WithTimeout(ctx, keylessTime)
+	ctx, cancel := context.WithTimeout(ctx, keylessRetryDelay)
 	defer cancel()
-	s.loop(ctx, lock, "owner, without keys", s.stepWithoutKeys)
+	s.loop(ctx, lock, "owner, without keys", s.pollWithoutKeys)
 }
 
-func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
+func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	db := s.inbox.store.Writer()
 	var since string
 	known, err := store.GetSetting(ctx, db, store.SettingKeylessSince, &since)
@@ -42,11 +42,11 @@ func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	as, err := s.hs.dial(s.hs.access.Owner, device{})
+	as, err := s.hs.newSession(s.hs.access.Owner, device{})
 	if err != nil {
 		return err
 	}
-	resp, err := s.poll(ctx, as, since)
+	resp, err := s.requestSync(ctx, as, since)
 	if err != nil {
 		return explain("sync without keys", err)
 	}
@@ -56,14 +56,14 @@ func (s *OwnerSync) stepWithoutKeys(ctx context.Context) error {
 		}
 		return s.describer.Survey(ctx)
 	}
-	if err := s.takeIn(ctx, resp, since); err != nil {
+	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.moved(store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch))
+	return s.noteSynced(store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch))
 }
 
-// keysAreGone has the owner told, once.
-func (s *OwnerSync) keysAreGone(ctx context.Context) error {
+// notifyKeysGone has the owner told, once.
+func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.ClaimSetting(ctx, tx, store.SettingKeysGone)
 		if err != nil || !first {
@@ -73,8 +73,8 @@ func (s *OwnerSync) keysAreGone(ctx context.Context) error {
 	})
 }
 
-// keysAreBack ends what keysAreGone began. What came meanwhile comes once more with its keys, from the device's own position.
-func (s *OwnerSync) keysAreBack(ctx context.Context) error {
+// notifyKeysBack ends what notifyKeysGone began. What came meanwhile comes once more with its keys, from the device's own position.
+func (s *OwnerSync) notifyKeysBack(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeylessSince); err != nil {
 			return err

@@ -60,8 +60,8 @@ func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
 	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_gone'"))
 
 	s := NewOwnerSync(b.inbox, hs, nil, nil)
-	require.NoError(t, s.keysAreBack(context.Background()))
-	require.NoError(t, s.keysAreBack(context.Background()))
+	require.NoError(t, s.notifyKeysBack(context.Background()))
+	require.NoError(t, s.notifyKeysBack(context.Background()))
 	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_back'"))
 	require.Zero(t, b.count("settings where key in ('keyless_since', 'keys_gone')"))
 }
@@ -74,7 +74,7 @@ func TestEveryKeyThatDidNotComeIsAskedForAgainAfterVerifyOnceForAllItsMessages(t
 		b.receive(b.event("m.room.encrypted", "!a:x", ana, fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s%d","ciphertext":"abc"}`, i%3)))
 	}
 	before := b.jobs("decrypt")
-	require.NoError(t, (&Vault{store: b.store}).askAgain(context.Background()))
+	require.NoError(t, (&Vault{store: b.store}).requestMissingKeys(context.Background()))
 	require.Equal(t, before+3, b.jobs("decrypt"))
 	require.Equal(t, 3, b.count("river.river_job where kind = 'decrypt' and (args->>'ask')::int = $1", jobs.MaxKeyRequests))
 }

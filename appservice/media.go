@@ -26,14 +26,14 @@ var (
 	ErrTruncated = errors.New("only a part of the file arrived; send it again")
 	// ErrAltered is returned for an encrypted file that is not what its sender encrypted.
 	ErrAltered = errors.New("the file is not the one that was sent (its hash is wrong); send it again")
-	// ErrSealed is returned for a file that is encrypted in a way nobody here knows.
-	ErrSealed = errors.New("the file is encrypted in a way that I do not know")
+	// ErrUnknownEncryption is returned for a file that is encrypted in a way nobody here knows.
+	ErrUnknownEncryption = errors.New("the file is encrypted in a way that I do not know")
 	// ErrFileGone is returned for a file that the homeserver does not have.
 	ErrFileGone = errors.New("the homeserver does not have the file any more; send it again")
 )
 
-// mediaTime bounds a download or an upload: the client's own limit, a little less.
-const mediaTime = 110 * time.Second
+// mediaTimeout bounds a download or an upload: the client's own limit, a little less.
+const mediaTimeout = 110 * time.Second
 
 // Download fetches a file that was sent in the admin room, decrypted, at most limit bytes.
 func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
@@ -48,7 +48,7 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit 
 // Fetch writes a file to w as it comes, decrypted, at most limit bytes. Only when it returns nil is what was written the
 // file: an encrypted one proves itself with its last byte. An error that jobs.IsFinal knows stays however often it is tried.
 func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, mediaTime)
+	ctx, cancel := context.WithTimeout(ctx, mediaTimeout)
 	defer cancel()
 	if int64(file.Size) > limit {
 		return tooLarge(limit)
@@ -57,11 +57,11 @@ func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.At
 	if err != nil || uri.IsEmpty() {
 		return jobs.Final(errors.New("the file has no address"))
 	}
-	sealed, err := sealedBy(file)
+	sealed, err := fileEncryption(file)
 	if err != nil {
 		return err
 	}
-	resp, err := h.as(who).now().Download(ctx, uri)
+	resp, err := h.account(who).session().Download(ctx, uri)
 	switch {
 	case errors.Is(err, mautrix.MNotFound):
 		return jobs.Final(ErrFileGone)
@@ -72,11 +72,11 @@ func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.At
 	if resp.ContentLength > limit {
 		return tooLarge(limit)
 	}
-	return receive(resp.Body, sealed, file, limit, w)
+	return copyFile(resp.Body, sealed, file, limit, w)
 }
 
-// receive copies what comes to w, and holds it against the limit and the hash.
-func receive(body io.Reader, sealed *attachment.EncryptedFile, file store.Attachment, limit int64, w io.Writer) error {
+// copyFile copies what comes to w, and holds it against the limit and the hash.
+func copyFile(body io.Reader, sealed *attachment.EncryptedFile, file store.Attachment, limit int64, w io.Writer) error {
 	from, proven := io.LimitReader(body, limit+1), func() error { return nil }
 	if sealed != nil {
 		plain := sealed.DecryptStream(from)
@@ -101,8 +101,8 @@ func receive(body io.Reader, sealed *attachment.EncryptedFile, file store.Attach
 	}
 }
 
-// sealedBy is how a file is encrypted; nil when it is not.
-func sealedBy(file store.Attachment) (*attachment.EncryptedFile, error) {
+// fileEncryption is how a file is encrypted; nil when it is not.
+func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 	if file.Key == nil {
 		return nil, nil //nolint:nilnil // a file that is not encrypted has no key, which is no error
 	}
@@ -111,7 +111,7 @@ func sealedBy(file store.Attachment) (*attachment.EncryptedFile, error) {
 		InitVector: file.Key.IV, Hashes: attachment.EncryptedFileHashes{SHA256: file.Key.SHA256}, Version: file.Key.Version,
 	}
 	if err := sealed.PrepareForDecryption(); err != nil {
-		return nil, jobs.Final(ErrSealed)
+		return nil, jobs.Final(ErrUnknownEncryption)
 	}
 	return sealed, nil
 }
@@ -120,8 +120,8 @@ func tooLarge(limit int64) error {
 	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
 }
 
-// fileIn tells whether an event carries a file, and of what type.
-func fileIn(o store.Out) (mime string, carries bool) {
+// attachedFile tells whether an event carries a file, and of what type.
+func attachedFile(o store.Out) (mime string, carries bool) {
 	var content struct {
 		FileName string `json:"filename"`
 		Info     struct {
@@ -132,10 +132,10 @@ func fileIn(o store.Out) (mime string, carries bool) {
 	return content.Info.MIME, err == nil && content.FileName != ""
 }
 
-// attach uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
+// uploadFile uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
 // uploads again, and the event stays the first one: its transaction id is the same.
-func (h *Homeserver) attach(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
-	mime, carries := fileIn(o)
+func (h *Homeserver) uploadFile(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
+	mime, carries := attachedFile(o)
 	if !carries {
 		return o.Content, nil
 	}

@@ -120,8 +120,8 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 		"truncated where it is kept":                {mediaServer{file: sealed[:mib]}, store.Attachment{Size: len(plain), Key: key}, ErrTruncated, "only a part of the file", 1},
 		"truncated on the way":                      {mediaServer{file: plain[:mib], length: len(plain)}, store.Attachment{}, ErrTruncated, "only a part of the file", 1},
 		"with a wrong hash":                         {mediaServer{file: altered}, store.Attachment{Size: len(plain), Key: key}, ErrAltered, "its hash is wrong", 1},
-		"encrypted in a way nobody knows":           {mediaServer{file: sealed}, store.Attachment{Key: &unknown}, ErrSealed, "a way that I do not know", 0},
-		"encrypted with what is no key":             {mediaServer{file: sealed}, store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}}, ErrSealed, "a way that I do not know", 0},
+		"encrypted in a way nobody knows":           {mediaServer{file: sealed}, store.Attachment{Key: &unknown}, ErrUnknownEncryption, "a way that I do not know", 0},
+		"encrypted with what is no key":             {mediaServer{file: sealed}, store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}}, ErrUnknownEncryption, "a way that I do not know", 0},
 		"gone":                                      {mediaServer{}, store.Attachment{URL: "mxc://example.com/other"}, ErrFileGone, "does not have the file any more", 1},
 		"without an address that could be anything": {mediaServer{}, store.Attachment{URL: "https://evil.example/file"}, nil, "no address", 0},
 	} {
@@ -194,7 +194,7 @@ func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
 			require.NoError(t, err)
 			o := b.letter(chat, `{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`, []byte("5 euro..."))
 
-			content, err := hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			content, err := hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.NoError(t, err)
 			evt := b.event("m.room.message", "!a:x", owner, string(content))
 			file := bridgebridge.ReadMessage(evt).File
@@ -215,10 +215,10 @@ func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
 			require.Equal(t, "5 euro...", string(got), "whoever has the event can open it")
 
 			media.fail = http.StatusRequestEntityTooLarge
-			_, err = hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.True(t, jobs.IsFinal(err), "it stays too large")
 			media.fail = http.StatusBadGateway
-			_, err = hs.attach(t.Context(), o, hs.owner.now(), encrypted)
+			_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.Error(t, err)
 			require.False(t, jobs.IsFinal(err))
 		})

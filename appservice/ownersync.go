@@ -24,8 +24,8 @@ type OwnerSync struct {
 	hs        *Homeserver
 	describer *Describer
 	vault     *Vault
-	// sealed are notices of bridges whose keys have not come. In memory only, and only the loop of the owner's sync has them.
-	sealed []*event.Event
+	// undecrypted are notices of bridges whose keys have not come. In memory only, and only the loop of the owner's sync has them.
+	undecrypted []*event.Event
 }
 
 // NewOwnerSync makes the second door.
@@ -34,9 +34,9 @@ func NewOwnerSync(inbox *Inbox, hs *Homeserver, d *Describer, v *Vault) *OwnerSy
 }
 
 const (
-	pollTime = 30 * time.Second
-	lockTime = 2 * time.Second // between two tries to become the one process that syncs
-	retryMax = 30 * time.Second
+	pollTimeout    = 30 * time.Second
+	lockRetryDelay = 2 * time.Second // between two tries to become the one process that syncs
+	maxRetryDelay  = 30 * time.Second
 )
 
 // syncFilter leaves out everything but timelines. Events of left rooms come too, so that the owner's leaving is seen.
@@ -55,81 +55,81 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 		}
 		if !ok {
 			if err == nil { // another process syncs, and makes another device when one is ended
-				s.takeOver(ctx)
+				s.reloadDevices(ctx)
 				ready()
 			}
-			sleep(ctx, lockTime)
+			sleep(ctx, lockRetryDelay)
 			continue
 		}
-		s.inbox.doors.sync(s.inbox.now())
-		for ctx.Err() == nil && alive(ctx, lock) {
-			s.hold(ctx, lock, ready)
+		s.inbox.sources.noteSync(s.inbox.now())
+		for ctx.Err() == nil && isAlive(ctx, lock) {
+			s.syncWithKeys(ctx, lock, ready)
 		}
-		s.inbox.doors.sync(time.Time{})
+		s.inbox.sources.noteSync(time.Time{})
 		lock.Release(ctx)
 	}
 	return nil
 }
 
-// hold syncs with the keys of the devices as they are now, in the process that is the one to do so.
-func (s *OwnerSync) hold(ctx context.Context, lock *store.Lock, ready func()) {
+// syncWithKeys syncs with the keys of the devices as they are now, in the process that is the one to do so.
+func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready func()) {
 	log := zerolog.Ctx(ctx)
 	if err := s.vault.open(ctx, true); err != nil {
 		log.Err(err).Msg("Cannot open the keys; encrypted rooms are neither read nor written")
 		ready()
-		s.withoutKeys(ctx, lock, err)
+		s.syncWithoutKeys(ctx, lock, err)
 		return
 	}
 	defer s.vault.close()
-	if err := s.keysAreBack(ctx); err != nil {
+	if err := s.notifyKeysBack(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys are open")
 	}
-	if err := s.vault.lookAgain(ctx); err != nil {
+	if err := s.vault.retryDecryptable(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot look for messages whose key is here")
 	}
-	if !s.begin(ctx, lock) {
+	if !s.awaitFirstSync(ctx, lock) {
 		return
 	}
 	ready()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group sync.WaitGroup
-	group.Go(func() { defer cancel(); watch(ctx, lock) })
-	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.step) })
-	group.Go(func() { defer cancel(); s.signBot(ctx); s.loop(ctx, lock, "bot", s.stepBot) })
+	group.Go(func() { defer cancel(); watchLock(ctx, lock) })
+	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.pollOwner) })
+	group.Go(func() { defer cancel(); s.crossSignBot(ctx); s.loop(ctx, lock, "bot", s.pollBot) })
 	group.Wait()
 }
 
-// watchTime is how often it is looked whether the lock is still held: oftener than others try to take it.
-const watchTime = lockTime / 4
+// lockCheckInterval is how often it is looked whether the lock is still held: oftener than others try to take it.
+const lockCheckInterval = lockRetryDelay / 4
 
-// watch returns when the lock is lost or ctx ends. A poll takes long, and the keys are another's from the moment on that the
+// watchLock returns when the lock is lost or ctx ends. A poll takes long, and the keys are another's from the moment on that the
 // database lets the lock go.
-func watch(ctx context.Context, lock *store.Lock) {
-	for ctx.Err() == nil && alive(ctx, lock) {
-		sleep(ctx, watchTime)
+func watchLock(ctx context.Context, lock *store.Lock) {
+	for ctx.Err() == nil && isAlive(ctx, lock) {
+		sleep(ctx, lockCheckInterval)
 	}
 }
 
-// alive is a look at the lock that the end of ctx does not break off: that would break the lock's connection as well.
-func alive(ctx context.Context, lock *store.Lock) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+// isAlive is a look at the lock that the end of ctx does not break off: that would break the lock's connection as well.
+func isAlive(ctx context.Context, lock *store.Lock) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	return lock.Alive(ctx)
 }
 
-// begin sees to it that there is a position to sync from, so that nothing is missed of what happens once we are ready.
-func (s *OwnerSync) begin(ctx context.Context, lock *store.Lock) bool {
-	for ctx.Err() == nil && alive(ctx, lock) {
+// awaitFirstSync sees to it that there is a position to sync from, so that nothing is missed of what happens once we are ready.
+func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
+	for ctx.Err() == nil && isAlive(ctx, lock) {
 		var since string
 		known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
 		if err == nil && known {
 			return true
 		}
 		if err == nil {
-			err = s.step(ctx)
+			err = s.pollOwner(ctx)
 		}
-		if errors.Is(err, errReplaced) {
+		if errors.Is(err, errDeviceReplaced) {
 			return false
 		}
 		if err != nil {
@@ -144,36 +144,36 @@ func (s *OwnerSync) begin(ctx context.Context, lock *store.Lock) bool {
 func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
-	for ctx.Err() == nil && alive(ctx, lock) {
+	for ctx.Err() == nil && isAlive(ctx, lock) {
 		err := step(ctx)
 		if err == nil {
 			wait = time.Second
 			continue
 		}
-		if ctx.Err() != nil || errors.Is(err, errReplaced) {
+		if ctx.Err() != nil || errors.Is(err, errDeviceReplaced) {
 			return
 		}
 		log.Warn().Err(err).Str("account", who).Msg("The sync failed; trying again")
 		sleep(ctx, wait)
-		wait = min(2*wait, retryMax)
+		wait = min(2*wait, maxRetryDelay)
 	}
 }
 
-// errReplaced: a device was made anew, with keys of its own.
-var errReplaced = errors.New("the device was replaced")
+// errDeviceReplaced: a device was made anew, with keys of its own.
+var errDeviceReplaced = errors.New("the device was replaced")
 
-// replace makes a new device for one that somebody ended.
-func (s *OwnerSync) replace(ctx context.Context, a *account) error {
+// replaceDevice makes a new device for one that somebody ended.
+func (s *OwnerSync) replaceDevice(ctx context.Context, a *account) error {
 	if err := s.hs.replaceDevice(ctx, a); err != nil {
 		return err
 	}
-	return errReplaced
+	return errDeviceReplaced
 }
 
-// takeOver has this process use the devices that the one which syncs uses: with one that was ended every request fails.
-func (s *OwnerSync) takeOver(ctx context.Context) {
+// reloadDevices has this process use the devices that the one which syncs uses: with one that was ended every request fails.
+func (s *OwnerSync) reloadDevices(ctx context.Context) {
 	for _, a := range []*account{s.hs.owner, s.hs.bot} {
-		if err := s.hs.reload(ctx, a); err != nil {
+		if err := s.hs.reloadDevice(ctx, a); err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look which device is in use")
 		}
 	}
@@ -182,48 +182,48 @@ func (s *OwnerSync) takeOver(ctx context.Context) {
 // botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.
 const botFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"rooms":[]}}`
 
-// signBot makes the bot's device one that the owner's clients need not warn of.
-func (s *OwnerSync) signBot(ctx context.Context) {
-	if err := s.vault.sign(ctx); err != nil {
+// crossSignBot makes the bot's device one that the owner's clients need not warn of.
+func (s *OwnerSync) crossSignBot(ctx context.Context) {
+	if err := s.vault.crossSignBot(ctx); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
 	}
 }
 
-// stepBot makes one poll of the bot's device, which brings the keys of the admin room.
-func (s *OwnerSync) stepBot(ctx context.Context) error {
+// pollBot makes one poll of the bot's device, which brings the keys of the admin room.
+func (s *OwnerSync) pollBot(ctx context.Context) error {
 	var since string
 	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
 		return err
 	}
-	resp, err := s.hs.bot.now().sync(ctx, mautrix.ReqSync{Timeout: int(pollTime.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.hs.bot.session().sync(ctx, mautrix.ReqSync{Timeout: int(pollTimeout.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
 	if err != nil {
 		if isLostDevice(err) {
-			return s.replace(ctx, s.hs.bot)
+			return s.replaceDevice(ctx, s.hs.bot)
 		}
 		return explain("sync as the bot", err)
 	}
-	if err := s.vault.receive(ctx, policy.AsBot, resp.keys(), since); err != nil {
+	if err := s.vault.processSync(ctx, policy.AsBot, resp.keys(), since); err != nil {
 		return err
 	}
 	return store.PutSetting(ctx, s.inbox.store.Writer(), store.SettingBotSince, resp.NextBatch)
 }
 
-// step makes one poll and takes in what it brought.
-func (s *OwnerSync) step(ctx context.Context) error {
+// pollOwner makes one poll and takes in what it brought.
+func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	var since string
 	known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
 	if err != nil {
 		return err
 	}
-	resp, err := s.poll(ctx, s.hs.owner.now(), since)
+	resp, err := s.requestSync(ctx, s.hs.owner.session(), since)
 	if err != nil {
 		if isLostDevice(err) {
-			return s.replace(ctx, s.hs.owner)
+			return s.replaceDevice(ctx, s.hs.owner)
 		}
 		return explain("sync", err)
 	}
 	// Keys first: the messages of the same response may need them.
-	if err := s.vault.receive(ctx, policy.AsOwner, resp.keys(), since); err != nil {
+	if err := s.vault.processSync(ctx, policy.AsOwner, resp.keys(), since); err != nil {
 		return err
 	}
 	if !known {
@@ -233,43 +233,43 @@ func (s *OwnerSync) step(ctx context.Context) error {
 		}
 		return s.describer.Survey(ctx)
 	}
-	if err := s.unseal(ctx, resp); err != nil {
+	if err := s.storeBridgeNotices(ctx, resp); err != nil {
 		return err
 	}
-	if err := s.takeIn(ctx, resp, since); err != nil {
+	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.moved(s.inbox.Receive(ctx, nil, resp.NextBatch))
+	return s.noteSynced(s.inbox.Receive(ctx, nil, resp.NextBatch))
 }
 
-// moved notes that a poll was taken in, unless that failed.
-func (s *OwnerSync) moved(err error) error {
+// noteSynced notes that a poll was taken in, unless that failed.
+func (s *OwnerSync) noteSynced(err error) error {
 	if err == nil {
-		s.inbox.doors.sync(s.inbox.now())
+		s.inbox.sources.noteSync(s.inbox.now())
 	}
 	return err
 }
 
-// poll waits for what came after a position; without one it asks where things stand.
-func (s *OwnerSync) poll(ctx context.Context, as *session, since string) (*syncResponse, error) {
-	timeout := int(pollTime.Milliseconds())
+// requestSync waits for what came after a position; without one it asks where things stand.
+func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) (*syncResponse, error) {
+	timeout := int(pollTimeout.Milliseconds())
 	if since == "" {
 		timeout = 0
 	}
 	return as.sync(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
 }
 
-// takeIn hands a poll's events to the inbox.
-func (s *OwnerSync) takeIn(ctx context.Context, resp *syncResponse, since string) error {
+// storeResponse hands a poll's events to the inbox.
+func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since string) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
 		return err
 	}
-	if err := s.inbox.comparePush(ctx, events); err != nil {
+	if err := s.inbox.detectMissedPush(ctx, events); err != nil {
 		return err
 	}
 	for _, evt := range events {
-		s.vault.follow(ctx, evt)
+		s.vault.updateMembers(ctx, evt)
 	}
 	for part := range slices.Chunk(events, 100) {
 		if err := s.inbox.Receive(ctx, part, ""); err != nil {
@@ -284,7 +284,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 	var events []*event.Event
 	add := func(room id.RoomID, timeline timeline) error {
 		if timeline.Limited {
-			s.vault.unlearn(room) // of some rooms the rest is not fetched
+			s.vault.invalidateMembers(room) // of some rooms the rest is not fetched
 		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
 			_, says := bridgebridge.ReadConnection(e)
@@ -293,7 +293,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 			return nil
 		}
 		if timeline.Limited && timeline.PrevBatch != "" {
-			gap, err := s.gap(ctx, room, timeline.PrevBatch, since)
+			gap, err := s.missedEvents(ctx, room, timeline.PrevBatch, since)
 			if err != nil {
 				return err
 			}

@@ -25,8 +25,8 @@ func TestTheKeysAreLetGoAsSoonAsTheDatabaseLetsTheLockGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	lost := make(chan struct{})
-	require.True(t, alive(ctx, lock))
-	go func() { watch(ctx, lock); close(lost) }()
+	require.True(t, isAlive(ctx, lock))
+	go func() { watchLock(ctx, lock); close(lost) }()
 	var ended bool
 	require.NoError(t, b.store.DB().QueryRow(ctx, `select pg_terminate_backend(pid) from pg_locks
 		where locktype = 'advisory' and classid = $1 and database = (select oid from pg_database where datname = current_database())`, int32(store.LockSync)).Scan(&ended))
@@ -51,7 +51,7 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	t.Cleanup(server.Close)
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
-	require.NoError(t, hs.use(hs.owner, device{ID: "OLD"}))
+	require.NoError(t, hs.setDevice(hs.owner, device{ID: "OLD"}))
 	o := b.letter(b.chat("!a:x", policy.ModeBusiness), `{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
 	sent := b.event("m.room.message", "!a:x", owner, "{}").ID
 	o.RoomID, o.EventID = "!a:x", &sent
@@ -59,7 +59,7 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	err = hs.Retract(t.Context(), o)
 	require.Error(t, err)
 	require.False(t, jobs.IsFinal(err), "the deletion is tried again with the new device")
-	_, err = hs.attach(t.Context(), o, hs.owner.now(), false)
+	_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), false)
 	require.Error(t, err)
 	require.False(t, jobs.IsFinal(err), "and so is the file")
 
@@ -67,7 +67,7 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	t.Cleanup(func() { lock.Release(context.WithoutCancel(t.Context())) })
-	require.NoError(t, store.PutSetting(t.Context(), b.store.Writer(), store.SettingOwnerDevice, device{ID: "NEW", Made: time.Now()}))
+	require.NoError(t, store.PutSetting(t.Context(), b.store.Writer(), store.SettingOwnerDevice, device{ID: "NEW", CreatedAt: time.Now()}))
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, NewOwnerSync(b.inbox, hs, nil, NewVault(b.store, hs)).Run(ctx, cancel))
 	require.NoError(t, hs.Retract(t.Context(), o))

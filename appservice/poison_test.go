@@ -165,12 +165,12 @@ func TestALookThatWasOvertakenIsRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := closedHomeserver(b)
-	b.inbox.ignored.watch("!a:x")
+	b.inbox.ignored.startWatching("!a:x")
 	join := b.event("m.room.member", "!a:x", owner, `{"membership":"join"}`)
 	key := owner.String()
 	join.StateKey = &key
 	b.receive(join)
-	require.True(t, jobs.IsLater(d.forget(context.Background(), "!a:x", nil, store.ClosedLeft)))
+	require.True(t, jobs.IsLater(d.closeRoom(context.Background(), "!a:x", nil, store.ClosedLeft)))
 	require.False(t, b.inbox.ignored.has("!a:x"), "what comes after the join is not dropped")
 }
 
@@ -247,7 +247,7 @@ func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 		return &event.Event{Type: event.StateMember, Sender: by, StateKey: &key, Content: event.Content{Parsed: &event.MemberEventContent{Membership: membership}}}
 	}
 	ownerIn, byOwner := member(owner, owner, event.MembershipJoin), member(bot, owner, event.MembershipInvite)
-	join, ok := adminRoom([]*event.Event{ownerIn, byOwner, member("@op:example.com", owner, event.MembershipJoin)}, rules)
+	join, ok := parseAdminRoom([]*event.Event{ownerIn, byOwner, member("@op:example.com", owner, event.MembershipJoin)}, rules)
 	require.True(t, join && ok)
 	for name, state := range map[string][]*event.Event{
 		"an invitation of somebody else's": {ownerIn, member(bot, "@eve:example.com", event.MembershipInvite)},
@@ -255,7 +255,7 @@ func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 		"a room without the owner":         {byOwner},
 		"a room without the bot":           {ownerIn},
 	} {
-		_, ok := adminRoom(state, rules)
+		_, ok := parseAdminRoom(state, rules)
 		require.False(t, ok, name)
 	}
 }
@@ -281,10 +281,10 @@ func TestABridgeOfAnotherServerIsNoneOfOurs(t *testing.T) {
 		}
 		return all
 	}
-	_, ok, err := d.chatOf(context.Background(), "!a:x", state(bridgeBot))
+	_, ok, err := d.parseChat(context.Background(), "!a:x", state(bridgeBot))
 	require.NoError(t, err)
 	require.True(t, ok)
-	_, ok, err = d.chatOf(context.Background(), "!a:x", state("@demobot:evil.example"))
+	_, ok, err = d.parseChat(context.Background(), "!a:x", state("@demobot:evil.example"))
 	require.NoError(t, err)
 	require.False(t, ok)
 }

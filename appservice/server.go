@@ -37,10 +37,10 @@ func (s *Server) SetReady() { s.ready.Store(true) }
 // Handler is the root of the appservice's HTTP interface.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("PUT /_matrix/app/v1/transactions/{txn}", s.authorised(s.transaction))
-	mux.Handle("POST /_matrix/app/v1/ping", s.authorised(func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) }))
-	mux.Handle("GET /_matrix/app/v1/users/{user}", s.authorised(notHere))
-	mux.Handle("GET /_matrix/app/v1/rooms/{alias}", s.authorised(notHere))
+	mux.Handle("PUT /_matrix/app/v1/transactions/{txn}", s.requireToken(s.transaction))
+	mux.Handle("POST /_matrix/app/v1/ping", s.requireToken(func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) }))
+	mux.Handle("GET /_matrix/app/v1/users/{user}", s.requireToken(respondNotFound))
+	mux.Handle("GET /_matrix/app/v1/rooms/{alias}", s.requireToken(respondNotFound))
 	mux.HandleFunc("GET /_matrix/mau/live", func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) })
 	mux.HandleFunc("GET /_matrix/mau/ready", s.readiness)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -49,8 +49,8 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// authorised lets only the homeserver through. The comparison takes the same time whatever is sent.
-func (s *Server) authorised(next http.HandlerFunc) http.Handler {
+// requireToken lets only the homeserver through. The comparison takes the same time whatever is sent.
+func (s *Server) requireToken(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		switch {
@@ -83,13 +83,13 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = s.inbox.Receive(r.Context(), events, "")
-	s.inbox.doors.push(s.inbox.now(), err == nil)
+	s.inbox.sources.notePush(s.inbox.now(), err == nil)
 	if err != nil {
 		zerolog.Ctx(r.Context()).Err(err).Int("events", len(events)).Msg("Cannot store a transaction; the homeserver will send it again")
 		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")
 		return
 	}
-	if err := s.inbox.Notice(r.Context(), signs); err != nil {
+	if err := s.inbox.ReceiveEphemeral(r.Context(), signs); err != nil {
 		zerolog.Ctx(r.Context()).Warn().Err(err).Msg("Cannot note who is typing or reading")
 	}
 	respond(w, http.StatusOK, struct{}{})
@@ -106,7 +106,7 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, struct{}{})
 }
 
-func notHere(w http.ResponseWriter, _ *http.Request) {
+func respondNotFound(w http.ResponseWriter, _ *http.Request) {
 	fail(w, http.StatusNotFound, "M_NOT_FOUND", "multis makes no users or aliases on demand")
 }
 

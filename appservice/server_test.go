@@ -95,7 +95,7 @@ func FuzzTransaction(f *testing.F) {
 			require.NotEmpty(t, evt.RoomID)
 			_ = changesRoom(evt, Rules{Owner: owner, Bot: bot})
 		}
-		NewInbox(nil, Rules{Owner: owner, Bot: bot}).signs(signs)
+		NewInbox(nil, Rules{Owner: owner, Bot: bot}).ephemeralRooms(signs)
 	})
 }
 

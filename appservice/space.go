@@ -13,11 +13,13 @@ import (
 	"multis/store"
 )
 
-// isSpace tells whether who answers depends on what is in a space. Of other spaces nothing is looked at.
-func (d *Describer) isSpace(room id.RoomID) bool { return slices.Contains(d.inbox.rules.Spaces, room) }
+// isAgentSpace tells whether who answers depends on what is in a space. Of other spaces nothing is looked at.
+func (d *Describer) isAgentSpace(room id.RoomID) bool {
+	return slices.Contains(d.inbox.rules.Spaces, room)
+}
 
-// spaces has them all looked at anew, because a chat came to a room that may be in one.
-func (d *Describer) spaces() []jobs.Args {
+// describeSpaces has them all looked at anew, because a chat came to a room that may be in one.
+func (d *Describer) describeSpaces() []jobs.Args {
 	var all []jobs.Args
 	for _, space := range d.inbox.rules.Spaces {
 		all = append(all, jobs.DescribeArgs{RoomID: space})
@@ -25,9 +27,9 @@ func (d *Describer) spaces() []jobs.Args {
 	return all
 }
 
-// noteSpace notes which chats are in a space, as its state says: none without one.
-func (d *Describer) noteSpace(ctx context.Context, space id.RoomID, state []*event.Event) error {
-	if !d.isSpace(space) {
+// storeSpace notes which chats are in a space, as its state says: none without one.
+func (d *Describer) storeSpace(ctx context.Context, space id.RoomID, state []*event.Event) error {
+	if !d.isAgentSpace(space) {
 		return nil
 	}
 	rooms := bridgebridge.SpaceRooms(state)

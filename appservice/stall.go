@@ -16,82 +16,82 @@ import (
 )
 
 const (
-	stallTime  = 2 * time.Minute  // how long a door may stand still
-	stallCheck = 10 * time.Second // how often that is looked at
-	// raceTime is how much later than a push the sync may bring the same event.
-	raceTime = 10 * time.Second
+	stallTimeout       = 2 * time.Minute  // how long a door may stand still
+	stallCheckInterval = 10 * time.Second // how often that is looked at
+	// pushGracePeriod is how much later than a push the sync may bring the same event.
+	pushGracePeriod = 10 * time.Second
 )
 
-// doors notes what moves through the two doors of this process.
-type doors struct {
-	mu     sync.Mutex
-	pushed time.Time // when a transaction was last taken in
-	synced time.Time // when a sync was last taken in; zero while another process syncs
-	// owed is since when events should have come by push and did not: a transaction failed, or only the sync brought them.
-	owed  time.Time
-	times int // how often that was seen
+// sourceMonitor notes what moves through the two doors of this process.
+type sourceMonitor struct {
+	mu       sync.Mutex
+	pushedAt time.Time // when a transaction was last taken in
+	syncedAt time.Time // when a sync was last taken in; zero while another process syncs
+	// missedSince is since when events should have come by push and did not: a transaction failed, or only the sync brought them.
+	missedSince time.Time
+	missedCount int // how often that was seen
 }
 
-// push notes how a transaction ended.
-func (d *doors) push(now time.Time, taken bool) {
+// notePush notes how a transaction ended.
+func (d *sourceMonitor) notePush(now time.Time, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if taken {
-		d.pushed, d.owed, d.times = now, time.Time{}, 0
+		d.pushedAt, d.missedSince, d.missedCount = now, time.Time{}, 0
 		return
 	}
-	d.owe(now, 2) // it is sent again at longer and longer intervals
+	d.addMissed(now, 2) // it is sent again at longer and longer intervals
 }
 
-// missed notes that the sync brought events that no push did.
-func (d *doors) missed(now time.Time) {
+// noteMissedPush notes that the sync brought events that no push did.
+func (d *sourceMonitor) noteMissedPush(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now.Sub(d.pushed) > raceTime {
-		d.owe(now, 1)
+	if now.Sub(d.pushedAt) > pushGracePeriod {
+		d.addMissed(now, 1)
 	}
 }
 
-func (d *doors) owe(now time.Time, times int) {
-	if d.times += times; d.owed.IsZero() {
-		d.owed = now
+func (d *sourceMonitor) addMissed(now time.Time, times int) {
+	if d.missedCount += times; d.missedSince.IsZero() {
+		d.missedSince = now
 	}
 }
 
-// sync notes that this process takes the sync in; the zero time: another one does.
-func (d *doors) sync(now time.Time) {
+// noteSync notes that this process takes the sync in; the zero time: another one does.
+func (d *sourceMonitor) noteSync(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.synced = now
+	d.syncedAt = now
 }
 
-// stalled tells since when each door stands still; zero for one that moves, or of which this process knows nothing. pushed is when
+// stalledSince tells since when each door stands still; zero for one that moves, or of which this process knows nothing. pushed is when
 // a transaction was last taken in by any process. A single event without its push is none: a homeserver that restarts loses it.
-func (d *doors) stalled(now, pushed time.Time) map[store.Setting]time.Time {
+func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	since := map[store.Setting]time.Time{}
-	if d.times >= 2 && now.Sub(d.owed) > stallTime && pushed.Before(d.owed) {
-		since[store.SettingPushStalled] = d.owed
+	if d.missedCount >= 2 && now.Sub(d.missedSince) > stallTimeout && pushed.Before(d.missedSince) {
+		since[store.SettingPushStalled] = d.missedSince
 	}
-	if !d.synced.IsZero() && now.Sub(d.synced) > stallTime {
-		since[store.SettingSyncStalled] = d.synced
+	if !d.syncedAt.IsZero() && now.Sub(d.syncedAt) > stallTimeout {
+		since[store.SettingSyncStalled] = d.syncedAt
 	}
 	return since
 }
 
-// last tells when each door moved; zero if this process does not know.
-func (d *doors) last() (pushed, synced time.Time) {
+// lastReceived tells when each door moved; zero if this process does not know.
+func (d *sourceMonitor) lastReceived() (pushed, synced time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pushed, d.synced
+	return d.pushedAt, d.syncedAt
 }
 
 // StallWatch tells the owner when a door stands still although the homeserver answers, and when it moves again.
 type StallWatch struct {
-	inbox *Inbox
-	hs    *Homeserver
-	saved time.Time // the pushed that the other processes know of
+	inbox        *Inbox
+	hs           *Homeserver
+	sharedPushAt time.Time // the pushed that the other processes know of
 }
 
 // NewStallWatch makes a watch.
@@ -102,26 +102,26 @@ func NewStallWatch(inbox *Inbox, hs *Homeserver) *StallWatch {
 // Run watches until ctx ends.
 func (w *StallWatch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		sleep(ctx, stallCheck)
-		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+		sleep(ctx, stallCheckInterval)
+		if err := w.check(ctx); err != nil && ctx.Err() == nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look whether events come in")
 		}
 	}
 	return nil
 }
 
-// look compares both doors with what the owner was told.
-func (w *StallWatch) look(ctx context.Context) error {
-	pushed, err := w.share(ctx)
+// check compares both doors with what the owner was told.
+func (w *StallWatch) check(ctx context.Context) error {
+	pushed, err := w.sharePushTime(ctx)
 	if err != nil {
 		return err
 	}
 	now := w.inbox.now()
-	stalled := w.inbox.doors.stalled(now, pushed)
-	if len(stalled) > 0 && !w.answers(ctx) {
+	stalled := w.inbox.sources.stalledSince(now, pushed)
+	if len(stalled) > 0 && !w.isHomeserverUp(ctx) {
 		stalled = nil // the homeserver is away: that is in the log, and nothing is wrong here
 	}
-	_, synced := w.inbox.doors.last()
+	_, synced := w.inbox.sources.lastReceived()
 	for _, door := range []struct {
 		setting          store.Setting
 		begins, ends     jobs.Topic
@@ -131,7 +131,7 @@ func (w *StallWatch) look(ctx context.Context) error {
 		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "No transaction of the homeserver gets through", "Transactions of the homeserver get through again"},
 		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync stands still although the homeserver answers", "The sync goes on"},
 	} {
-		told, err := w.tell(ctx, door.setting, stalled[door.setting], door.moved, door.begins, door.ends)
+		told, err := w.enqueueNotice(ctx, door.setting, stalled[door.setting], door.moved, door.begins, door.ends)
 		switch {
 		case err != nil:
 			return err
@@ -144,9 +144,9 @@ func (w *StallWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// share tells the other processes when a transaction was last taken in here, and returns when that was anywhere.
-func (w *StallWatch) share(ctx context.Context) (time.Time, error) {
-	pushed, _ := w.inbox.doors.last()
+// sharePushTime tells the other processes when a transaction was last taken in here, and returns when that was anywhere.
+func (w *StallWatch) sharePushTime(ctx context.Context) (time.Time, error) {
+	pushed, _ := w.inbox.sources.lastReceived()
 	var anywhere time.Time
 	if _, err := store.GetSetting(ctx, w.inbox.store.DB(), store.SettingPushedAt, &anywhere); err != nil {
 		return time.Time{}, err
@@ -154,24 +154,24 @@ func (w *StallWatch) share(ctx context.Context) (time.Time, error) {
 	if !pushed.After(anywhere) {
 		return anywhere, nil
 	}
-	if pushed.Sub(w.saved) < stallCheck {
+	if pushed.Sub(w.sharedPushAt) < stallCheckInterval {
 		return pushed, nil
 	}
-	w.saved = pushed
+	w.sharedPushAt = pushed
 	return pushed, store.PutSetting(ctx, w.inbox.store.Writer(), store.SettingPushedAt, pushed)
 }
 
-// answers tells whether the homeserver does.
-func (w *StallWatch) answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+// isHomeserverUp tells whether the homeserver does.
+func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err := w.hs.bot.now().Versions(ctx)
+	_, err := w.hs.bot.session().Versions(ctx)
 	return err == nil
 }
 
-// tell has the owner told once that a door stands still since a time (zero: it does not), and once that it moved after that. It returns what
+// enqueueNotice has the owner told once that a door stands still since a time (zero: it does not), and once that it moved after that. It returns what
 // is told; empty: nothing.
-func (w *StallWatch) tell(ctx context.Context, door store.Setting, since, moved time.Time, begins, ends jobs.Topic) (told jobs.Topic, err error) {
+func (w *StallWatch) enqueueNotice(ctx context.Context, door store.Setting, since, moved time.Time, begins, ends jobs.Topic) (told jobs.Topic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		told = ""
 		var known store.Stall
@@ -196,8 +196,8 @@ func (w *StallWatch) tell(ctx context.Context, door store.Setting, since, moved 
 	return told, err
 }
 
-// comparePush notes when the sync brings events of chats that no push has brought.
-func (in *Inbox) comparePush(ctx context.Context, events []*event.Event) error {
+// detectMissedPush notes when the sync brings events of chats that no push has brought.
+func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (in *Inbox) comparePush(ctx context.Context, events []*event.Event) error {
 	}
 	missed, err := store.AnyUnseen(ctx, in.store.DB(), ids)
 	if missed && err == nil {
-		in.doors.missed(in.now())
+		in.sources.noteMissedPush(in.now())
 	}
 	return err
 }

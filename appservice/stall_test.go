@@ -45,25 +45,25 @@ func (b *bundle) stallRig() *stallRig {
 // told looks, and counts what the owner was told of a topic.
 func (r *stallRig) told(topic string) int {
 	r.t.Helper()
-	require.NoError(r.t, r.watch.look(r.t.Context()))
+	require.NoError(r.t, r.watch.check(r.t.Context()))
 	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
 func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
-	r.inbox.doors.push(r.clock, false)
+	r.inbox.sources.notePush(r.clock, false)
 	require.Zero(t, r.told("push_stalled"))
-	r.clock = r.clock.Add(stallTime + time.Second)
+	r.clock = r.clock.Add(stallTimeout + time.Second)
 	r.answers.Store(false)
 	require.Zero(t, r.told("push_stalled"), "the homeserver is away")
 	r.answers.Store(true)
 	require.Equal(t, 1, r.told("push_stalled"))
-	r.inbox.doors.push(r.clock, false)
+	r.inbox.sources.notePush(r.clock, false)
 	require.Equal(t, 1, r.told("push_stalled"), "once for each time")
 	r.clock = r.clock.Add(time.Minute)
 	require.Zero(t, r.told("push_moves"))
-	r.inbox.doors.push(r.clock, true)
+	r.inbox.sources.notePush(r.clock, true)
 	require.Equal(t, 1, r.told("push_moves"))
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
@@ -75,15 +75,15 @@ func TestWhatOnlyTheSyncBringsShowsThatThePushIsMissing(t *testing.T) {
 	r.chat("!off:x", policy.ModeOff)
 	sync := func(room id.RoomID) {
 		evt := r.text(room, ana, "hi")
-		require.NoError(t, r.inbox.comparePush(t.Context(), []*event.Event{evt}))
+		require.NoError(t, r.inbox.detectMissedPush(t.Context(), []*event.Event{evt}))
 		r.receive(evt)
 	}
 	sync("!off:x")
 	sync("!off:x")
-	r.clock = r.clock.Add(stallTime + time.Second)
+	r.clock = r.clock.Add(stallTimeout + time.Second)
 	require.Zero(t, r.told("push_stalled"), "of a chat that is off nothing is known")
 	sync("!a:x")
-	r.clock = r.clock.Add(stallTime + time.Second)
+	r.clock = r.clock.Add(stallTimeout + time.Second)
 	require.Zero(t, r.told("push_stalled"), "one event is lost when the homeserver restarts")
 	sync("!a:x")
 	require.Equal(t, 1, r.told("push_stalled"))
@@ -94,11 +94,11 @@ func TestASyncThatStandsStillIsTold(t *testing.T) {
 	r := setup(t).stallRig()
 	s := &OwnerSync{inbox: r.inbox}
 	require.Zero(t, r.told("sync_stalled"), "another process syncs")
-	require.NoError(t, s.moved(nil))
-	r.clock = r.clock.Add(stallTime + time.Second)
-	require.Error(t, s.moved(errors.New("failed")))
+	require.NoError(t, s.noteSynced(nil))
+	r.clock = r.clock.Add(stallTimeout + time.Second)
+	require.Error(t, s.noteSynced(errors.New("failed")))
 	require.Equal(t, 1, r.told("sync_stalled"))
-	require.NoError(t, s.moved(nil))
+	require.NoError(t, s.noteSynced(nil))
 	require.Equal(t, 1, r.told("sync_moves"))
 }
 
@@ -108,5 +108,5 @@ func TestATransactionThatCannotBeStoredCountsAsStuck(t *testing.T) {
 	b.store.Close()
 	body := `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@demo_ana:example.com","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`
 	require.Equal(t, http.StatusInternalServerError, put(t, NewServer(b.inbox, "right").Handler(), "right", body).Code)
-	require.NotEmpty(t, b.inbox.doors.stalled(time.Now().Add(stallTime+time.Second), time.Time{}))
+	require.NotEmpty(t, b.inbox.sources.stalledSince(time.Now().Add(stallTimeout+time.Second), time.Time{}))
 }

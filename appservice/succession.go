@@ -15,12 +15,12 @@ import (
 	"multis/store"
 )
 
-// otherRoomWait is how long a room that claims somebody else's chat is not looked at again: the owner may accept it meanwhile.
-const otherRoomWait = time.Minute
+// otherRoomRetryDelay is how long a room that claims somebody else's chat is not looked at again: the owner may accept it meanwhile.
+const otherRoomRetryDelay = time.Minute
 
-// write stores what a room's state says about a chat. A room of another bot than the chat's takes it over when the old bot
+// storeChat stores what a room's state says about a chat. A room of another bot than the chat's takes it over when the old bot
 // said so, or the owner did; else he is asked. A bot is a Matrix user as any other, and could be anybody's.
-func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
+func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
 	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Receiver)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return store.Chat{}, err
@@ -28,12 +28,12 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 	changed := err == nil && before.BridgeBot != found.BridgeBot
 	handed := false
 	if changed && !before.Unconfirmed {
-		if handed, err = d.handedOver(ctx, before, *found.RoomID, state); err != nil {
+		if handed, err = d.isHandedOver(ctx, before, *found.RoomID, state); err != nil {
 			return store.Chat{}, err
 		}
 	}
 	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		bot, err := d.meet(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.rules.Owner))
+		bot, err := d.storeBridgeBot(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.rules.Owner))
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 			return store.ErrOtherRoom
 		}
 		if changed {
-			if err := makeWay(ctx, tx, before, bot, handed); err != nil {
+			if err := freeChannel(ctx, tx, before, bot, handed); err != nil {
 				return err
 			}
 		}
@@ -49,27 +49,27 @@ func (d *Describer) write(ctx context.Context, found store.Chat, state []*event.
 			return err
 		}
 		if !before.LivesIn(*found.RoomID) {
-			if err := jobs.Enqueue(ctx, tx, d.spaces()...); err != nil {
+			if err := jobs.Enqueue(ctx, tx, d.describeSpaces()...); err != nil {
 				return err
 			}
 		}
 		if !changed {
 			return nil
 		}
-		missed := caughtUp(before) // what was said there while it was not the chat's yet
+		missed := catchUpArgs(before) // what was said there while it was not the chat's yet
 		if missed.ChatID != chat.ID {
 			missed.ChatID, missed.Since = chat.ID, before.ClaimedAt.Unix()
 		}
 		return jobs.Enqueue(ctx, tx, missed)
 	})
 	if changed && errors.Is(err, store.ErrOtherRoom) {
-		return store.Chat{}, errors.Join(err, d.ask(ctx, before, found))
+		return store.Chat{}, errors.Join(err, d.askOwner(ctx, before, found))
 	}
 	return chat, err
 }
 
-// makeWay frees a channel for the room of another bot: one that a confirmed bot takes from an unconfirmed one, or that was handed over.
-func makeWay(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
+// freeChannel frees a channel for the room of another bot: one that a confirmed bot takes from an unconfirmed one, or that was handed over.
+func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
 	if before.Unconfirmed && bot.ConfirmedAt != nil {
 		return store.SetAside(ctx, tx, before.ID)
 	}
@@ -79,8 +79,8 @@ func makeWay(ctx context.Context, tx store.Tx, before store.Chat, bot store.Brid
 	return nil
 }
 
-// meet notes the bot of a room. The owner is asked once about one that nobody knows and that is not proven to be a bridge.
-func (d *Describer) meet(ctx context.Context, tx store.Tx, found store.Chat, proven bool) (store.BridgeBot, error) {
+// storeBridgeBot notes the bot of a room. The owner is asked once about one that nobody knows and that is not proven to be a bridge.
+func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store.Chat, proven bool) (store.BridgeBot, error) {
 	if found.BridgeBot == "" { // a room of the owner's and ours
 		return store.BridgeBot{}, nil
 	}
@@ -96,8 +96,8 @@ func (d *Describer) meet(ctx context.Context, tx store.Tx, found store.Chat, pro
 	return bot, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID})
 }
 
-// caughtUp reads a chat from where its record ends, and tells nobody.
-func caughtUp(chat store.Chat) jobs.HistoryArgs {
+// catchUpArgs reads a chat from where its record ends, and tells nobody.
+func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 	args := jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}
 	if chat.LastMessageAt != nil {
 		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
@@ -105,8 +105,8 @@ func caughtUp(chat store.Chat) jobs.HistoryArgs {
 	return args
 }
 
-// ask has the owner asked whether a bot may take over the chats of another one, once.
-func (d *Describer) ask(ctx context.Context, before, found store.Chat) error {
+// askOwner has the owner asked whether a bot may take over the chats of another one, once.
+func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		change, first, err := store.NoteBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
 		if err != nil || !first {
@@ -116,13 +116,13 @@ func (d *Describer) ask(ctx context.Context, before, found store.Chat) error {
 	})
 }
 
-// handedOver tells whether the bot of a chat's room itself said that another room replaces it, and that one says so too.
-func (d *Describer) handedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
+// isHandedOver tells whether the bot of a chat's room itself said that another room replaces it, and that one says so too.
+func (d *Describer) isHandedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" || before.BridgeBot == "" || !before.LivesIn(old) {
 		return false, nil
 	}
-	replaced, err := d.stateOf(ctx, old)
+	replaced, err := d.roomState(ctx, old)
 	if err != nil || !bridgebridge.Replaces(old, replaced, room, state) {
 		return false, err
 	}
@@ -130,12 +130,12 @@ func (d *Describer) handedOver(ctx context.Context, before store.Chat, room id.R
 	return by == before.BridgeBot, nil
 }
 
-// successionTime is how long a new room that says it replaces a chat's room is given until the old one says so, too: whoever
+// successionTimeout is how long a new room that says it replaces a chat's room is given until the old one says so, too: whoever
 // upgrades a room makes the new one first, and a bridge may be there before us.
-const successionTime = 10 * time.Minute
+const successionTimeout = 10 * time.Minute
 
-// expected tells whether a room that no bridge claims replaces the room of a chat, so that its bridge will come.
-func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
+// isExpected tells whether a room that no bridge claims replaces the room of a chat, so that its bridge will come.
+func (d *Describer) isExpected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" {
 		return false, nil
@@ -147,16 +147,16 @@ func (d *Describer) expected(ctx context.Context, room id.RoomID, state []*event
 	if chat, known := chats[old]; !known || chat.BridgeBot == "" {
 		return false, nil
 	}
-	if age := d.inbox.now().Sub(bridgebridge.CreatedAt(state)); age > -time.Minute && age < successionTime {
+	if age := d.inbox.now().Sub(bridgebridge.CreatedAt(state)); age > -time.Minute && age < successionTimeout {
 		return true, nil
 	}
-	replaced, err := d.stateOf(ctx, old)
+	replaced, err := d.roomState(ctx, old)
 	return err == nil && bridgebridge.Replaces(old, replaced, room, state), err
 }
 
-// stateOf is the state of a room, as far as the owner can see it: none when he left.
-func (d *Describer) stateOf(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
-	state, err := d.hs.owner.now().state(ctx, room)
+// roomState is the state of a room, as far as the owner can see it: none when he left.
+func (d *Describer) roomState(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
+	state, err := d.hs.owner.session().state(ctx, room)
 	if errors.Is(err, mautrix.MForbidden) || errors.Is(err, mautrix.MNotFound) {
 		return nil, nil
 	}

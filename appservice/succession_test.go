@@ -197,7 +197,7 @@ func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
 			h.look(newRoom)
 			require.True(t, h.anas().LivesIn(newRoom))
 			require.Equal(t, policy.ActionAnswer, h.message(between).Action)
-			if age < successionTime { // else it is nobody's room until the old one says otherwise
+			if age < successionTimeout { // else it is nobody's room until the old one says otherwise
 				require.Equal(t, policy.ActionAnswer, h.message(early).Action)
 			}
 		})
@@ -350,7 +350,7 @@ func TestAMessageIsReadWithTheKeyOfTheRoomItCameIn(t *testing.T) {
 	require.Equal(t, id.RoomID("!old:x"), parked.ParkedIn)
 	plain := h.text("!old:x", ana, "hello")
 	plain.ID = sealed.ID
-	require.NoError(t, NewDecrypter(h.inbox, nil).takeIn(context.Background(), parked, plain))
+	require.NoError(t, NewDecrypter(h.inbox, nil).storeDecrypted(context.Background(), parked, plain))
 	require.Equal(t, "hello", h.message(sealed).Body)
 	require.Equal(t, h.anas().ID, h.message(sealed).ChatID)
 }

@@ -21,8 +21,8 @@ import (
 	"multis/store"
 )
 
-// errElsewhere: another process holds the keys.
-var errElsewhere = errors.New("another process holds the keys")
+// errKeysElsewhere: another process holds the keys.
+var errKeysElsewhere = errors.New("another process holds the keys")
 
 // Vault holds the keys of multis' two devices: the owner's, for chats, and the bot's, for the admin room. A device's keys
 // have one user at a time, so only the process that syncs opens the vault; the others leave ciphertext and a job.
@@ -42,8 +42,8 @@ type machine struct {
 	keys   *crypto.SQLCryptoStore
 	state  *sqlstatestore.SQLStateStore
 
-	mu    sync.Mutex
-	known map[id.RoomID]bool // rooms whose members were read since the vault was opened
+	mu            sync.Mutex
+	membersLoaded map[id.RoomID]bool // rooms whose members were read since the vault was opened
 }
 
 // NewVault makes a closed vault.
@@ -55,7 +55,7 @@ func NewVault(st *store.Store, hs *Homeserver) *Vault {
 
 // open loads the keys, or makes them. Only the process that holds the lock of the sync publishes.
 func (v *Vault) open(ctx context.Context, publish bool) error {
-	pickle, err := v.pickle(ctx)
+	pickle, err := v.pickleKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (v *Vault) open(ctx context.Context, publish bool) error {
 	}
 	machines := map[policy.SendAs]*machine{}
 	for who, a := range map[policy.SendAs]*account{policy.AsOwner: v.hs.owner, policy.AsBot: v.hs.bot} {
-		if machines[who], err = v.load(ctx, db, a, pickle, publish); err != nil {
+		if machines[who], err = v.loadMachine(ctx, db, a, pickle, publish); err != nil {
 			db.Close()
 			return explain("load the keys of "+a.user.String(), err)
 		}
@@ -90,19 +90,19 @@ func (v *Vault) close() {
 	v.db, v.machines = nil, nil
 }
 
-// machine is the one of a sender, or errElsewhere.
+// machine is the one of a sender, or errKeysElsewhere.
 func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.machines == nil {
-		return nil, errElsewhere
+		return nil, errKeysElsewhere
 	}
 	return v.machines[who], nil
 }
 
-// pickle is what stored keys are wrapped with. It keeps them apart from other uses of the tables; whoever reads the
+// pickleKey is what stored keys are wrapped with. It keeps them apart from other uses of the tables; whoever reads the
 // database reads the keys.
-func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
+func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 	var key string
 	known, err := store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
 	if err != nil || known {
@@ -112,19 +112,19 @@ func (v *Vault) pickle(ctx context.Context) ([]byte, error) {
 	return []byte(key), store.PutSetting(ctx, v.store.Writer(), store.SettingPickle, key)
 }
 
-func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
+func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
 	// A client of its own, because it keeps what it learns of rooms.
-	c, err := v.hs.dial(a.user, device{ID: a.now().DeviceID, Made: a.now().made})
+	c, err := v.hs.newSession(a.user, device{ID: a.session().DeviceID, CreatedAt: a.session().deviceCreatedAt})
 	if err != nil {
 		return nil, err
 	}
 	log := zerolog.Ctx(ctx).With().Stringer("user_id", c.UserID).Logger().Level(zerolog.WarnLevel)
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
-	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, keysOf(c.UserID, c.DeviceID), c.DeviceID, pickle)
-	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, known: map[id.RoomID]bool{}}
+	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, cryptoAccount(c.UserID, c.DeviceID), c.DeviceID, pickle)
+	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, membersLoaded: map[id.RoomID]bool{}}
 	m.IgnorePostDecryptionParseErrors = true
 	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
-	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.unlocked(ctx, session) }
+	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.retryWithKey(ctx, session) }
 	c.StateStore = state
 	if err := m.Load(ctx); err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
@@ -138,22 +138,22 @@ func (v *Vault) load(ctx context.Context, db *dbutil.Database, a *account, pickl
 	return m, nil
 }
 
-// unlocked has the messages read that waited for a key.
-func (v *Vault) unlocked(ctx context.Context, session id.SessionID) {
+// retryWithKey has the messages read that waited for a key.
+func (v *Vault) retryWithKey(ctx context.Context, session id.SessionID) {
 	err := v.store.InTx(ctx, func(tx store.Tx) error {
 		waiting, err := store.ParkedBySession(ctx, tx, session)
 		if err != nil {
 			return err
 		}
-		return readLater(ctx, tx, waiting, 0)
+		return enqueueDecrypt(ctx, tx, waiting, 0)
 	})
 	if err != nil {
 		zerolog.Ctx(ctx).Err(err).Msg("Cannot ask for messages to be read whose key came")
 	}
 }
 
-// readLater asks for messages to be read, with their keys asked for anew so many times.
-func readLater(ctx context.Context, tx store.Tx, messages []int64, times int) error {
+// enqueueDecrypt asks for messages to be read, with their keys asked for anew so many times.
+func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []int64, times int) error {
 	ask := make([]jobs.Args, len(messages))
 	for i, m := range messages {
 		ask[i] = jobs.DecryptArgs{MessageID: m, KeyRequests: times}
@@ -161,26 +161,28 @@ func readLater(ctx context.Context, tx store.Tx, messages []int64, times int) er
 	return jobs.Enqueue(ctx, tx, ask...)
 }
 
-// lookAgain has the messages read whose key is here: the process may have died after the key was stored, before unlocked.
-func (v *Vault) lookAgain(ctx context.Context) error {
+// retryDecryptable has the messages read whose key is here: the process may have died after the key was stored, before unlocked.
+func (v *Vault) retryDecryptable(ctx context.Context) error {
 	var devices []string
 	for _, a := range []*account{v.hs.owner, v.hs.bot} {
-		devices = append(devices, keysOf(a.user, a.now().DeviceID))
+		devices = append(devices, cryptoAccount(a.user, a.session().DeviceID))
 	}
 	return v.store.InTx(ctx, func(tx store.Tx) error {
-		waiting, err := store.ParkedWithKey(ctx, tx, devices, mostAsked)
+		waiting, err := store.ParkedWithKey(ctx, tx, devices, maxKeysRequested)
 		if err != nil {
 			return err
 		}
-		return readLater(ctx, tx, waiting, 0)
+		return enqueueDecrypt(ctx, tx, waiting, 0)
 	})
 }
 
-// keysOf is the name under which the keys of a device lie: one that was made anew starts with keys of its own.
-func keysOf(user id.UserID, device id.DeviceID) string { return user.String() + "|" + device.String() }
+// cryptoAccount is the name under which the keys of a device lie: one that was made anew starts with keys of its own.
+func cryptoAccount(user id.UserID, device id.DeviceID) string {
+	return user.String() + "|" + device.String()
+}
 
-// sign makes the bot's device one that others can trust: the bot signs it with keys of its own.
-func (v *Vault) sign(ctx context.Context) error {
+// crossSignBot makes the bot's device one that others can trust: the bot signs it with keys of its own.
+func (v *Vault) crossSignBot(ctx context.Context) error {
 	m, err := v.machine(policy.AsBot)
 	if err != nil {
 		return err
@@ -222,29 +224,29 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	if err := m.VerifyWithRecoveryKey(ctx, recoveryKey); err != nil {
 		return explain("verify the device", err)
 	}
-	if err := believe(ctx, m); err != nil {
+	if err := trustOwnerKeys(ctx, m); err != nil {
 		return err
 	}
-	return v.askAgain(ctx)
+	return v.requestMissingKeys(ctx)
 }
 
-// mostAsked is how many keys are asked for again at once.
-const mostAsked = 1000
+// maxKeysRequested is how many keys are asked for again at once.
+const maxKeysRequested = 1000
 
-// askAgain has every key asked for again that did not come: what was refused to a session that nobody vouched for may be given
+// requestMissingKeys has every key asked for again that did not come: what was refused to a session that nobody vouched for may be given
 // to it now.
-func (v *Vault) askAgain(ctx context.Context) error {
+func (v *Vault) requestMissingKeys(ctx context.Context) error {
 	return v.store.InTx(ctx, func(tx store.Tx) error {
-		waiting, err := store.ParkedSessions(ctx, tx, mostAsked)
+		waiting, err := store.ParkedSessions(ctx, tx, maxKeysRequested)
 		if err != nil {
 			return err
 		}
-		return readLater(ctx, tx, waiting, jobs.MaxKeyRequests)
+		return enqueueDecrypt(ctx, tx, waiting, jobs.MaxKeyRequests)
 	})
 }
 
-// believe takes the owner's keys for the owner's, also those that are not the first ever seen: the recovery key opened them.
-func believe(ctx context.Context, m *machine) error {
+// trustOwnerKeys takes the owner's keys for the owner's, also those that are not the first ever seen: the recovery key opened them.
+func trustOwnerKeys(ctx context.Context, m *machine) error {
 	owner := m.client.UserID
 	if _, err := m.FetchKeys(ctx, []id.UserID{owner}, true); err != nil {
 		return explain("fetch the owner's keys", err)
@@ -255,8 +257,8 @@ func believe(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// receive takes the keys and device changes of one sync response. It comes before the response's messages.
-func (v *Vault) receive(ctx context.Context, who policy.SendAs, resp *mautrix.RespSync, since string) error {
+// processSync takes the keys and device changes of one sync response. It comes before the response's messages.
+func (v *Vault) processSync(ctx context.Context, who policy.SendAs, resp *mautrix.RespSync, since string) error {
 	m, err := v.machine(who)
 	if err != nil {
 		return err
@@ -265,8 +267,8 @@ func (v *Vault) receive(ctx context.Context, who policy.SendAs, resp *mautrix.Re
 	return nil
 }
 
-// follow keeps the members of encrypted rooms up to date, so that a key goes to everybody who is there and to nobody else.
-func (v *Vault) follow(ctx context.Context, evt *event.Event) {
+// updateMembers keeps the members of encrypted rooms up to date, so that a key goes to everybody who is there and to nobody else.
+func (v *Vault) updateMembers(ctx context.Context, evt *event.Event) {
 	if evt.StateKey == nil {
 		return
 	}
@@ -280,18 +282,18 @@ func (v *Vault) follow(ctx context.Context, evt *event.Event) {
 		if evt.Type.Type == event.StateMember.Type {
 			m.HandleMemberEvent(ctx, evt)
 			if *evt.StateKey == m.client.UserID.String() {
-				m.unlearn(evt.RoomID) // who came and went while it was not there, it did not see
+				m.invalidateMembers(evt.RoomID) // who came and went while it was not there, it did not see
 			}
 		}
 	}
 }
 
-// unlearn has the members of a room read again before the next message there, because not all was seen that happened to them.
-func (v *Vault) unlearn(room id.RoomID) {
+// invalidateMembers has the members of a room read again before the next message there, because not all was seen that happened to them.
+func (v *Vault) invalidateMembers(room id.RoomID) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	for _, m := range v.machines {
-		m.unlearn(room)
+		m.invalidateMembers(room)
 	}
 }
 
@@ -309,8 +311,8 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 	return m.DecryptMegolmEvent(ctx, evt)
 }
 
-// request asks the owner's other devices and the sender's for a key that did not come.
-func (v *Vault) request(ctx context.Context, who policy.SendAs, evt *event.Event, others ...id.UserID) error {
+// requestKey asks the owner's other devices and the sender's for a key that did not come.
+func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Event, others ...id.UserID) error {
 	m, err := v.machine(who)
 	if err != nil {
 		return err
@@ -337,12 +339,12 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.learn(ctx, room); err != nil {
+	if err := m.loadMembers(ctx, room); err != nil {
 		return nil, err
 	}
 	wrapped, err := m.EncryptMegolmEvent(ctx, room, kind, content)
 	if errors.Is(err, crypto.ErrNoGroupSession) || errors.Is(err, crypto.ErrSessionExpired) || errors.Is(err, crypto.ErrSessionNotShared) {
-		if err := m.share(ctx, room); err != nil {
+		if err := m.shareRoomKey(ctx, room); err != nil {
 			return nil, err
 		}
 		wrapped, err = m.EncryptMegolmEvent(ctx, room, kind, content)
@@ -353,12 +355,12 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	return wrapped, nil
 }
 
-// learn reads who is in a room before the first message there. What was shared while nobody looked may be out of date, so
+// loadMembers reads who is in a room before the first message there. What was shared while nobody looked may be out of date, so
 // a new key is made.
-func (m *machine) learn(ctx context.Context, room id.RoomID) error {
+func (m *machine) loadMembers(ctx context.Context, room id.RoomID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.known[room] {
+	if m.membersLoaded[room] {
 		return nil
 	}
 	if _, err := m.client.State(ctx, room); err != nil {
@@ -374,18 +376,18 @@ func (m *machine) learn(ctx context.Context, room id.RoomID) error {
 	if err := m.CryptoStore.RemoveOutboundGroupSession(ctx, room); err != nil {
 		return fmt.Errorf("drop the old key of the room: %w", err)
 	}
-	m.known[room] = true
+	m.membersLoaded[room] = true
 	return nil
 }
 
-func (m *machine) unlearn(room id.RoomID) {
+func (m *machine) invalidateMembers(room id.RoomID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.known, room)
+	delete(m.membersLoaded, room)
 }
 
-// share gives the room's key to everybody there.
-func (m *machine) share(ctx context.Context, room id.RoomID) error {
+// shareRoomKey gives the room's key to everybody there.
+func (m *machine) shareRoomKey(ctx context.Context, room id.RoomID) error {
 	members, err := m.state.GetRoomJoinedOrInvitedMembers(ctx, room)
 	if err != nil {
 		return fmt.Errorf("read the members of the room: %w", err)

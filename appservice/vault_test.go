@@ -20,7 +20,7 @@ func (b *bundle) openVault() *Vault {
 	require.NoError(b.t, err)
 	v := NewVault(b.store, hs)
 	for _, a := range []*account{hs.owner, hs.bot} {
-		require.NoError(b.t, hs.use(a, device{ID: "D", Made: time.Now()}))
+		require.NoError(b.t, hs.setDevice(a, device{ID: "D", CreatedAt: time.Now()}))
 	}
 	require.NoError(b.t, v.open(b.t.Context(), false))
 	b.t.Cleanup(v.close)
@@ -32,7 +32,7 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	v := b.openVault()
-	known := v.machines[policy.AsOwner].known
+	known := v.machines[policy.AsOwner].membersLoaded
 	known["!a:x"], known["!b:x"], known["!c:x"] = true, true, true
 
 	var resp syncResponse
@@ -44,7 +44,7 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	back := b.event("m.room.member", "!b:x", bridgeBot, `{"membership":"join"}`)
 	key := owner.String()
 	back.StateKey, back.Type.Class = &key, event.StateEventType
-	v.follow(t.Context(), back)
+	v.updateMembers(t.Context(), back)
 	require.Len(t, known, 1, "what happened while the owner was not there, nobody told")
 }
 
@@ -78,14 +78,14 @@ func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
 	here, other := strings.Repeat("h", 43), strings.Repeat("o", 43)
 	first, second := sealed(here), sealed(here)
 	b.receive(first, second, sealed(other), sealed(strings.Repeat("n", 43)))
-	for session, device := range map[string]string{here: keysOf(owner, "D"), other: keysOf(owner, "ENDED")} {
+	for session, device := range map[string]string{here: cryptoAccount(owner, "D"), other: cryptoAccount(owner, "ENDED")} {
 		_, err := b.store.Pool().Exec(t.Context(), `insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
 			values ($1, $2, 'k', '!a:x', 'x')`, device, session)
 		require.NoError(t, err)
 	}
 	_, err := b.store.Pool().Exec(t.Context(), "delete from river.river_job") // they gave up long ago
 	require.NoError(t, err)
-	require.NoError(t, v.lookAgain(t.Context()))
+	require.NoError(t, v.retryDecryptable(t.Context()))
 	require.Equal(t, 2, b.jobs("decrypt"))
 	require.Equal(t, 1, b.count("river.river_job where (args->>'message')::bigint = $1", b.message(second).ID))
 }

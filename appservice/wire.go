@@ -116,7 +116,7 @@ func (r *syncResponse) keys() *mautrix.RespSync {
 // sync makes one sync request.
 func (s *session) sync(ctx context.Context, req mautrix.ReqSync) (*syncResponse, error) {
 	var resp syncResponse
-	return &resp, s.read(ctx, s.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "sync"}, req.BuildQuery()), &resp)
+	return &resp, s.get(ctx, s.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "sync"}, req.BuildQuery()), &resp)
 }
 
 // page is a page of a room's events, newest first.
@@ -128,8 +128,8 @@ type page struct {
 // pageSize is how many events are read at once.
 const pageSize = 100
 
-// before reads a page of a room's events, from a position back to another one; empty: from now, to the beginning.
-func (s *session) before(ctx context.Context, room id.RoomID, from, to string) (*page, error) {
+// messagesBefore reads a page of a room's events, from a position back to another one; empty: from now, to the beginning.
+func (s *session) messagesBefore(ctx context.Context, room id.RoomID, from, to string) (*page, error) {
 	query := map[string]string{"dir": "b", "limit": strconv.Itoa(pageSize)}
 	if from != "" {
 		query["from"] = from
@@ -138,7 +138,7 @@ func (s *session) before(ctx context.Context, room id.RoomID, from, to string) (
 		query["to"] = to
 	}
 	var p page
-	err := s.read(ctx, s.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "rooms", room, "messages"}, query), &p)
+	err := s.get(ctx, s.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "rooms", room, "messages"}, query), &p)
 	if p.Chunk == nil {
 		p.End = "" // some homeservers name a position behind the last page
 	}
@@ -151,7 +151,7 @@ func (s *session) before(ctx context.Context, room id.RoomID, from, to string) (
 // event reads one event; nil for one that is malformed.
 func (s *session) event(ctx context.Context, room id.RoomID, evt id.EventID) (*event.Event, error) {
 	var raw json.RawMessage
-	if err := s.read(ctx, s.BuildClientURL("v3", "rooms", room, "event", evt), &raw); err != nil {
+	if err := s.get(ctx, s.BuildClientURL("v3", "rooms", room, "event", evt), &raw); err != nil {
 		return nil, err
 	}
 	return readEvent(raw), nil
@@ -160,7 +160,7 @@ func (s *session) event(ctx context.Context, room id.RoomID, evt id.EventID) (*e
 // state reads the whole state of a room.
 func (s *session) state(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	var all eventList
-	err := s.read(ctx, s.BuildClientURL("v3", "rooms", room, "state"), &all)
+	err := s.get(ctx, s.BuildClientURL("v3", "rooms", room, "state"), &all)
 	for _, evt := range all {
 		evt.Type.Class = event.StateEventType
 		_ = evt.Content.ParseRaw(evt.Type) // what does not parse is read as empty
@@ -168,8 +168,8 @@ func (s *session) state(ctx context.Context, room id.RoomID) ([]*event.Event, er
 	return all, err
 }
 
-// read makes a GET request and decodes its answer leniently.
-func (s *session) read(ctx context.Context, url string, into any) error {
+// get makes a GET request and decodes its answer leniently.
+func (s *session) get(ctx context.Context, url string, into any) error {
 	_, err := s.MakeFullRequest(ctx, mautrix.FullRequest{
 		Method: http.MethodGet, URL: url, ResponseJSON: into, MaxAttempts: 1,
 		Handler: func(_ *http.Request, res *http.Response, into any, limit int64) ([]byte, error) {

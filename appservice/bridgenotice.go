@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	sealedTime = time.Hour // how long a bridge's notice is kept in mind without its key
-	sealedMost = 50
+	maxNoticeAge   = time.Hour // how long a bridge's notice is kept in mind without its key
+	maxUndecrypted = 50
 )
 
-// unseal reads what the bots of bridges say where no chat lives: there they tell that a login broke, encrypted where the bridge
+// storeBridgeNotices reads what the bots of bridges say where no chat lives: there they tell that a login broke, encrypted where the bridge
 // encrypts everything. Anything else that stands there is left alone, and nothing of it is kept.
-func (s *OwnerSync) unseal(ctx context.Context, resp *syncResponse) error {
-	sealed, err := s.sealedBy(ctx, resp)
+func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) error {
+	sealed, err := s.encryptedNotices(ctx, resp)
 	if err != nil {
 		return err
 	}
 	var notices []*event.Event
-	sealed, s.sealed = append(s.sealed, sealed...), nil
+	sealed, s.undecrypted = append(s.undecrypted, sealed...), nil
 	for _, evt := range sealed {
 		plain, err := s.vault.decrypt(ctx, policy.AsOwner, evt)
 		switch {
 		case errors.Is(err, crypto.ErrNoSessionFound):
-			if s.inbox.now().Sub(time.UnixMilli(evt.Timestamp)) < sealedTime && len(s.sealed) < sealedMost {
-				s.sealed = append(s.sealed, evt) // its key brings the next answer
+			if s.inbox.now().Sub(time.UnixMilli(evt.Timestamp)) < maxNoticeAge && len(s.undecrypted) < maxUndecrypted {
+				s.undecrypted = append(s.undecrypted, evt) // its key brings the next answer
 			}
 		case err != nil: // nobody would read it
 		default:
@@ -45,8 +45,8 @@ func (s *OwnerSync) unseal(ctx context.Context, resp *syncResponse) error {
 	return s.inbox.Receive(ctx, notices, "")
 }
 
-// sealedBy lists the encrypted events of bridges' bots in rooms that are no chats.
-func (s *OwnerSync) sealedBy(ctx context.Context, resp *syncResponse) (found []*event.Event, err error) {
+// encryptedNotices lists the encrypted events of bridges' bots in rooms that are no chats.
+func (s *OwnerSync) encryptedNotices(ctx context.Context, resp *syncResponse) (found []*event.Event, err error) {
 	byRoom := map[id.RoomID][]*event.Event{}
 	var rooms []id.RoomID
 	for room, joined := range resp.Rooms.Join {
