@@ -84,6 +84,7 @@ func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 		ref += fmt.Sprintf("/%d", args.ChatID)
 	case policy.CapAgent:
 		ref += "/" + args.Agent
+	case policy.CapDay, policy.CapRun: // behind these is neither a chat nor an agent
 	}
 	return jobs.Emit(ctx, tx, policy.HookBudget, ref)
 }

@@ -72,8 +72,8 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *Second, a
 	if err != nil || out.Over != "" {
 		return out, err
 	}
-	text, comparable := answer(end)
-	if out.Answer = policy.Redact(text); comparable && out.Differs == "" && out.Answer != task.Answer {
+	text, isComparable := answer(end)
+	if out.Answer = policy.Redact(text); isComparable && out.Differs == "" && out.Answer != task.Answer {
 		out.Differs = "the answer"
 	}
 	return out, nil
