@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// MakeAdminRoom makes the room from which multis is administered, unless there is one, and invites the owner and the
-// operators. It is safe to call from several processes and after a crash half-way.
+// MakeAdminRoom creates the room from which multis is administered, unless it exists, and invites the owner and the operators. Several
+// processes may call it at once, and again after a crash.
 func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	lock, err := h.lockSetup(ctx)
 	if err != nil {
@@ -45,6 +45,7 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	})
 }
 
+// lockSetup waits for the lock that lets only one process at a time create rooms and devices.
 func (h *Homeserver) lockSetup(ctx context.Context) (*store.Lock, error) {
 	for {
 		lock, ok, err := h.store.TryLock(ctx, store.LockSetup, 0)
@@ -58,15 +59,16 @@ func (h *Homeserver) lockSetup(ctx context.Context) (*store.Lock, error) {
 	}
 }
 
-// adminMarkerType is the state event by which the bot knows its own admin room again.
+// adminMarkerType is the state event that marks a room as the bot's admin room.
 var adminMarkerType = event.Type{Type: "ai.multis.admin", Class: event.StateEventType}
 
-// adminMarker names the owner that an admin room is for.
+// adminMarker is the content of an adminMarkerType event. Owner is the user whose multis the room administers.
 type adminMarker struct {
 	Owner id.UserID `json:"owner"`
 }
 
-// findAdminRoom looks for a room that was made before a crash, or by an earlier database, and that the owner has not left.
+// findAdminRoom returns a marked admin room of the bot that the owner is in or invited to, for example one created before a crash. It
+// skips replaced rooms and rooms with strangers. Empty means that there is none.
 func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
 	joined, err := h.bot.session().JoinedRooms(ctx)
 	if err != nil {
@@ -99,14 +101,15 @@ func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
 	return "", nil
 }
 
-// isStranger tells whether somebody has no business in the admin room.
+// isStranger reports whether a user may not be in the admin room: everyone but the owner, the bot and the operators.
 func (h *Homeserver) isStranger(who id.UserID) bool {
 	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)
 }
 
+// createAdminRoom creates the admin room with its marker and sends the invitations.
 func (h *Homeserver) createAdminRoom(ctx context.Context) (id.RoomID, error) {
 	resp, err := h.bot.session().CreateRoom(ctx, &mautrix.ReqCreateRoom{
-		// The owner rules the room as the bot does, and can turn encryption on.
+		// The preset gives the owner the bot's power level, so that the owner can turn encryption on.
 		Preset: "trusted_private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
 		Invite: []id.UserID{h.access.Owner}, IsDirect: len(h.access.Operators) == 0,
 		InitialState: []*event.Event{{Type: adminMarkerType, Content: event.Content{Parsed: adminMarker{Owner: h.access.Owner}}}},

@@ -22,7 +22,7 @@ type batch struct {
 	tx store.Tx
 	// chats are the chats of the batch's rooms. Both rooms of a chat that moved point to the same one.
 	chats map[id.RoomID]*store.Chat
-	fresh map[id.EventID]bool // events that nobody stored before
+	fresh map[id.EventID]bool // events that were not stored before
 	own   map[id.EventID]bool // events that multis sent
 	// counted are the rates of the contacts met so far.
 	counted map[contactKey]*rates

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxNoticeAge   = time.Hour // how long a bridge's notice is kept in mind without its key
+	maxNoticeAge   = time.Hour // how long a bridge's notice is kept while its key is missing
 	maxUndecrypted = 50
 )
 
-// storeBridgeNotices reads what the bots of bridges say where no chat lives: there they tell that a login broke, encrypted where the bridge
-// encrypts everything. Anything else that stands there is left alone, and nothing of it is kept.
+// storeBridgeNotices decrypts what bridge bots send in rooms that are no chats, such as their management rooms, and stores reports about
+// the connection. Other messages there are dropped.
 func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) error {
 	sealed, err := s.encryptedNotices(ctx, resp)
 	if err != nil {
@@ -33,9 +33,9 @@ func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) 
 		switch {
 		case errors.Is(err, crypto.ErrNoSessionFound):
 			if s.inbox.now().Sub(time.UnixMilli(evt.Timestamp)) < maxNoticeAge && len(s.undecrypted) < maxUndecrypted {
-				s.undecrypted = append(s.undecrypted, evt) // its key brings the next answer
+				s.undecrypted = append(s.undecrypted, evt) // the next poll may bring its key
 			}
-		case err != nil: // nobody would read it
+		case err != nil: // it can never be decrypted
 		default:
 			if _, says := bridgebridge.ReadConnection(plain); says {
 				notices = append(notices, plain)
@@ -45,7 +45,7 @@ func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) 
 	return s.inbox.Receive(ctx, notices, "")
 }
 
-// encryptedNotices lists the encrypted events of bridges' bots in rooms that are no chats.
+// encryptedNotices returns the encrypted events of bridge bots in rooms that are no chats.
 func (s *OwnerSync) encryptedNotices(ctx context.Context, resp *syncResponse) (found []*event.Event, err error) {
 	byRoom := map[id.RoomID][]*event.Event{}
 	var rooms []id.RoomID

@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// storeConnection stores what a bridge says of its connection to the network, in whatever room. The sender must be the bot of known
-// chats. It returns false if the event says nothing of a connection.
+// storeConnection stores a bridge's report about its connection to the network, from any room. The sender must be the bot of a known chat.
+// It returns false if the event is no such report.
 func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
 	connection, ok := bridgebridge.ReadConnection(evt)
 	if !ok || evt.Sender == b.in.rules.Owner || b.history {
@@ -23,7 +23,7 @@ func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.T
 	}
 	protocol, err := store.ProtocolOf(ctx, b.tx, evt.Sender)
 	if errors.Is(err, store.ErrNotFound) {
-		return false, nil // anybody could write it
+		return false, nil // not the bot of a known chat: any user could write such an event
 	}
 	if err != nil {
 		return false, err
@@ -32,8 +32,8 @@ func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.T
 	return true, b.storeBridgeState(ctx, state, connection.Up)
 }
 
-// storeDelivery stores that a message was delivered by its bridge, or was not. Also of a message that the owner wrote, this says
-// whether the bridge is connected.
+// storeDelivery stores that the bridge delivered a message or failed to. The status also shows whether the bridge is connected, even if
+// the owner wrote the message.
 func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	delivery, ok := bridgebridge.DeliveryStatus(e.Event, e.chat.BridgeBot)
 	if !ok {
@@ -70,7 +70,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 }
 
-// storeBridgeState stores whether a bridge is connected. The owner is told once when it goes down, and once when it is up again.
+// storeBridgeState stores whether a bridge is connected. The owner gets one notice when it goes down and one when it is up again.
 func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
 	if up {
 		rows, err := store.BridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
@@ -88,8 +88,8 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 	return nil
 }
 
-// CheckBridges notes bridges that do not confirm what was sent minutes ago, although they confirmed messages before, and logins whose
-// contacts write again, and has the owner told of both.
+// CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes, and logins as up whose contacts
+// write again. It enqueues a notice for each.
 func (in *Inbox) CheckBridges(ctx context.Context) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {
 		silent, err := store.SilentBridges(ctx, tx)

@@ -17,29 +17,30 @@ import (
 	"multis/store"
 )
 
-// Decrypter reads what could not be read at once and takes in what it says, as if it came now.
+// Decrypter decrypts messages that were stored encrypted because their key was missing, and stores their content as the inbox would have.
 type Decrypter struct {
 	inbox *Inbox
 	vault *Vault
 }
 
-// NewDecrypter makes a decrypter.
+// NewDecrypter returns a decrypter that stores into inbox with the keys of vault.
 func NewDecrypter(inbox *Inbox, vault *Vault) *Decrypter {
 	return &Decrypter{inbox: inbox, vault: vault}
 }
 
 const (
-	otherProcessDelay = 500 * time.Millisecond // until the process that holds the keys may take the job
+	otherProcessDelay = 500 * time.Millisecond // retry delay of a job that another process, which has the keys, must run
 	keyPollInterval   = time.Second
-	keyRequestDelay   = 3 * time.Second  // keys often come a moment after the message
-	keyTimeout        = 30 * time.Second // after that the message waits for its key without anybody looking
+	keyRequestDelay   = 3 * time.Second  // keys often arrive shortly after the message
+	keyTimeout        = 30 * time.Second // after that no job polls; the arrival of the key starts one
 )
 
-// Decrypt reads one message. Without its key it asks for it, waits a little, and then leaves the message until the key comes.
+// Decrypt decrypts one stored message. If its key is missing, it requests the key and retries for keyTimeout. After that the arrival of
+// the key starts another Decrypt job.
 func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	msg, err := store.MessageByID(ctx, d.inbox.store.DB(), what.MessageID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && msg.Parked == nil) {
-		return nil // read or deleted meanwhile
+		return nil // decrypted or deleted meanwhile
 	}
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 		return d.requestKeyAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.awaitKey(ctx, chat, msg, who, evt)
-	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may come all the same, once multis is verified
+	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may still be sent once multis is verified
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
 	case err != nil:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
@@ -82,7 +83,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
-// encryptedEvent is the encrypted event as it came.
+// encryptedEvent rebuilds the encrypted event of a stored message.
 func encryptedEvent(msg store.Message, room id.RoomID) *event.Event {
 	return &event.Event{
 		ID: msg.EventID, RoomID: room, Sender: msg.Sender, Type: event.EventEncrypted, Timestamp: msg.At.UnixMilli(),
@@ -90,7 +91,8 @@ func encryptedEvent(msg store.Message, room id.RoomID) *event.Event {
 	}
 }
 
-// awaitKey looks again soon, asks for the key when it is late, and stops looking when it does not come.
+// awaitKey decides what happens while the key is missing: retry soon, request the key after keyRequestDelay, give up after keyTimeout. For
+// history it requests the key once and gives up at once.
 func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	switch waited := d.inbox.now().Sub(msg.ReceivedAt); {
 	case msg.Code == policy.CodeBackfill:
@@ -110,7 +112,7 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 	}
 }
 
-// requestKeyOnce asks for the key of old messages, for the first of those that have the same.
+// requestKeyOnce requests the key of a message from history, but only for the first stored message of its session.
 func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	first, err := store.FirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
 	if err != nil || !first {
@@ -119,7 +121,8 @@ func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg sto
 	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner)
 }
 
-// requestKeyAgain asks for a key that was refused or never came, now that it may be given, and once more a little later.
+// requestKeyAgain requests a key that was refused or never arrived, because it may be given now. While requests remain, it enqueues the
+// next one.
 func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
 	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
 		return err
@@ -132,7 +135,8 @@ func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what j
 	})
 }
 
-// giveUp stores why a message cannot be read. Of a command the owner is told, once: nothing else would answer him.
+// giveUp stores why a message cannot be decrypted. For a command in the admin room it also sends the owner one notice, because the command
+// gets no other answer.
 func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if chat.Kind == policy.KindAdmin && msg.Author.IsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
@@ -144,7 +148,7 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 	})
 }
 
-// storeDecrypted puts what a message says in its place, with what is decided about it.
+// storeDecrypted replaces a stored encrypted message by its decrypted event and decides what to do with it.
 func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chat, err := store.HoldChat(ctx, tx, msg.ChatID)
@@ -164,9 +168,9 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 			return err
 		}
 		if b.in.isOff(chat) {
-			return nil // switched off while the key was on its way: nothing is kept
+			return nil // switched off while the key was missing: nothing is stored
 		}
-		current := &chat // it may have no room at the moment
+		current := &chat // b.chats lacks it while it has no room
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
 			current = known
 		}

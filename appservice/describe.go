@@ -19,22 +19,22 @@ import (
 	"multis/store"
 )
 
-// Describer finds out what rooms are.
+// Describer reads the state of rooms to find out which chats they are.
 type Describer struct {
 	inbox *Inbox
 	hs    *Homeserver
 }
 
-// NewDescriber makes a describer.
+// NewDescriber returns a describer that reads rooms through hs and stores through inbox.
 func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{inbox: inbox, hs: hs} }
 
-// Describe reads a room's state as the owner and writes the chat's row, or forgets the room if it is none of ours. The
-// events that waited for it are then fetched and taken in. No room means all that nobody has described yet.
+// Describe reads a room's state as the owner and stores the room's chat, or closes the chat if the room is no longer one. Then it fetches
+// and stores the events that waited for the description. An empty room means all rooms that are not described yet.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	if room == "" {
 		return d.Survey(ctx)
 	}
-	// One look at a room at a time: an older look that ends later would undo what the newer one found.
+	// One description of a room at a time: an older one that ends later would overwrite the newer one.
 	lock, ok, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
 	if err != nil {
 		return err
@@ -48,9 +48,10 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	return d.describeLocked(ctx, room)
 }
 
-// describeRetryDelay is how long a look at a room waits for another one.
+// describeRetryDelay is how long a job waits before it retries, while another job describes the same room or the room just changed.
 const describeRetryDelay = 200 * time.Millisecond
 
+// describeLocked is Describe while the room's lock is held.
 func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
 	if err != nil {
@@ -73,7 +74,7 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	if !ok {
 		if expected, err := d.isExpected(ctx, room, state); err != nil || expected {
 			d.inbox.ignored.remove(room)
-			return err // its bridge has not claimed it yet: what is said there waits
+			return err // its bridge has not claimed it yet: its events wait
 		}
 		if err := d.storeSpace(ctx, room, state); err != nil {
 			return err
@@ -104,14 +105,15 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	return d.dropWaiting(ctx, room, waiting)
 }
 
-// pendingBatchSize is how many waiting events are taken in at once: a job that ends half-way goes on where it stopped.
+// pendingBatchSize is the number of waiting events that are fetched and stored together. A job that is interrupted continues after the
+// last batch.
 const pendingBatchSize = 100
 
-// parseChat turns a room's state into a chat. False: the room is none of ours.
+// parseChat turns a room's state into a chat. It returns false if the room is neither a bridged chat nor an admin room.
 func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
 	rules := d.inbox.rules
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
-	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // a bridge of ours runs on our own server
+	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
 			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
@@ -130,6 +132,7 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	return adminChat(room, encryptionOf(state)), true, nil
 }
 
+// closedWhy returns why the chat of a portal is closed. Empty means that it is open.
 func closedWhy(p bridgebridge.Portal) string {
 	if p.Tombstoned {
 		return store.ClosedTombstone
@@ -137,13 +140,13 @@ func closedWhy(p bridgebridge.Portal) string {
 	return ""
 }
 
-// adminChat is the row of a room from which multis is administered.
+// adminChat returns the chat row of an admin room.
 func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
 	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: enc}
 }
 
-// parseAdminRoom tells whether a room is the owner's conversation with the bot: nobody is in it but the owner, the bot and the
-// operators. join says that the owner's invitation is still to be accepted.
+// parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members. join is true if the bot
+// still has to accept the owner's invitation.
 func parseAdminRoom(state []*event.Event, rules Rules) (join, ok bool) {
 	var owner, bot event.Membership
 	for _, evt := range state {
@@ -170,6 +173,7 @@ func parseAdminRoom(state []*event.Event, rules Rules) (join, ok bool) {
 	return join, owner == event.MembershipJoin && bot != ""
 }
 
+// encryptionOf returns whether a room's state turns encryption on.
 func encryptionOf(state []*event.Event) policy.Encryption {
 	for _, evt := range state {
 		if evt.Type == event.StateEncryption {
@@ -179,10 +183,11 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 	return policy.EncryptionNo
 }
 
-// closeRoom drops what waited for a room that is none of ours. A chat that lived there is closed: its history stays.
+// closeRoom handles a room that is not, or no longer, a chat. It drops the events that waited for the description and closes the room's
+// chat, if it has one; stored messages stay.
 func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
 	if d.inbox.ignored.hasChanged(room) {
-		return jobs.Later(describeRetryDelay) // something happened there since we looked
+		return jobs.Later(describeRetryDelay) // the room changed after its state was read
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})
@@ -192,11 +197,11 @@ func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.
 		chat, known := chats[room]
 		switch {
 		case !known && d.isAgentSpace(room):
-			// What happens there is to be seen: it has the space looked at anew.
+			// Not ignored, because its events trigger a new description of the space.
 		case !known:
 			d.inbox.ignored.add(room)
 		case chat.Kind == policy.KindAdmin:
-			// The owner is not there yet while the invitation stands; that he leaves it comes as an event.
+			// The owner may not have accepted the invitation yet. An event reports when the owner leaves.
 		default:
 			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
 				return err
@@ -206,7 +211,7 @@ func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.
 	})
 }
 
-// receivePending fetches events by id and hands them to the inbox. One that cannot be had any more is left out.
+// receivePending fetches events by id and stores them. It skips events that the homeserver no longer returns.
 func (d *Describer) receivePending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	events := make([]*event.Event, 0, len(ids))
 	for _, e := range ids {
@@ -221,22 +226,24 @@ func (d *Describer) receivePending(ctx context.Context, room id.RoomID, ids []id
 		evt.RoomID = room
 		events = append(events, evt)
 	}
-	// By time, and what changes a message behind it: they were noted in no order.
+	// Pending ids have no order. Sort by time, then by content size, so that a longer edit follows its message.
 	slices.SortStableFunc(events, func(a, b *event.Event) int {
 		return cmp.Or(cmp.Compare(a.Timestamp, b.Timestamp), cmp.Compare(len(a.Content.Raw), len(b.Content.Raw)))
 	})
 	return d.inbox.Receive(ctx, events, "")
 }
 
+// dropPending deletes the ids of events that waited for the description.
 func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
 }
 
-// dropWaiting forgets all that waits for a room's description.
+// dropWaiting deletes the event ids and timeline gaps that waited for the description, in its own transaction.
 func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropWaiting(ctx, tx, room, ids) })
 }
 
+// dropWaiting deletes the event ids and timeline gaps that waited for a room's description.
 func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
 	if err := store.DropGaps(ctx, tx, room); err != nil {
 		return err
@@ -244,7 +251,8 @@ func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.Even
 	return store.DropPending(ctx, tx, room, ids)
 }
 
-// Survey asks for a description of every room that the owner is in and nobody has described yet, and names the owner in the others.
+// Survey enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the owner's display name in all
+// chats.
 func (d *Describer) Survey(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
 	defer cancel()
@@ -256,7 +264,7 @@ func (d *Describer) Survey(ctx context.Context) error {
 	switch profile, err := d.hs.owner.session().GetOwnDisplayName(ctx); {
 	case err == nil:
 		name = profile.DisplayName
-	case !errors.Is(err, mautrix.MNotFound): // no reason not to start: each chat that is described again gets the name as well
+	case !errors.Is(err, mautrix.MNotFound): // the name is not needed to start: each new description of a chat reads it too
 		zerolog.Ctx(ctx).Warn().Err(explain("read the owner's profile", err)).Msg("The owner's name in the chats stays as it is")
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {

@@ -19,46 +19,47 @@ import (
 	"multis/store"
 )
 
-// account is one user that multis acts as. Its device may be replaced while others send: they take the session of now.
+// account is a user that multis acts as, the owner or the bot. Its session changes when its device is replaced, so each request takes the
+// current one.
 type account struct {
 	user    id.UserID
 	setting store.Setting
 	current atomic.Pointer[session]
 }
 
-// session is the session in use.
+// session returns the current session.
 func (a *account) session() *session { return a.current.Load() }
 
-// session is a client on one device. It is never changed.
+// session is a client on one device. It is immutable.
 type session struct {
 	*mautrix.Client
-	deviceCreatedAt time.Time // when the device was made
+	deviceCreatedAt time.Time // the device's CreatedAt
 }
 
-// device is a device of multis' own, as it is stored. All processes use the same one.
+// device is the stored Matrix device that all processes of multis use for one account.
 type device struct {
 	ID        id.DeviceID `json:"id"`
 	CreatedAt time.Time   `json:"made"`
 }
 
-// newSession makes a client for a user on a device; without one, for what needs none.
+// newSession returns a client for a user on a device. An empty device is enough for requests that need none.
 func (h *Homeserver) newSession(user id.UserID, d device) (*session, error) {
 	c, err := mautrix.NewClient(h.access.URL, user, h.access.Token)
 	if err != nil {
 		return nil, fmt.Errorf("homeserver.address %s: %w", h.access.URL, err)
 	}
-	// The client does not log its requests, neither to its own logger nor to the context's: their errors come back to us, which are logged.
+	// The client logs no requests, neither to its own logger nor to the context's. Callers log the errors that it returns.
 	c.Log = zerolog.New(io.Discard).Level(zerolog.PanicLevel)
 	c.RequestHook = func(req *http.Request) { *req = *req.WithContext(c.Log.WithContext(req.Context())) }
 	c.SetAppServiceUserID = true
 	c.DeviceID, c.SetAppServiceDeviceID = d.ID, d.ID != ""
-	c.Client = &http.Client{Timeout: 2 * time.Minute} // the long poll; every other request ends with its context
+	c.Client = &http.Client{Timeout: 2 * time.Minute} // long enough for the long poll; every other request has a context with a timeout
 	c.ResponseSizeLimit = 256 << 20
 	return &session{Client: c, deviceCreatedAt: d.CreatedAt}, nil
 }
 
-// ensureDevices gives both accounts a device: with it, a send that is repeated stays one event even when the homeserver
-// restarts in between.
+// ensureDevices makes sure that both accounts have a device. Synapse stores the transaction ids of a device, so that repeating a send
+// gives the same event even after a restart of the homeserver.
 func (h *Homeserver) ensureDevices(ctx context.Context) error {
 	lock, err := h.lockSetup(ctx)
 	if err != nil {
@@ -91,7 +92,7 @@ func (h *Homeserver) ensureDevices(ctx context.Context) error {
 	return nil
 }
 
-// createDevice makes a device and has all processes use it.
+// createDevice creates a device and stores it for all processes.
 func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
 	d := device{ID: id.DeviceID("MULTIS_" + random.String(8)), CreatedAt: time.Now()}
 	fresh, err := h.newSession(a.user, device{})
@@ -107,6 +108,7 @@ func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
 	return h.setDevice(a, d)
 }
 
+// setDevice makes this process use a device.
 func (h *Homeserver) setDevice(a *account, d device) error {
 	s, err := h.newSession(a.user, d)
 	if err != nil {
@@ -116,7 +118,8 @@ func (h *Homeserver) setDevice(a *account, d device) error {
 	return nil
 }
 
-// replaceDevice makes a new device after somebody ended ours, unless another process did, and has the owner told.
+// replaceDevice creates a new device after the old one was deleted, unless another process already did, and enqueues a notice to the
+// owner.
 func (h *Homeserver) replaceDevice(ctx context.Context, a *account) error {
 	lock, err := h.lockSetup(ctx)
 	if err != nil {
@@ -130,8 +133,9 @@ func (h *Homeserver) replaceDevice(ctx context.Context, a *account) error {
 	return h.recreateDevice(ctx, a)
 }
 
+// recreateDevice is replaceDevice while the setup lock is held and no other process replaced the device.
 func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
-	zerolog.Ctx(ctx).Warn().Stringer("user_id", a.user).Msg("Our device was ended; making another")
+	zerolog.Ctx(ctx).Warn().Stringer("user_id", a.user).Msg("The device of multis was deleted; creating another")
 	if err := h.createDevice(ctx, a); err != nil {
 		return err
 	}
@@ -140,7 +144,7 @@ func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
 	})
 }
 
-// reloadDevice takes over the device that another process made.
+// reloadDevice makes this process use the stored device, which another process may have created.
 func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	var d device
 	known, err := store.GetSetting(ctx, h.store.DB(), a.setting, &d)
@@ -150,7 +154,8 @@ func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	return h.setDevice(a, d)
 }
 
-// isLostDevice tells whether somebody ended our device. The code's prefix is not stable yet.
+// isLostDevice reports whether a request failed because its device was deleted. Only the suffix of the error code is compared, because its
+// prefix is not stable yet.
 func isLostDevice(err error) bool {
 	var resp mautrix.RespError
 	return errors.As(err, &resp) && strings.HasSuffix(resp.ErrCode, "M_UNKNOWN_DEVICE")

@@ -47,7 +47,7 @@ func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
 	require.Equal(t, 2, b.count("messages"), "the message, and what somebody else said of it")
 }
 
-// TestTheNewestOfSeveralEditsStands: the two doors bring them in any order, and so do their keys.
+// TestTheNewestOfSeveralEditsStands: the push and the sync bring them in any order, and so do their keys.
 func TestTheNewestOfSeveralEditsStands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

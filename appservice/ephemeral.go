@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// typingTimeout is how long a sign of typing counts without another: clients repeat it well within.
+	// typingTimeout is how long a typing notification counts. Clients repeat it more often than that.
 	typingTimeout = 10 * time.Second
-	// ownerWatchTimeout is how long the owner, having read or begun to write, is left the chance to answer himself.
+	// ownerWatchTimeout is how long a turn waits for the owner to answer, after the owner read the message or began to type.
 	ownerWatchTimeout = 30 * time.Second
 )
 
-// ReceiveEphemeral takes in who is typing and what the owner has read. These signs come at most once and are never repeated, so
-// nothing may depend on them: they only make a turn wait.
+// ReceiveEphemeral stores who is typing and what the owner has read. Ephemeral events may be lost and are never repeated. They only delay
+// a turn; nothing else may depend on them.
 func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) error {
 	typing, watched := in.ephemeralRooms(signs)
 	if len(typing)+len(watched) == 0 {
@@ -49,13 +49,14 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 	})
 }
 
-// canAnswer tells whether a turn could run in a chat; signs from all others are not even looked at.
+// canAnswer reports whether multis may answer in a chat. Ephemeral events of other chats are dropped.
 func (in *Inbox) canAnswer(c store.Chat) bool {
 	mode := in.mode(c)
 	return c.Kind != policy.KindAdmin && (mode == policy.ModeBusiness || mode == policy.ModePersonal)
 }
 
-// ephemeralRooms tells in which rooms somebody else is typing and in which the owner types or has read.
+// ephemeralRooms returns the rooms where a user other than the owner and the bot is typing, and those where the owner is typing or has
+// read.
 func (in *Inbox) ephemeralRooms(signs []*event.Event) (typing, watched []id.RoomID) {
 	for _, sign := range signs {
 		sign.Type.Class = event.EphemeralEventType
@@ -82,7 +83,7 @@ func (in *Inbox) ephemeralRooms(signs []*event.Event) (typing, watched []id.Room
 	return typing, watched
 }
 
-// readBy tells whether user read something, in public or in private.
+// readBy reports whether receipts contain a public or private read receipt of user.
 func readBy(receipts event.ReceiptEventContent, user id.UserID) bool {
 	for _, byType := range receipts {
 		for _, readers := range byType {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxGapPages = 100              // fetched at once for one room
-	gapTimeout  = 20 * time.Second // spent on one room while all others wait
+	maxGapPages = 100              // pages fetched for one room before a job takes over
+	gapTimeout  = 20 * time.Second // per room, because the sync of all other rooms waits
 )
 
-// missedEvents fetches what the sync left out of a chat's timeline, oldest first. Of a chat that is off, nothing. What cannot be fetched now is
-// noted for a job, so that one room holds up no other: so is the gap of a room that nobody has described yet.
+// missedEvents fetches the events that a limited sync left out of a chat's timeline, oldest first. It fetches nothing for a chat that is
+// off. If the room is not described yet or a request fails, it leaves the gap to a job, so that one room does not block the others.
 func (s *OwnerSync) missedEvents(ctx context.Context, room id.RoomID, from, since string) ([]*event.Event, error) {
 	chats, err := store.ChatsByRoom(ctx, s.inbox.store.DB(), []id.RoomID{room})
 	if err != nil {
@@ -48,19 +48,20 @@ func (s *OwnerSync) missedEvents(ctx context.Context, room id.RoomID, from, sinc
 	if rest == "" {
 		return events, nil
 	}
-	// By position and not by time: what a bridge filled in meanwhile is new here and says that it is old.
+	// Bounded by sync position and not by time, because events that a bridge backfilled meanwhile are new but have old timestamps.
 	later := jobs.HistoryArgs{ChatID: chat.ID, FromToken: rest, ToToken: since}
 	return events, s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, later) })
 }
 
-// fetchGap reads back from a position to another, newest first. rest is where it stopped before the end; empty: it read all.
+// fetchGap reads a room's events from one sync position back to another, newest first. rest is the position where it stopped early. Empty
+// means that it read everything.
 func (s *OwnerSync) fetchGap(ctx context.Context, room id.RoomID, from, to string) (events []*event.Event, rest string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gapTimeout)
 	defer cancel()
 	for range maxGapPages {
 		page, err := s.hs.owner.session().messagesBefore(ctx, room, from, to)
 		if errors.Is(err, mautrix.MForbidden) {
-			return events, "", nil // the owner left meanwhile
+			return events, "", nil // the owner left the room meanwhile
 		}
 		if err != nil {
 			return nil, "", explain("fetch missed messages", err)
@@ -73,7 +74,7 @@ func (s *OwnerSync) fetchGap(ctx context.Context, room id.RoomID, from, to strin
 	return events, from, nil
 }
 
-// deferGap leaves a gap to the job that describes the room.
+// deferGap stores a gap for the job that describes the room.
 func (s *OwnerSync) deferGap(ctx context.Context, room id.RoomID, from, to string) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.AddGap(ctx, tx, room, from, to); err != nil {
@@ -83,8 +84,7 @@ func (s *OwnerSync) deferGap(ctx context.Context, room id.RoomID, from, to strin
 	})
 }
 
-// fillGaps fetches what the sync left out of a room's timeline and takes it in, page by page: a job that ends half-way goes on where
-// it stopped.
+// fillGaps fetches and stores the events of a room's gaps, page by page. A job that is interrupted continues after the last page.
 func (d *Describer) fillGaps(ctx context.Context, room id.RoomID) error {
 	db := d.inbox.store.Writer()
 	gaps, err := store.Gaps(ctx, db, room)
@@ -95,7 +95,7 @@ func (d *Describer) fillGaps(ctx context.Context, room id.RoomID) error {
 		for from := gap.From; from != ""; {
 			page, err := d.hs.owner.session().messagesBefore(ctx, room, from, gap.To)
 			if errors.Is(err, mautrix.MForbidden) {
-				break // the owner left meanwhile
+				break // the owner left the room meanwhile
 			}
 			if err != nil {
 				return explain("fetch missed messages", err)

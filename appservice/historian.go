@@ -14,17 +14,17 @@ import (
 	"multis/store"
 )
 
-// Historian reads what was said in a chat before multis was there.
+// Historian stores the messages that were sent in a chat before multis was there.
 type Historian struct {
 	inbox *Inbox
 	hs    *Homeserver
 }
 
-// NewHistorian makes a historian.
+// NewHistorian returns a historian that reads through hs and stores through inbox.
 func NewHistorian(inbox *Inbox, hs *Homeserver) *Historian { return &Historian{inbox: inbox, hs: hs} }
 
-// History stores one page, marked as history: nothing in it is answered. The next page is asked for in the same
-// transaction, so that a crash reads on where it stopped; a page that is read twice is stored once.
+// History stores one page of old messages. Nothing in it is answered. The job for the next page is enqueued in the same transaction, so
+// that reading continues there after a crash. A page that is read twice is stored once.
 func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	chat, err := store.ChatByID(ctx, h.inbox.store.DB(), args.ChatID)
 	if err != nil {
@@ -55,7 +55,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	next.FromToken, next.Done = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
 	if store.IsBadData(err) {
-		// One of them can never be stored: each for itself, then on without it.
+		// One of the events can never be stored: store each in its own transaction and skip that one.
 		for _, evt := range events {
 			err := h.store(ctx, []*event.Event{evt})
 			if store.IsBadData(err) {
@@ -69,8 +69,8 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	return err
 }
 
-// from is where a page ends. The first begins where the sync is: what came after that is on its way through the doors, and taken
-// for history it would never be answered.
+// from returns the position from which a page is read backwards. The first page starts at the stored sync position: newer events still
+// arrive by push or sync, and as history they would never be answered.
 func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
 	if args.FromToken != "" || args.Quiet {
 		return args.FromToken, nil
@@ -79,7 +79,7 @@ func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from strin
 	return from, err
 }
 
-// store keeps events and asks for the next page in one transaction.
+// store stores events and enqueues the job for the next page in one transaction.
 func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jobs.HistoryArgs) error {
 	return h.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		stored, err := h.inbox.receiveHistory(ctx, tx, events)
@@ -96,6 +96,7 @@ func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jo
 	})
 }
 
+// end enqueues the job that ends the import of a chat.
 func (h *Historian) end(ctx context.Context, args jobs.HistoryArgs) error {
 	args.Done = true
 	return h.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, args) })

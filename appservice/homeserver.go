@@ -20,7 +20,7 @@ import (
 	"multis/store"
 )
 
-// Access says how to reach the homeserver.
+// Access is how to reach the homeserver and as which users.
 type Access struct {
 	URL          string
 	AppserviceID string
@@ -30,19 +30,19 @@ type Access struct {
 	Operators    []id.UserID // invited to the admin room beside the owner
 }
 
-// Homeserver is the one client: as the owner on a device of multis' own, and as the bot.
+// Homeserver is the Matrix client of multis. It acts as the owner, on a device of its own, and as the bot.
 type Homeserver struct {
 	access Access
 	store  *store.Store
 	owner  *account
 	bot    *account
-	vault  *Vault // for encrypted rooms
+	vault  *Vault // encrypts; set by NewVault
 }
 
-// requestTimeout bounds every request but the long poll.
+// requestTimeout limits every request except the long poll and file transfers.
 const requestTimeout = 30 * time.Second
 
-// NewHomeserver makes the clients. Start makes them usable.
+// NewHomeserver returns a client that is usable after Start.
 func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 	h := &Homeserver{access: a, store: st}
 	for _, acc := range []struct {
@@ -60,7 +60,7 @@ func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 	return h, nil
 }
 
-// Start makes the bot's account and the owner's device, if they are missing, and has the homeserver send what it kept for us.
+// Start registers the bot and creates the devices of both accounts, if they are missing, and checks that multis may act as the owner.
 func (h *Homeserver) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*requestTimeout)
 	defer cancel()
@@ -70,12 +70,12 @@ func (h *Homeserver) Start(ctx context.Context) error {
 	if who, err := h.owner.session().Whoami(ctx); err != nil {
 		return explain("act as "+h.access.Owner.String(), err)
 	} else if who.UserID != h.access.Owner {
-		return fmt.Errorf("the homeserver takes us for %s instead of %s", who.UserID, h.access.Owner)
+		return fmt.Errorf("the homeserver identifies multis as %s instead of %s", who.UserID, h.access.Owner)
 	}
 	return h.ensureDevices(ctx)
 }
 
-// Ping has the homeserver call us, which also makes it send at once what it kept while we were away.
+// Ping makes the homeserver call the appservice. This also makes it push the queued events at once. The error says which setting to check.
 func (h *Homeserver) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -89,6 +89,7 @@ func (h *Homeserver) Ping(ctx context.Context) error {
 	return nil
 }
 
+// registerBot creates the bot's account with its display name, unless it exists.
 func (h *Homeserver) registerBot(ctx context.Context) error {
 	local, _, err := h.access.Bot.Parse()
 	if err != nil {
@@ -114,11 +115,12 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	return nil
 }
 
-// txnLifetime is how long the homeserver surely knows a transaction id again; after that we look for the event ourselves.
+// txnLifetime is how long the homeserver is certain to remember a transaction id. An older outbox message is searched for in the room
+// before it is sent.
 const txnLifetime = 12 * time.Hour
 
-// Send puts an outbox row into a room and returns the event it became: the same one however often it is tried. An error
-// that jobs.IsFinal knows means that the homeserver will never take it.
+// Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsFinal(err), the homeserver
+// will never accept the message.
 func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	patience := requestTimeout
 	if _, carries := attachedFile(o); carries {
@@ -142,7 +144,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	var resp mautrix.RespSendEvent
 	_, err = c.MakeFullRequest(ctx, mautrix.FullRequest{
 		Method: http.MethodPut, URL: c.BuildClientURL("v3", "rooms", room, "send", kind, o.ID.String()), RequestJSON: content, ResponseJSON: &resp,
-		SensitiveContent: true, // or the client writes the text into the log
+		SensitiveContent: true, // else the client logs the text
 	})
 	switch {
 	case err == nil:
@@ -156,8 +158,8 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 	}
 }
 
-// findSentInFormerRoom finds what a row became in the room where its chat lived when it was made: a send whose answer was lost is not
-// repeated in the room that came after.
+// findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room. Without it, a send whose
+// response was lost would be repeated in the new room. Empty means that there is none.
 func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.EventID, error) {
 	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
 	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
@@ -165,7 +167,7 @@ func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.
 	}
 	sent, err := h.findSent(ctx, o.SendAs, *chat.FormerRoom, o.ID.String())
 	if errors.Is(err, mautrix.MForbidden) {
-		return "", nil // the owner may not look there any more
+		return "", nil // the owner left the room
 	}
 	if err != nil || sent == "" {
 		return "", err
@@ -173,13 +175,13 @@ func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.
 	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
 }
 
-// Show puts an event into a room that nothing rests on: it is neither looked for nor tried again.
+// Show sends an event that shows progress. It is Send: callers neither search for such an event nor retry it.
 func (h *Homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
 	return h.Send(ctx, o, room)
 }
 
-// prepareContent encrypts what goes into an encrypted room. Whether it is one, the homeserver is asked right before: a room can
-// become encrypted at any moment, and what cannot be known is not sent.
+// prepareContent returns the event type and content to send, encrypted for an encrypted room. It asks the homeserver each time, because a
+// room can become encrypted at any moment. If that request fails, nothing is sent.
 func (h *Homeserver) prepareContent(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {
 	encrypted, err := h.isEncrypted(ctx, c, room)
 	if err != nil {
@@ -203,8 +205,8 @@ func (h *Homeserver) prepareContent(ctx context.Context, o store.Out, c *session
 	return event.EventEncrypted.Type, labelled, err
 }
 
-// addOutboxKey puts the outbox key of an encrypted event outside as well. Inside, nobody could read it after the session that sent
-// the event was ended, and the event would be sent once more.
+// addOutboxKey adds the outbox key to the unencrypted part of an encrypted event. If it stood only in the encrypted part, a new device
+// could not find the event and would send it again.
 func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
 	data, err := json.Marshal(sealed)
 	if err != nil {
@@ -220,7 +222,8 @@ func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMess
 	return json.Marshal(content)
 }
 
-// isEncrypted tells whether a room is encrypted. A room that ever was stays it: a homeserver that denies it is an error.
+// isEncrypted reports whether a room is encrypted. Encryption cannot be turned off: if a room was encrypted and the homeserver denies it,
+// that is an error.
 func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
 	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
 	if err != nil {
@@ -241,7 +244,7 @@ func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID
 	}
 }
 
-// Retract deletes an event that was sent, for everybody, and what was shown before it in its place.
+// Retract redacts the event of a sent outbox message, and the event that it replaced, if any.
 func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -251,6 +254,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 	return h.redact(ctx, o, o.Replaces, "retract-shown-")
 }
 
+// redact redacts one event of an outbox message. txn is the prefix of the transaction id.
 func (h *Homeserver) redact(ctx context.Context, o store.Out, event id.EventID, txn string) error {
 	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isFinal(err) {
@@ -262,8 +266,8 @@ func (h *Homeserver) redact(ctx context.Context, o store.Out, event id.EventID, 
 	return nil
 }
 
-// isFinal tells whether the homeserver judged the request itself: another try gets the same answer. A device that was ended is
-// replaced.
+// isFinal reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is false for a deleted
+// device, because the device is replaced.
 func isFinal(err error) bool {
 	var failed mautrix.HTTPError
 	if !errors.As(err, &failed) || failed.Response == nil || isLostDevice(err) {
@@ -277,8 +281,7 @@ func isFinal(err error) bool {
 	}
 }
 
-// findSent looks through the newest messages of a room for the event that carries an outbox key, be it encrypted or not. Empty:
-// there is none.
+// findSent searches the newest 10 pages of a room for the event with an outbox key, encrypted or not. Empty means that there is none.
 func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
 	c, from := h.account(who).session(), ""
 	for range 10 {
@@ -299,6 +302,7 @@ func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.Ro
 	return "", nil
 }
 
+// account returns the account that a message is sent as.
 func (h *Homeserver) account(who policy.SendAs) *account {
 	if who == policy.AsOwner {
 		return h.owner
@@ -306,7 +310,7 @@ func (h *Homeserver) account(who policy.SendAs) *account {
 	return h.bot
 }
 
-// explain adds what to do to the errors that a wrong installation gives.
+// explain wraps err with what was attempted. For the errors of a wrong installation it adds what to do.
 func explain(what string, err error) error {
 	var failed mautrix.HTTPError
 	var request *url.Error

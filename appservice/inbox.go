@@ -43,7 +43,7 @@ type Rules struct {
 type Inbox struct {
 	store *store.Store
 	rules Rules
-	// ignored are rooms that were described and are no chats of ours. They are in memory only: nothing of them is stored.
+	// ignored are rooms that were described and are no chats. They are in memory only: nothing of them is stored.
 	ignored *roomSet
 	sources sourceMonitor
 	now     func() time.Time

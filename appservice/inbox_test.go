@@ -470,7 +470,7 @@ func TestTransactionsThatOverlapInAnyOrderWaitAndNeverFail(t *testing.T) {
 	require.Equal(t, 40, b.count("messages"))
 }
 
-// clone copies events, as two doors would each read their own.
+// clone copies events, because the push and the sync each parse their own copies.
 func clone(events []*event.Event) []*event.Event {
 	copies := make([]*event.Event, len(events))
 	for i, evt := range events {

@@ -10,33 +10,33 @@ import (
 	"multis/store"
 )
 
-// KeepLimits bound what is kept.
+// KeepLimits limits the stored files.
 type KeepLimits struct {
 	Total int64 // bytes of all files together
 	Age   time.Duration
 }
 
-// Keeper keeps files of contacts.
+// Keeper stores files that contacts send.
 type Keeper struct {
 	inbox  *Inbox
 	hs     *Homeserver
 	limits KeepLimits
 }
 
-// NewKeeper makes a keeper.
+// NewKeeper returns a keeper that downloads through hs.
 func NewKeeper(inbox *Inbox, hs *Homeserver, limits KeepLimits) *Keeper {
 	return &Keeper{inbox: inbox, hs: hs, limits: limits}
 }
 
-// maxKeptBytes is the size of the biggest file that is kept, in bytes.
+// maxKeptBytes is the size of the largest file that is stored.
 const maxKeptBytes = 16 << 20
 
-// KeepFile fetches the file of a message and keeps it. One that cannot be had, or is too large, is not kept; nor is one of a chat that
-// was switched off meanwhile.
+// KeepFile downloads the file of a message and stores it, then deletes the files over the total limit. It stores nothing if the message
+// was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsFinal reports.
 func (k *Keeper) KeepFile(ctx context.Context, message int64) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
-		return nil // deleted
+		return nil // the message was deleted, or its file removed
 	}
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"multis/store"
 )
 
-// keylessRetryDelay is how long the sync goes on without keys before they are tried again.
+// keylessRetryDelay is how long the sync runs without keys before they are opened again.
 const keylessRetryDelay = time.Minute
 
-// syncWithoutKeys keeps the second door open while the keys cannot be: all but encrypted messages is taken in. It polls without
-// a device and keeps a position of its own, so that the keys which come meanwhile wait at the homeserver for the device.
+// syncWithoutKeys syncs while the keys cannot be opened, so that at least unencrypted messages are stored. It polls without a device and
+// has its own sync position. Keys that arrive meanwhile stay at the homeserver for the device.
 func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause error) {
 	log := zerolog.Ctx(ctx)
 	if isLostDevice(cause) {
@@ -32,6 +32,7 @@ func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause
 	s.loop(ctx, lock, "owner, without keys", s.pollWithoutKeys)
 }
 
+// pollWithoutKeys makes one poll without a device and stores its events.
 func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	db := s.inbox.store.Writer()
 	var since string
@@ -62,7 +63,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	return s.noteSynced(store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch))
 }
 
-// notifyKeysGone has the owner told, once.
+// notifyKeysGone enqueues one notice to the owner that the keys cannot be opened.
 func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.ClaimSetting(ctx, tx, store.SettingKeysGone)
@@ -73,7 +74,8 @@ func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	})
 }
 
-// notifyKeysBack ends what notifyKeysGone began. What came meanwhile comes once more with its keys, from the device's own position.
+// notifyKeysBack drops the position of the sync without keys, and enqueues a notice if notifyKeysGone did. The device's sync then
+// continues from its own position, which repeats the events of the meantime with their keys.
 func (s *OwnerSync) notifyKeysBack(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeylessSince); err != nil {

@@ -18,24 +18,24 @@ import (
 	"multis/store"
 )
 
-// Why a file cannot be had. Each is a sentence for people; fetching it again changes nothing.
+// Reasons why a file cannot be downloaded. Their text is shown to users. A retry does not help.
 var (
-	// ErrTooLarge is returned for a file over the limit, before it is downloaded wherever that can be known.
+	// ErrTooLarge is returned for a file over the limit, before the download if its size is known.
 	ErrTooLarge = errors.New("the file is too large")
-	// ErrTruncated is returned for a file of which the homeserver has only a part.
+	// ErrTruncated is returned for a file that is incomplete.
 	ErrTruncated = errors.New("only a part of the file arrived; send it again")
-	// ErrAltered is returned for an encrypted file that is not what its sender encrypted.
+	// ErrAltered is returned for an encrypted file whose hash is wrong.
 	ErrAltered = errors.New("the file is not the one that was sent (its hash is wrong); send it again")
-	// ErrUnknownEncryption is returned for a file that is encrypted in a way nobody here knows.
+	// ErrUnknownEncryption is returned for a file with an unsupported encryption.
 	ErrUnknownEncryption = errors.New("the file is encrypted in a way that I do not know")
 	// ErrFileGone is returned for a file that the homeserver does not have.
 	ErrFileGone = errors.New("the homeserver does not have the file any more; send it again")
 )
 
-// mediaTimeout bounds a download or an upload: the client's own limit, a little less.
+// mediaTimeout limits a download or an upload. It is a little below the timeout of the HTTP client.
 const mediaTimeout = 110 * time.Second
 
-// Download fetches a file that was sent in the admin room, decrypted, at most limit bytes.
+// Download returns a file that was sent in the admin room, decrypted. limit is its maximum size in bytes.
 func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error) {
 	var data bytes.Buffer
 	data.Grow(int(min(int64(file.Size), limit)))
@@ -45,8 +45,8 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit 
 	return data.Bytes(), nil
 }
 
-// Fetch writes a file to w as it comes, decrypted, at most limit bytes. Only when it returns nil is what was written the
-// file: an encrypted one proves itself with its last byte. An error that jobs.IsFinal knows stays however often it is tried.
+// Fetch streams a decrypted file to w. limit is its maximum size in bytes. What was written is valid only if Fetch returns nil, because
+// the hash of an encrypted file is checked at its end. If jobs.IsFinal(err), a retry does not help.
 func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, mediaTimeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.At
 	return copyFile(resp.Body, sealed, file, limit, w)
 }
 
-// copyFile copies what comes to w, and holds it against the limit and the hash.
+// copyFile copies body to w, decrypts it if sealed is not nil, and checks the limit and the hash.
 func copyFile(body io.Reader, sealed *attachment.EncryptedFile, file store.Attachment, limit int64, w io.Writer) error {
 	from, proven := io.LimitReader(body, limit+1), func() error { return nil }
 	if sealed != nil {
@@ -87,21 +87,21 @@ func copyFile(body io.Reader, sealed *attachment.EncryptedFile, file store.Attac
 	case n > limit:
 		return tooLarge(limit)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return ErrTruncated // by the connection, this time
+		return ErrTruncated // not final: the connection broke, and a retry may succeed
 	case err != nil:
 		return fmt.Errorf("download the file: %w", err)
 	}
 	switch err := proven(); {
 	case err == nil:
 		return nil
-	case n < int64(file.Size): // encryption changes no length
+	case n < int64(file.Size): // encrypted and plain size are equal
 		return jobs.Final(ErrTruncated)
 	default:
 		return jobs.Final(ErrAltered)
 	}
 }
 
-// fileEncryption is how a file is encrypted; nil when it is not.
+// fileEncryption returns the decryption parameters of a file, or nil if it is not encrypted.
 func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 	if file.Key == nil {
 		return nil, nil //nolint:nilnil // a file that is not encrypted has no key, which is no error
@@ -116,11 +116,12 @@ func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 	return sealed, nil
 }
 
+// tooLarge returns the final error for a file over limit bytes.
 func tooLarge(limit int64) error {
 	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
 }
 
-// attachedFile tells whether an event carries a file, and of what type.
+// attachedFile reports whether an outbox message carries a file, and returns its MIME type.
 func attachedFile(o store.Out) (mime string, carries bool) {
 	var content struct {
 		FileName string `json:"filename"`
@@ -132,8 +133,8 @@ func attachedFile(o store.Out) (mime string, carries bool) {
 	return content.Info.MIME, err == nil && content.FileName != ""
 }
 
-// uploadFile uploads the file that an event carries, encrypted where the room is, and says in the event where it is. Tried again it
-// uploads again, and the event stays the first one: its transaction id is the same.
+// uploadFile uploads the file that a message carries, encrypted for an encrypted room, and returns the content with its address. A message
+// without a file is returned unchanged. A retry uploads the file again but gives the same event, because the transaction id is the same.
 func (h *Homeserver) uploadFile(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
 	mime, carries := attachedFile(o)
 	if !carries {

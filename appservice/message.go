@@ -84,7 +84,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// markSent stores that our own message is in the room, when its event comes before the answer to the request that sent it.
+// markSent marks an outbox message as sent when its event arrives. The event may come before the response to the send request.
 func (b *batch) markSent(ctx context.Context, e incoming) error {
 	if !b.own[e.ID] || (e.author != policy.AuthorMultisOwner && e.author != policy.AuthorMultisBot) {
 		return nil
@@ -92,7 +92,7 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	key, _ := bridgebridge.OutboxKey(e.Event)
 	out, err := uuid.Parse(key)
 	if err != nil {
-		return nil //nolint:nilerr // without a key of ours it is known by its event id already
+		return nil //nolint:nilerr // without a valid outbox key the event was recognized by its id, which is stored
 	}
 	return store.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }

@@ -17,34 +17,34 @@ import (
 	"multis/store"
 )
 
-// OwnerSync is the second door: a long poll as the owner's device. The homeserver forgets what it was about to push when
-// it restarts, so this door is the complete one and the push only makes things quick. It also brings the keys.
+// OwnerSync receives events by long-polling /sync as the owner's device. Synapse forgets queued pushes when it restarts, so the sync is
+// complete and the push is only faster. The sync also brings the encryption keys.
 type OwnerSync struct {
 	inbox     *Inbox
 	hs        *Homeserver
 	describer *Describer
 	vault     *Vault
-	// undecrypted are notices of bridges whose keys have not come. In memory only, and only the loop of the owner's sync has them.
+	// undecrypted are bridge notices whose keys are missing. They are kept in memory only, and only pollOwner uses them.
 	undecrypted []*event.Event
 }
 
-// NewOwnerSync makes the second door.
+// NewOwnerSync returns a sync that stores events through inbox and keys in v.
 func NewOwnerSync(inbox *Inbox, hs *Homeserver, d *Describer, v *Vault) *OwnerSync {
 	return &OwnerSync{inbox: inbox, hs: hs, describer: d, vault: v}
 }
 
 const (
 	pollTimeout    = 30 * time.Second
-	lockRetryDelay = 2 * time.Second // between two tries to become the one process that syncs
+	lockRetryDelay = 2 * time.Second // between attempts to take the sync lock
 	maxRetryDelay  = 30 * time.Second
 )
 
-// syncFilter leaves out everything but timelines. Events of left rooms come too, so that the owner's leaving is seen.
+// syncFilter requests only timelines. It includes rooms that were left, so that multis sees the owner leave.
 const syncFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"include_leave":true,` +
 	`"account_data":{"not_types":["*"]},"ephemeral":{"not_types":["*"]},"state":{"not_types":["*"]},"timeline":{"limit":50}}}`
 
-// Run syncs until ctx ends. Of several processes one does; when it dies another takes over. ready is called once, when the
-// keys of this or the other process are published, so that what is written from then on can be read.
+// Run syncs until ctx ends. Only one process syncs at a time; if it dies, another takes over. ready is called once, when the keys of the
+// syncing process are published: from then on new messages can be decrypted.
 func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 	log := zerolog.Ctx(ctx)
 	ready = sync.OnceFunc(ready)
@@ -54,7 +54,7 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			log.Warn().Err(err).Msg("Cannot take the lock of the owner's sync")
 		}
 		if !ok {
-			if err == nil { // another process syncs, and makes another device when one is ended
+			if err == nil { // another process syncs, and replaces deleted devices
 				s.reloadDevices(ctx)
 				ready()
 			}
@@ -71,7 +71,8 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 	return nil
 }
 
-// syncWithKeys syncs with the keys of the devices as they are now, in the process that is the one to do so.
+// syncWithKeys opens the keys and polls for both accounts until the lock is lost, a device is replaced or ctx ends. The caller holds the
+// sync lock.
 func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready func()) {
 	log := zerolog.Ctx(ctx)
 	if err := s.vault.open(ctx, true); err != nil {
@@ -100,25 +101,27 @@ func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready fu
 	group.Wait()
 }
 
-// lockCheckInterval is how often it is looked whether the lock is still held: oftener than others try to take it.
+// lockCheckInterval is how often the sync lock is checked. It is shorter than lockRetryDelay, so that a process that lost the lock stops
+// before another takes it.
 const lockCheckInterval = lockRetryDelay / 4
 
-// watchLock returns when the lock is lost or ctx ends. A poll takes long, and the keys are another's from the moment on that the
-// database lets the lock go.
+// watchLock returns when the lock is lost or ctx ends. A long poll must stop then, because another process may use the keys as soon as the
+// database releases the lock.
 func watchLock(ctx context.Context, lock *store.Lock) {
 	for ctx.Err() == nil && isAlive(ctx, lock) {
 		sleep(ctx, lockCheckInterval)
 	}
 }
 
-// isAlive is a look at the lock that the end of ctx does not break off: that would break the lock's connection as well.
+// isAlive reports whether the lock is still held. It ignores the end of ctx, because a cancelled query would close the lock's connection.
 func isAlive(ctx context.Context, lock *store.Lock) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	return lock.Alive(ctx)
 }
 
-// awaitFirstSync sees to it that there is a position to sync from, so that nothing is missed of what happens once we are ready.
+// awaitFirstSync makes sure that a sync position is stored, so that no event is missed once multis is ready. It returns false if the sync
+// must stop.
 func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	for ctx.Err() == nil && isAlive(ctx, lock) {
 		var since string
@@ -140,7 +143,8 @@ func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	return false
 }
 
-// loop polls while the lock is held. It ends when a device was replaced: the keys are opened anew for it.
+// loop calls poll functions while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
+// one.
 func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
@@ -159,10 +163,10 @@ func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step
 	}
 }
 
-// errDeviceReplaced: a device was made anew, with keys of its own.
+// errDeviceReplaced is returned after a deleted device was replaced. The new device has its own keys.
 var errDeviceReplaced = errors.New("the device was replaced")
 
-// replaceDevice makes a new device for one that somebody ended.
+// replaceDevice creates a new device for an account whose device was deleted. It returns errDeviceReplaced on success.
 func (s *OwnerSync) replaceDevice(ctx context.Context, a *account) error {
 	if err := s.hs.replaceDevice(ctx, a); err != nil {
 		return err
@@ -170,7 +174,7 @@ func (s *OwnerSync) replaceDevice(ctx context.Context, a *account) error {
 	return errDeviceReplaced
 }
 
-// reloadDevices has this process use the devices that the one which syncs uses: with one that was ended every request fails.
+// reloadDevices makes this process use the devices that the syncing process uses. Every request with a deleted device fails.
 func (s *OwnerSync) reloadDevices(ctx context.Context) {
 	for _, a := range []*account{s.hs.owner, s.hs.bot} {
 		if err := s.hs.reloadDevice(ctx, a); err != nil {
@@ -179,17 +183,17 @@ func (s *OwnerSync) reloadDevices(ctx context.Context) {
 	}
 }
 
-// botFilter leaves nothing but keys: what is said in the bot's rooms comes through the owner's sync.
+// botFilter requests only keys. The events of the bot's rooms come with the owner's sync.
 const botFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"rooms":[]}}`
 
-// crossSignBot makes the bot's device one that the owner's clients need not warn of.
+// crossSignBot cross-signs the bot's device, so that clients show no warning. An error is only logged.
 func (s *OwnerSync) crossSignBot(ctx context.Context) {
 	if err := s.vault.crossSignBot(ctx); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("The bot cannot sign its own device; clients show it as unverified")
 	}
 }
 
-// pollBot makes one poll of the bot's device, which brings the keys of the admin room.
+// pollBot makes one poll as the bot's device, which brings the keys of the admin room.
 func (s *OwnerSync) pollBot(ctx context.Context) error {
 	var since string
 	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
@@ -208,7 +212,7 @@ func (s *OwnerSync) pollBot(ctx context.Context) error {
 	return store.PutSetting(ctx, s.inbox.store.Writer(), store.SettingBotSince, resp.NextBatch)
 }
 
-// pollOwner makes one poll and takes in what it brought.
+// pollOwner makes one poll as the owner's device and stores its keys and events.
 func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	var since string
 	known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
@@ -222,12 +226,12 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 		}
 		return explain("sync", err)
 	}
-	// Keys first: the messages of the same response may need them.
+	// Keys first, because the messages of the same response may need them.
 	if err := s.vault.processSync(ctx, policy.AsOwner, resp.keys(), since); err != nil {
 		return err
 	}
 	if !known {
-		// Nothing is missed: the rooms are surveyed after this position was stored.
+		// No event is missed, because the rooms are listed after this position was stored.
 		if err := s.inbox.Receive(ctx, nil, resp.NextBatch); err != nil {
 			return err
 		}
@@ -242,7 +246,7 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	return s.noteSynced(s.inbox.Receive(ctx, nil, resp.NextBatch))
 }
 
-// noteSynced notes that a poll was taken in, unless that failed.
+// noteSynced records for the stall check that a poll was stored, unless err is not nil. It returns err.
 func (s *OwnerSync) noteSynced(err error) error {
 	if err == nil {
 		s.inbox.sources.noteSync(s.inbox.now())
@@ -250,7 +254,7 @@ func (s *OwnerSync) noteSynced(err error) error {
 	return err
 }
 
-// requestSync waits for what came after a position; without one it asks where things stand.
+// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the present state at once.
 func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) (*syncResponse, error) {
 	timeout := int(pollTimeout.Milliseconds())
 	if since == "" {
@@ -259,7 +263,7 @@ func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) 
 	return as.sync(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
 }
 
-// storeResponse hands a poll's events to the inbox.
+// storeResponse stores the events of a poll.
 func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since string) error {
 	events, err := s.collect(ctx, resp, since)
 	if err != nil {
@@ -279,12 +283,12 @@ func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since
 	return nil
 }
 
-// collect lists a poll's events, each room's oldest first, with those that the homeserver left out because there were too many.
+// collect returns the events of a poll, each room's oldest first, together with those that the homeserver left out of limited timelines.
 func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since string) ([]*event.Event, error) {
 	var events []*event.Event
 	add := func(room id.RoomID, timeline timeline) error {
 		if timeline.Limited {
-			s.vault.invalidateMembers(room) // of some rooms the rest is not fetched
+			s.vault.invalidateMembers(room) // the missed events, with member changes, may not be fetched
 		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
 			_, says := bridgebridge.ReadConnection(e)
@@ -318,6 +322,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 	return events, nil
 }
 
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -28,10 +28,11 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	return b.redact(ctx, *e.chat, target, e.at)
 }
 
-// redact empties a message and what quotes it, and retracts our messages that quoted it; with Rules.DeleteAnswers also its answer.
+// redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Rules.DeleteAnswers it also retracts
+// the answer.
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	off := b.in.isOff(chat)
-	if !off { // the other door may bring the message after its deletion: it is not stored then
+	if !off { // push or sync may bring the message after its redaction: it is not stored then
 		if _, err := store.MarkSeen(ctx, b.tx, []id.EventID{target}); err != nil {
 			return err
 		}

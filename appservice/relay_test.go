@@ -134,7 +134,7 @@ func (r *relayed) good() (json.RawMessage, string) {
 		name, time.Now().UnixMilli())), name
 }
 
-// TestNoEventThatAHomeserverMayRelayKeepsOthersOut: whatever stands beside them, good messages are stored, by both doors.
+// TestNoEventThatAHomeserverMayRelayKeepsOthersOut: good messages beside it are stored, whether pushed or synced.
 func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -7,44 +7,47 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// roomSet is a set of rooms, bounded so that a server with very many rooms costs little: the oldest half is forgotten
-// when it is full, and looked at again when something happens there.
+// roomSet is a bounded set of rooms that are no chats. When it is full, its older half is dropped; those rooms are described again at
+// their next event.
 type roomSet struct {
 	mu            sync.Mutex
 	recent, older map[id.RoomID]struct{}
-	// temporary are rooms that are left out for a while.
+	// temporary maps rooms that are in the set for a limited time to when they leave it.
 	temporary map[id.RoomID]time.Time
-	// changedRooms are rooms that are being looked at, and whether something changed there since the look began.
+	// changedRooms maps each watched room to whether it changed since startWatching.
 	changedRooms map[id.RoomID]bool
 }
 
+// roomSetSize is the number of rooms after which the set drops its older half.
 const roomSetSize = 50_000
 
+// newRoomSet returns an empty set.
 func newRoomSet() *roomSet {
 	return &roomSet{recent: map[id.RoomID]struct{}{}, temporary: map[id.RoomID]time.Time{}, changedRooms: map[id.RoomID]bool{}}
 }
 
-// startWatching begins a look at a room. One look at a room is under way at a time.
+// startWatching begins to record whether a room changes. Only one description of a room runs at a time.
 func (s *roomSet) startWatching(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changedRooms[room] = false
 }
 
-// stopWatching ends a look.
+// stopWatching ends what startWatching began.
 func (s *roomSet) stopWatching(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.changedRooms, room)
 }
 
-// hasChanged tells whether something changed in a room since the look at it began: what it found may be of yesterday.
+// hasChanged reports whether a room changed since startWatching, so that its description may be outdated.
 func (s *roomSet) hasChanged(room id.RoomID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changedRooms[room]
 }
 
+// add adds a room.
 func (s *roomSet) add(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +57,7 @@ func (s *roomSet) add(room id.RoomID) {
 	s.recent[room] = struct{}{}
 }
 
-// addFor is add for a while.
+// addFor adds a room for the duration d.
 func (s *roomSet) addFor(room id.RoomID, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,6 +67,7 @@ func (s *roomSet) addFor(room id.RoomID, d time.Duration) {
 	s.temporary[room] = time.Now().Add(d)
 }
 
+// has reports whether a room is in the set.
 func (s *roomSet) has(room id.RoomID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,21 +76,21 @@ func (s *roomSet) has(room id.RoomID) bool {
 	return now || old || time.Now().Before(s.temporary[room])
 }
 
-// remove takes a room out.
+// remove removes a room.
 func (s *roomSet) remove(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeLocked(room)
 }
 
-// removeLocked is remove with the lock held.
+// removeLocked is remove while mu is held.
 func (s *roomSet) removeLocked(room id.RoomID) {
 	delete(s.recent, room)
 	delete(s.older, room)
 	delete(s.temporary, room)
 }
 
-// noteChange takes a room out because of an event that may make it a chat.
+// noteChange removes a room after an event that may make it a chat, and records the change for hasChanged.
 func (s *roomSet) noteChange(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

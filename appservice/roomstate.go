@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-// storeState applies a state event to its chat. What the event says itself is written at once; what needs the whole state of the room is
+// storeState applies a state event to its chat. Encryption and tombstones are stored at once. Changes that need the room's whole state are
 // left to a Describe job.
 func (b *batch) storeState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event
@@ -28,7 +28,7 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 		chat.Encrypted = policy.EncryptionYes
 	case event.StateTombstone.Type:
 		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
-			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // believed for what its bridge says of it, not for being named here
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // only the new room's own state can make it the chat
 		}
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
@@ -53,7 +53,7 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 		b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateEncryption.Type:
-		chat.Encrypted = policy.EncryptionYes // from here on a plain command counts for nothing
+		chat.Encrypted = policy.EncryptionYes // from now on an unencrypted command is not carried out
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
 		c, ok := parsed[event.MemberEventContent](ctx, evt)

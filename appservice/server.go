@@ -1,5 +1,5 @@
-// Package appservice is Matrix in and out: the two doors through which events come, and the one client through which
-// they go. It knows rooms, senders and encryption, and nothing of what is answered.
+// Package appservice connects multis to the homeserver. It receives events by appservice transactions (push) and by the owner's /sync,
+// stores them with the jobs they need, and sends messages. It handles rooms, senders and encryption. It does not decide what is answered.
 package appservice
 
 import (
@@ -16,25 +16,25 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxTransaction is the largest transaction taken, in bytes. Synapse sends at most 100 events of 64 KiB and their unsigned parts.
+// maxTransaction is the maximum size of a transaction, in bytes. Synapse sends at most 100 events of 64 KiB and their unsigned parts.
 const maxTransaction = 64 << 20
 
-// Server answers the homeserver. It holds no state but whether multis is ready.
+// Server handles the homeserver's requests to the appservice.
 type Server struct {
 	inbox   *Inbox
 	hsToken string
 	ready   atomic.Bool
 }
 
-// NewServer makes the handler of the homeserver's requests, which carry hsToken.
+// NewServer returns a server that stores events through inbox. Requests must carry hsToken.
 func NewServer(inbox *Inbox, hsToken string) *Server {
 	return &Server{inbox: inbox, hsToken: hsToken}
 }
 
-// SetReady makes /_matrix/mau/ready say that the start is over.
+// SetReady makes /_matrix/mau/ready return 200.
 func (s *Server) SetReady() { s.ready.Store(true) }
 
-// Handler is the root of the appservice's HTTP interface.
+// Handler returns the appservice's HTTP handler.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("PUT /_matrix/app/v1/transactions/{txn}", s.requireToken(s.transaction))
@@ -49,7 +49,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// requireToken lets only the homeserver through. The comparison takes the same time whatever is sent.
+// requireToken rejects requests without the hs_token. The comparison takes constant time.
 func (s *Server) requireToken(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -64,8 +64,8 @@ func (s *Server) requireToken(next http.HandlerFunc) http.Handler {
 	})
 }
 
-// transaction takes events in. It answers 200 only after what is kept of them is committed: everything else makes the
-// homeserver send them again.
+// transaction stores the events that the homeserver pushes. It answers 200 only after they are committed; after any other answer the
+// homeserver repeats the transaction.
 func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTransaction))
 	var tooLarge *http.MaxBytesError
@@ -77,7 +77,7 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the body broke off")
 		return
 	}
-	events, signs, err := parseTransaction(r.Context(), body)
+	events, ephemeral, err := parseTransaction(r.Context(), body)
 	if err != nil {
 		fail(w, http.StatusBadRequest, "M_NOT_JSON", "the transaction is not JSON")
 		return
@@ -89,13 +89,13 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")
 		return
 	}
-	if err := s.inbox.ReceiveEphemeral(r.Context(), signs); err != nil {
+	if err := s.inbox.ReceiveEphemeral(r.Context(), ephemeral); err != nil {
 		zerolog.Ctx(r.Context()).Warn().Err(err).Msg("Cannot note who is typing or reading")
 	}
 	respond(w, http.StatusOK, struct{}{})
 }
 
-// readiness is 200 once the start is over and while the database answers.
+// readiness answers 200 after SetReady while the database answers a ping, else 500.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -106,10 +106,12 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, struct{}{})
 }
 
+// respondNotFound answers the homeserver's queries for users and aliases: multis creates none on demand.
 func respondNotFound(w http.ResponseWriter, _ *http.Request) {
 	fail(w, http.StatusNotFound, "M_NOT_FOUND", "multis makes no users or aliases on demand")
 }
 
+// fail responds with a Matrix error.
 func fail(w http.ResponseWriter, status int, code, text string) {
 	respond(w, status, struct {
 		Code string `json:"errcode"`
@@ -117,8 +119,9 @@ func fail(w http.ResponseWriter, status int, code, text string) {
 	}{code, text})
 }
 
+// respond responds with body as JSON.
 func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // who has hung up will ask again
+	_ = json.NewEncoder(w).Encode(body) // if the connection broke, the homeserver repeats the request
 }

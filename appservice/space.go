@@ -13,12 +13,12 @@ import (
 	"multis/store"
 )
 
-// isAgentSpace tells whether who answers depends on what is in a space. Of other spaces nothing is looked at.
+// isAgentSpace reports whether the configuration assigns the rooms of a space to an agent. Other spaces are ignored.
 func (d *Describer) isAgentSpace(room id.RoomID) bool {
 	return slices.Contains(d.inbox.rules.Spaces, room)
 }
 
-// describeSpaces has them all looked at anew, because a chat came to a room that may be in one.
+// describeSpaces returns jobs that describe all configured spaces again, because a chat got a room that may be in one.
 func (d *Describer) describeSpaces() []jobs.Args {
 	var all []jobs.Args
 	for _, space := range d.inbox.rules.Spaces {
@@ -27,7 +27,7 @@ func (d *Describer) describeSpaces() []jobs.Args {
 	return all
 }
 
-// storeSpace notes which chats are in a space, as its state says: none without one.
+// storeSpace stores which rooms are in a configured space. A nil state means none.
 func (d *Describer) storeSpace(ctx context.Context, space id.RoomID, state []*event.Event) error {
 	if !d.isAgentSpace(space) {
 		return nil

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	stallTimeout       = 2 * time.Minute  // how long a door may stand still
-	stallCheckInterval = 10 * time.Second // how often that is looked at
-	// pushGracePeriod is how much later than a push the sync may bring the same event.
+	stallTimeout       = 2 * time.Minute  // how long a source may bring nothing that is due
+	stallCheckInterval = 10 * time.Second // how often the sources are checked
+	// pushGracePeriod is how long after a push no event counts as missed, because a slow sync may bring an event before its push.
 	pushGracePeriod = 10 * time.Second
 )
 
-// sourceMonitor notes what moves through the two doors of this process.
+// sourceMonitor records when this process last received events from its two sources, the push and the sync.
 type sourceMonitor struct {
 	mu       sync.Mutex
-	pushedAt time.Time // when a transaction was last taken in
-	syncedAt time.Time // when a sync was last taken in; zero while another process syncs
-	// missedSince is since when events should have come by push and did not: a transaction failed, or only the sync brought them.
+	pushedAt time.Time // when a transaction was last stored
+	syncedAt time.Time // when a sync was last stored; zero while another process syncs
+	// missedSince is when the first push since pushedAt failed or was missed; zero if none. A push is missed if only the sync brought its events.
 	missedSince time.Time
-	missedCount int // how often that was seen
+	missedCount int // failed and missed pushes since pushedAt
 }
 
-// notePush notes how a transaction ended.
+// notePush records whether a transaction was stored.
 func (d *sourceMonitor) notePush(now time.Time, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,10 +40,10 @@ func (d *sourceMonitor) notePush(now time.Time, taken bool) {
 		d.pushedAt, d.missedSince, d.missedCount = now, time.Time{}, 0
 		return
 	}
-	d.addMissed(now, 2) // it is sent again at longer and longer intervals
+	d.addMissed(now, 2) // counts twice, because the homeserver retries less and less often
 }
 
-// noteMissedPush notes that the sync brought events that no push did.
+// noteMissedPush records that the sync brought events that no push brought.
 func (d *sourceMonitor) noteMissedPush(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,21 +52,23 @@ func (d *sourceMonitor) noteMissedPush(now time.Time) {
 	}
 }
 
-func (d *sourceMonitor) addMissed(now time.Time, times int) {
-	if d.missedCount += times; d.missedSince.IsZero() {
+// addMissed adds n failed or missed pushes. The caller holds mu.
+func (d *sourceMonitor) addMissed(now time.Time, n int) {
+	if d.missedCount += n; d.missedSince.IsZero() {
 		d.missedSince = now
 	}
 }
 
-// noteSync notes that this process takes the sync in; the zero time: another one does.
+// noteSync records that this process stored a sync. The zero time means that another process syncs.
 func (d *sourceMonitor) noteSync(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.syncedAt = now
 }
 
-// stalledSince tells since when each door stands still; zero for one that moves, or of which this process knows nothing. pushed is when
-// a transaction was last taken in by any process. A single event without its push is none: a homeserver that restarts loses it.
+// stalledSince returns since when each stalled source is stalled. Sources that work, or of which this process knows nothing, are absent.
+// pushed is when any process last stored a transaction. A single missed push does not count, because a homeserver that restarts loses its
+// queued pushes.
 func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,37 +82,37 @@ func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]ti
 	return since
 }
 
-// lastReceived tells when each door moved; zero if this process does not know.
+// lastReceived returns when each source last brought something. Zero means that this process does not know.
 func (d *sourceMonitor) lastReceived() (pushed, synced time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pushedAt, d.syncedAt
 }
 
-// StallWatch tells the owner when a door stands still although the homeserver answers, and when it moves again.
+// StallWatch sends the owner a notice when a source is stalled although the homeserver answers, and another when it works again.
 type StallWatch struct {
 	inbox        *Inbox
 	hs           *Homeserver
-	sharedPushAt time.Time // the pushed that the other processes know of
+	sharedPushAt time.Time // the pushedAt that was last stored for the other processes
 }
 
-// NewStallWatch makes a watch.
+// NewStallWatch returns a watch over the sources of inbox.
 func NewStallWatch(inbox *Inbox, hs *Homeserver) *StallWatch {
 	return &StallWatch{inbox: inbox, hs: hs}
 }
 
-// Run watches until ctx ends.
+// Run checks the sources until ctx ends.
 func (w *StallWatch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		sleep(ctx, stallCheckInterval)
 		if err := w.check(ctx); err != nil && ctx.Err() == nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot look whether events come in")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot check whether events arrive")
 		}
 	}
 	return nil
 }
 
-// check compares both doors with what the owner was told.
+// check compares both sources with the last notices and enqueues new ones.
 func (w *StallWatch) check(ctx context.Context) error {
 	pushed, err := w.sharePushTime(ctx)
 	if err != nil {
@@ -119,32 +121,32 @@ func (w *StallWatch) check(ctx context.Context) error {
 	now := w.inbox.now()
 	stalled := w.inbox.sources.stalledSince(now, pushed)
 	if len(stalled) > 0 && !w.isHomeserverUp(ctx) {
-		stalled = nil // the homeserver is away: that is in the log, and nothing is wrong here
+		stalled = nil // the homeserver is down; the failed requests are logged already
 	}
 	_, synced := w.inbox.sources.lastReceived()
-	for _, door := range []struct {
-		setting          store.Setting
-		begins, ends     jobs.Topic
-		moved            time.Time
-		stoodStill, goes string
+	for _, source := range []struct {
+		setting                  store.Setting
+		begins, ends             jobs.Topic
+		moved                    time.Time
+		stalledText, resumedText string
 	}{
-		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "No transaction of the homeserver gets through", "Transactions of the homeserver get through again"},
-		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync stands still although the homeserver answers", "The sync goes on"},
+		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "The transactions of the homeserver do not arrive", "The transactions of the homeserver arrive again"},
+		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync is stalled although the homeserver answers", "The sync works again"},
 	} {
-		told, err := w.enqueueNotice(ctx, door.setting, stalled[door.setting], door.moved, door.begins, door.ends)
+		topic, err := w.enqueueNotice(ctx, source.setting, stalled[source.setting], source.moved, source.begins, source.ends)
 		switch {
 		case err != nil:
 			return err
-		case told == door.begins:
-			zerolog.Ctx(ctx).Error().Time("since", stalled[door.setting]).Msg(door.stoodStill)
-		case told == door.ends:
-			zerolog.Ctx(ctx).Info().Msg(door.goes)
+		case topic == source.begins:
+			zerolog.Ctx(ctx).Error().Time("since", stalled[source.setting]).Msg(source.stalledText)
+		case topic == source.ends:
+			zerolog.Ctx(ctx).Info().Msg(source.resumedText)
 		}
 	}
 	return nil
 }
 
-// sharePushTime tells the other processes when a transaction was last taken in here, and returns when that was anywhere.
+// sharePushTime stores when this process last stored a transaction, and returns when any process did.
 func (w *StallWatch) sharePushTime(ctx context.Context) (time.Time, error) {
 	pushed, _ := w.inbox.sources.lastReceived()
 	var anywhere time.Time
@@ -161,7 +163,7 @@ func (w *StallWatch) sharePushTime(ctx context.Context) (time.Time, error) {
 	return pushed, store.PutSetting(ctx, w.inbox.store.Writer(), store.SettingPushedAt, pushed)
 }
 
-// isHomeserverUp tells whether the homeserver does.
+// isHomeserverUp reports whether the homeserver answers.
 func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -169,34 +171,34 @@ func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 	return err == nil
 }
 
-// enqueueNotice has the owner told once that a door stands still since a time (zero: it does not), and once that it moved after that. It returns what
-// is told; empty: nothing.
-func (w *StallWatch) enqueueNotice(ctx context.Context, door store.Setting, since, moved time.Time, begins, ends jobs.Topic) (told jobs.Topic, err error) {
+// enqueueNotice enqueues the notice begins once when a source is stalled since a time (zero means it is not), and the notice ends once
+// when the source received something after that, at moved. It returns the topic of the notice; empty if there is none.
+func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time, begins, ends jobs.Topic) (topic jobs.Topic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		told = ""
+		topic = ""
 		var known store.Stall
-		is, err := store.GetSetting(ctx, tx, door, &known)
+		is, err := store.GetSetting(ctx, tx, source, &known)
 		switch {
 		case err != nil:
 			return err
 		case !is && !since.IsZero():
-			told = begins
-			err = store.PutSetting(ctx, tx, door, store.Stall{Since: since})
+			topic = begins
+			err = store.PutSetting(ctx, tx, source, store.Stall{Since: since})
 		case is && since.IsZero() && moved.After(known.Since):
-			told = ends
-			err = store.DropSetting(ctx, tx, door)
+			topic = ends
+			err = store.DropSetting(ctx, tx, source)
 		default:
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: told})
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: topic})
 	})
-	return told, err
+	return topic, err
 }
 
-// detectMissedPush notes when the sync brings events of chats that no push has brought.
+// detectMissedPush records when the sync brings events of chats that no push has brought.
 func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) error {
 	if len(events) == 0 {
 		return nil

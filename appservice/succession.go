@@ -15,11 +15,13 @@ import (
 	"multis/store"
 )
 
-// otherRoomRetryDelay is how long a room that claims somebody else's chat is not looked at again: the owner may accept it meanwhile.
+// otherRoomRetryDelay is how long a room that claims the chat of another bridge bot is ignored. The owner may accept the new bot
+// meanwhile.
 const otherRoomRetryDelay = time.Minute
 
-// storeChat stores what a room's state says about a chat. A room of another bot than the chat's takes it over when the old bot
-// said so, or the owner did; else he is asked. A bot is a Matrix user as any other, and could be anybody's.
+// storeChat stores the chat that a room's state describes. A room of another bridge bot takes over an existing chat only if the old bot
+// announced the room or the owner accepted the new bot. Otherwise the owner is asked, because any Matrix user could claim to be a bridge
+// bot.
 func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
 	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Receiver)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -56,7 +58,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 		if !changed {
 			return nil
 		}
-		missed := catchUpArgs(before) // what was said there while it was not the chat's yet
+		missed := catchUpArgs(before) // what was sent in the room before it became the chat's
 		if missed.ChatID != chat.ID {
 			missed.ChatID, missed.Since = chat.ID, before.ClaimedAt.Unix()
 		}
@@ -68,7 +70,8 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 	return chat, err
 }
 
-// freeChannel frees a channel for the room of another bot: one that a confirmed bot takes from an unconfirmed one, or that was handed over.
+// freeChannel frees a channel for the room of another bot: a confirmed bot replaces an unconfirmed one, or the old bot handed the chat
+// over.
 func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
 	if before.Unconfirmed && bot.ConfirmedAt != nil {
 		return store.SetAside(ctx, tx, before.ID)
@@ -79,9 +82,9 @@ func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.
 	return nil
 }
 
-// storeBridgeBot notes the bot of a room. The owner is asked once about one that nobody knows and that is not proven to be a bridge.
+// storeBridgeBot stores the bot of a room. The owner is asked once about a new bot that is not proven to be a bridge.
 func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store.Chat, proven bool) (store.BridgeBot, error) {
-	if found.BridgeBot == "" { // a room of the owner's and ours
+	if found.BridgeBot == "" { // an admin room
 		return store.BridgeBot{}, nil
 	}
 	bot, first, err := store.MeetBridgeBot(ctx, tx, found.BridgeBot, found.Protocol, proven)
@@ -96,7 +99,7 @@ func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store
 	return bot, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID})
 }
 
-// catchUpArgs reads a chat from where its record ends, and tells nobody.
+// catchUpArgs returns the job that reads a chat's messages since its last stored one. It sends no notice.
 func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 	args := jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}
 	if chat.LastMessageAt != nil {
@@ -105,7 +108,7 @@ func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 	return args
 }
 
-// askOwner has the owner asked whether a bot may take over the chats of another one, once.
+// askOwner enqueues one notice that asks the owner whether a bot may take over the chats of another.
 func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		change, first, err := store.NoteBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
@@ -116,7 +119,8 @@ func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) erro
 	})
 }
 
-// isHandedOver tells whether the bot of a chat's room itself said that another room replaces it, and that one says so too.
+// isHandedOver reports whether the old bot announced that this room replaces the chat's room, and this room names the chat's room as its
+// predecessor.
 func (d *Describer) isHandedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" || before.BridgeBot == "" || !before.LivesIn(old) {
@@ -130,11 +134,11 @@ func (d *Describer) isHandedOver(ctx context.Context, before store.Chat, room id
 	return by == before.BridgeBot, nil
 }
 
-// successionTimeout is how long a new room that says it replaces a chat's room is given until the old one says so, too: whoever
-// upgrades a room makes the new one first, and a bridge may be there before us.
+// successionTimeout is how long a new room that names a chat's room as its predecessor may wait for the old room's tombstone. A room
+// upgrade creates the new room first, and the bridge may join it before multis sees the tombstone.
 const successionTimeout = 10 * time.Minute
 
-// isExpected tells whether a room that no bridge claims replaces the room of a chat, so that its bridge will come.
+// isExpected reports whether a room that no bridge claims replaces the room of a chat, so that a bridge is expected to claim it.
 func (d *Describer) isExpected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" {
@@ -154,7 +158,7 @@ func (d *Describer) isExpected(ctx context.Context, room id.RoomID, state []*eve
 	return err == nil && bridgebridge.Replaces(old, replaced, room, state), err
 }
 
-// roomState is the state of a room, as far as the owner can see it: none when he left.
+// roomState returns the state of a room, or nil if the owner may not read it.
 func (d *Describer) roomState(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	state, err := d.hs.owner.session().state(ctx, room)
 	if errors.Is(err, mautrix.MForbidden) || errors.Is(err, mautrix.MNotFound) {

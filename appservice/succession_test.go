@@ -93,7 +93,7 @@ func (h *house) replace(room, with id.RoomID, by id.UserID) {
 	h.receive(evt)
 }
 
-// say puts a message into a room, for both doors.
+// say puts a message into a room, for the push and the sync.
 func (h *house) say(room id.RoomID, sender id.UserID, body string) *event.Event {
 	evt := h.text(room, sender, body)
 	h.mu.Lock()

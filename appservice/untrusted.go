@@ -24,8 +24,8 @@ func (b *batch) isForgeable(e incoming) bool {
 	return e.chat.Encrypted == policy.EncryptionYes && isMessage // clients do not encrypt reactions
 }
 
-// storeUntrusted stores that something was written in the admin room from a device that is not certain to be the sender's, without what
-// it said. The owner is told how to verify the device.
+// storeUntrusted stores a message of the admin room without its text, because its device may not be the sender's. The Command job explains
+// to the owner how to verify the device.
 func (b *batch) storeUntrusted(ctx context.Context, e incoming) error {
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: "untrusted", At: e.at,

@@ -21,18 +21,18 @@ import (
 	"multis/store"
 )
 
-// errKeysElsewhere: another process holds the keys.
+// errKeysElsewhere is returned while the vault is closed, because another process has the keys open.
 var errKeysElsewhere = errors.New("another process holds the keys")
 
-// Vault holds the keys of multis' two devices: the owner's, for chats, and the bot's, for the admin room. A device's keys
-// have one user at a time, so only the process that syncs opens the vault; the others leave ciphertext and a job.
+// Vault holds the encryption keys of the owner's device, for chats, and of the bot's device, for the admin room. Only one process may use
+// a device's keys at a time, so only the syncing process opens the vault. Other processes store the ciphertext with a job.
 type Vault struct {
 	store *store.Store
 	hs    *Homeserver
 
 	mu       sync.RWMutex
 	db       *dbutil.Database
-	machines map[policy.SendAs]*machine // nil while closed
+	machines map[policy.SendAs]*machine // nil while the vault is closed
 }
 
 // machine encrypts and decrypts for one device.
@@ -46,14 +46,14 @@ type machine struct {
 	membersLoaded map[id.RoomID]bool // rooms whose members were read since the vault was opened
 }
 
-// NewVault makes a closed vault.
+// NewVault returns a closed vault and makes hs use it.
 func NewVault(st *store.Store, hs *Homeserver) *Vault {
 	v := &Vault{store: st, hs: hs}
 	hs.vault = v
 	return v
 }
 
-// open loads the keys, or makes them. Only the process that holds the lock of the sync publishes.
+// open loads the keys, or creates them. publish uploads the public keys; only the holder of the sync lock may do so.
 func (v *Vault) open(ctx context.Context, publish bool) error {
 	pickle, err := v.pickleKey(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (v *Vault) open(ctx context.Context, publish bool) error {
 	return nil
 }
 
-// close forgets the keys; another process may hold them from now on.
+// close removes the keys from memory. Another process may open them from now on.
 func (v *Vault) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,7 +90,7 @@ func (v *Vault) close() {
 	v.db, v.machines = nil, nil
 }
 
-// machine is the one of a sender, or errKeysElsewhere.
+// machine returns the machine of an account, or errKeysElsewhere.
 func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -100,8 +100,8 @@ func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 	return v.machines[who], nil
 }
 
-// pickleKey is what stored keys are wrapped with. It keeps them apart from other uses of the tables; whoever reads the
-// database reads the keys.
+// pickleKey returns the key that encrypts the stored keys. It is in the same database, so it does not protect against a reader of the
+// database.
 func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 	var key string
 	known, err := store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
@@ -112,8 +112,9 @@ func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 	return []byte(key), store.PutSetting(ctx, v.store.Writer(), store.SettingPickle, key)
 }
 
+// loadMachine loads the keys of one account's device.
 func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
-	// A client of its own, because it keeps what it learns of rooms.
+	// A separate client, because it caches the state of rooms.
 	c, err := v.hs.newSession(a.user, device{ID: a.session().DeviceID, CreatedAt: a.session().deviceCreatedAt})
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account
 	return m, nil
 }
 
-// retryWithKey has the messages read that waited for a key.
+// retryWithKey enqueues the decryption of the messages that waited for a key.
 func (v *Vault) retryWithKey(ctx context.Context, session id.SessionID) {
 	err := v.store.InTx(ctx, func(tx store.Tx) error {
 		waiting, err := store.ParkedBySession(ctx, tx, session)
@@ -148,11 +149,11 @@ func (v *Vault) retryWithKey(ctx context.Context, session id.SessionID) {
 		return enqueueDecrypt(ctx, tx, waiting, 0)
 	})
 	if err != nil {
-		zerolog.Ctx(ctx).Err(err).Msg("Cannot ask for messages to be read whose key came")
+		zerolog.Ctx(ctx).Err(err).Msg("Cannot enqueue the decryption of messages whose key arrived")
 	}
 }
 
-// enqueueDecrypt asks for messages to be read, with their keys asked for anew so many times.
+// enqueueDecrypt enqueues the decryption of messages. keyRequests is how often a key that is still missing is requested again.
 func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []int64, times int) error {
 	ask := make([]jobs.Args, len(messages))
 	for i, m := range messages {
@@ -161,7 +162,8 @@ func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []int64, times in
 	return jobs.Enqueue(ctx, tx, ask...)
 }
 
-// retryDecryptable has the messages read whose key is here: the process may have died after the key was stored, before unlocked.
+// retryDecryptable enqueues the decryption of the messages whose key is stored. The process may have died after it stored the key and
+// before retryWithKey.
 func (v *Vault) retryDecryptable(ctx context.Context) error {
 	var devices []string
 	for _, a := range []*account{v.hs.owner, v.hs.bot} {
@@ -176,12 +178,12 @@ func (v *Vault) retryDecryptable(ctx context.Context) error {
 	})
 }
 
-// cryptoAccount is the name under which the keys of a device lie: one that was made anew starts with keys of its own.
+// cryptoAccount returns the account id under which a device's keys are stored. A new device starts with new keys.
 func cryptoAccount(user id.UserID, device id.DeviceID) string {
 	return user.String() + "|" + device.String()
 }
 
-// crossSignBot makes the bot's device one that others can trust: the bot signs it with keys of its own.
+// crossSignBot cross-signs the bot's device with the bot's own keys, which it creates the first time.
 func (v *Vault) crossSignBot(ctx context.Context) error {
 	m, err := v.machine(policy.AsBot)
 	if err != nil {
@@ -203,7 +205,7 @@ func (v *Vault) crossSignBot(ctx context.Context) error {
 	return store.PutSetting(ctx, v.store.Writer(), store.SettingBotRecovery, recovery)
 }
 
-// Verify signs the owner's multis device with the owner's recovery key, which is used once and not kept.
+// Verify cross-signs the owner's multis device with the owner's recovery key. The recovery key is not stored.
 func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	lock, alone, err := v.store.TryLock(ctx, store.LockSync, 0)
 	if err != nil {
@@ -212,7 +214,7 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	if alone {
 		defer lock.Release(ctx)
 	}
-	// Where a running process holds the keys, they are only read: the two would undo each other's changes.
+	// If another process syncs, publish no keys: the two would overwrite each other's changes.
 	if err := v.open(ctx, alone); err != nil {
 		return err
 	}
@@ -230,11 +232,10 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	return v.requestMissingKeys(ctx)
 }
 
-// maxKeysRequested is how many keys are asked for again at once.
+// maxKeysRequested limits how many messages or sessions are retried at once.
 const maxKeysRequested = 1000
 
-// requestMissingKeys has every key asked for again that did not come: what was refused to a session that nobody vouched for may be given
-// to it now.
+// requestMissingKeys requests every missing key again. Clients that refused a key to an unverified device may send it after Verify.
 func (v *Vault) requestMissingKeys(ctx context.Context) error {
 	return v.store.InTx(ctx, func(tx store.Tx) error {
 		waiting, err := store.ParkedSessions(ctx, tx, maxKeysRequested)
@@ -245,7 +246,7 @@ func (v *Vault) requestMissingKeys(ctx context.Context) error {
 	})
 }
 
-// trustOwnerKeys takes the owner's keys for the owner's, also those that are not the first ever seen: the recovery key opened them.
+// trustOwnerKeys trusts the owner's cross-signing keys even if others were seen first, because the recovery key unlocked them.
 func trustOwnerKeys(ctx context.Context, m *machine) error {
 	owner := m.client.UserID
 	if _, err := m.FetchKeys(ctx, []id.UserID{owner}, true); err != nil {
@@ -257,7 +258,7 @@ func trustOwnerKeys(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// processSync takes the keys and device changes of one sync response. It comes before the response's messages.
+// processSync stores the keys and device changes of a sync response. Call it before the response's messages are decrypted.
 func (v *Vault) processSync(ctx context.Context, who policy.SendAs, resp *mautrix.RespSync, since string) error {
 	m, err := v.machine(who)
 	if err != nil {
@@ -267,7 +268,7 @@ func (v *Vault) processSync(ctx context.Context, who policy.SendAs, resp *mautri
 	return nil
 }
 
-// updateMembers keeps the members of encrypted rooms up to date, so that a key goes to everybody who is there and to nobody else.
+// updateMembers applies a state event to the stored room members, so that a room key is shared with all members and with nobody else.
 func (v *Vault) updateMembers(ctx context.Context, evt *event.Event) {
 	if evt.StateKey == nil {
 		return
@@ -282,13 +283,13 @@ func (v *Vault) updateMembers(ctx context.Context, evt *event.Event) {
 		if evt.Type.Type == event.StateMember.Type {
 			m.HandleMemberEvent(ctx, evt)
 			if *evt.StateKey == m.client.UserID.String() {
-				m.invalidateMembers(evt.RoomID) // who came and went while it was not there, it did not see
+				m.invalidateMembers(evt.RoomID) // it saw no member changes while it was not in the room
 			}
 		}
 	}
 }
 
-// invalidateMembers has the members of a room read again before the next message there, because not all was seen that happened to them.
+// invalidateMembers makes both machines read a room's members again before the next message, because a member change may have been missed.
 func (v *Vault) invalidateMembers(room id.RoomID) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -297,7 +298,7 @@ func (v *Vault) invalidateMembers(room id.RoomID) {
 	}
 }
 
-// decrypt reads an encrypted event. crypto.ErrNoSessionFound: the key has not come yet.
+// decrypt decrypts an event. It returns crypto.ErrNoSessionFound if the key is missing.
 func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event) (*event.Event, error) {
 	m, err := v.machine(who)
 	if err != nil {
@@ -311,7 +312,7 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 	return m.DecryptMegolmEvent(ctx, evt)
 }
 
-// requestKey asks the owner's other devices and the sender's for a key that did not come.
+// requestKey requests a missing key from the account's other devices, the sender's devices and those of others.
 func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Event, others ...id.UserID) error {
 	m, err := v.machine(who)
 	if err != nil {
@@ -333,7 +334,7 @@ func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Ev
 	return nil
 }
 
-// encrypt wraps an event for everybody in a room.
+// encrypt encrypts an event for the members of a room.
 func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, kind event.Type, content json.RawMessage) (*event.EncryptedEventContent, error) {
 	m, err := v.machine(who)
 	if err != nil {
@@ -355,8 +356,8 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	return wrapped, nil
 }
 
-// loadMembers reads who is in a room before the first message there. What was shared while nobody looked may be out of date, so
-// a new key is made.
+// loadMembers reads a room's members before the first message after the vault was opened. It drops the room's old key, because member
+// changes may have been missed since that was shared.
 func (m *machine) loadMembers(ctx context.Context, room id.RoomID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -380,20 +381,21 @@ func (m *machine) loadMembers(ctx context.Context, room id.RoomID) error {
 	return nil
 }
 
+// invalidateMembers makes the next loadMembers read the room again.
 func (m *machine) invalidateMembers(room id.RoomID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.membersLoaded, room)
 }
 
-// shareRoomKey gives the room's key to everybody there.
+// shareRoomKey shares the room's key with all members.
 func (m *machine) shareRoomKey(ctx context.Context, room id.RoomID) error {
 	members, err := m.state.GetRoomJoinedOrInvitedMembers(ctx, room)
 	if err != nil {
 		return fmt.Errorf("read the members of the room: %w", err)
 	}
 	if len(members) == 0 {
-		return errors.New("nobody is known to be in the room")
+		return errors.New("the room has no known members")
 	}
 	if err := m.ShareGroupSession(ctx, room, members); err != nil {
 		return explain("share the room's key", err)

@@ -14,16 +14,16 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// maxDepth is how deep JSON from the homeserver may be nested. The decoder refuses a whole transaction because of one event that
-// is nested 10,000 deep; what lies deeper than this is read as null.
+// maxDepth is the maximum nesting of JSON from the homeserver. Deeper values are read as null, because the decoder rejects a whole
+// transaction if one event is nested 10,000 deep.
 const maxDepth = 500
 
-// unmarshal decodes what the homeserver sent.
+// unmarshal decodes JSON from the homeserver with nesting limited to maxDepth.
 func unmarshal(data []byte, into any) error { return json.Unmarshal(cutDeep(data), into) }
 
-// cutDeep replaces what is nested deeper than maxDepth by null. It returns data itself if nothing is.
+// cutDeep replaces values nested deeper than maxDepth by null. It returns data itself if there are none.
 func cutDeep(data []byte) []byte {
-	var cut []byte // what is kept up to from; nil while nothing was cut
+	var cut []byte // the result up to from; nil while nothing was cut
 	from, depth, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -48,11 +48,10 @@ func cutDeep(data []byte) []byte {
 	return append(cut, data[from:]...)
 }
 
-// eventList is a list of events as the homeserver sends it. An event that is malformed is left out: it would hold up all others
-// for ever.
+// eventList is a list of events from the homeserver. Malformed events are skipped, because one of them would block all others.
 type eventList []*event.Event
 
-// UnmarshalJSON reads the events one by one.
+// UnmarshalJSON decodes the events one by one.
 func (l *eventList) UnmarshalJSON(data []byte) error {
 	var all []json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -69,7 +68,7 @@ func (l *eventList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readEvent reads one event; nil for one that is malformed.
+// readEvent decodes one event. It returns nil if the event is malformed.
 func readEvent(raw json.RawMessage) *event.Event {
 	evt := new(event.Event)
 	if string(raw) == "null" || json.Unmarshal(raw, evt) != nil {
@@ -78,7 +77,7 @@ func readEvent(raw json.RawMessage) *event.Event {
 	return evt
 }
 
-// syncResponse is what is read of a sync.
+// syncResponse is the part of a /sync response that multis uses.
 type syncResponse struct {
 	NextBatch string `json:"next_batch"`
 	ToDevice  struct {
@@ -93,7 +92,7 @@ type syncResponse struct {
 	} `json:"rooms"`
 }
 
-// syncedRoom is what a sync says of one room.
+// syncedRoom is one room in a /sync response.
 type syncedRoom struct {
 	Timeline timeline `json:"timeline"`
 }
@@ -101,11 +100,11 @@ type syncedRoom struct {
 // timeline is the newest events of a room, oldest first.
 type timeline struct {
 	Events    eventList `json:"events"`
-	Limited   bool      `json:"limited"` // there are more between the last sync and PrevBatch
+	Limited   bool      `json:"limited"` // events between the last sync and PrevBatch were left out
 	PrevBatch string    `json:"prev_batch"`
 }
 
-// keys are the parts of a sync that encryption needs.
+// keys returns the parts of the response that encryption needs.
 func (r *syncResponse) keys() *mautrix.RespSync {
 	return &mautrix.RespSync{
 		NextBatch: r.NextBatch, ToDevice: mautrix.SyncEventsList{Events: r.ToDevice.Events}, DeviceLists: r.DeviceLists,
@@ -125,10 +124,11 @@ type page struct {
 	End   string    `json:"end"`   // where the next page begins; empty after the last
 }
 
-// pageSize is how many events are read at once.
+// pageSize is the number of events in a page.
 const pageSize = 100
 
-// messagesBefore reads a page of a room's events, from a position back to another one; empty: from now, to the beginning.
+// messagesBefore reads a page of a room's events backwards, from one position to another. An empty from means now. An empty to
+// means the beginning of the room.
 func (s *session) messagesBefore(ctx context.Context, room id.RoomID, from, to string) (*page, error) {
 	query := map[string]string{"dir": "b", "limit": strconv.Itoa(pageSize)}
 	if from != "" {
@@ -140,7 +140,7 @@ func (s *session) messagesBefore(ctx context.Context, room id.RoomID, from, to s
 	var p page
 	err := s.get(ctx, s.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "rooms", room, "messages"}, query), &p)
 	if p.Chunk == nil {
-		p.End = "" // some homeservers name a position behind the last page
+		p.End = "" // some homeservers return a position even after the last page
 	}
 	for _, evt := range p.Chunk {
 		evt.RoomID = room
@@ -148,7 +148,7 @@ func (s *session) messagesBefore(ctx context.Context, room id.RoomID, from, to s
 	return &p, err
 }
 
-// event reads one event; nil for one that is malformed.
+// event fetches one event. It returns nil if the event is malformed.
 func (s *session) event(ctx context.Context, room id.RoomID, evt id.EventID) (*event.Event, error) {
 	var raw json.RawMessage
 	if err := s.get(ctx, s.BuildClientURL("v3", "rooms", room, "event", evt), &raw); err != nil {
@@ -157,18 +157,18 @@ func (s *session) event(ctx context.Context, room id.RoomID, evt id.EventID) (*e
 	return readEvent(raw), nil
 }
 
-// state reads the whole state of a room.
+// state fetches the whole state of a room.
 func (s *session) state(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	var all eventList
 	err := s.get(ctx, s.BuildClientURL("v3", "rooms", room, "state"), &all)
 	for _, evt := range all {
 		evt.Type.Class = event.StateEventType
-		_ = evt.Content.ParseRaw(evt.Type) // what does not parse is read as empty
+		_ = evt.Content.ParseRaw(evt.Type) // invalid content is read as empty
 	}
 	return all, err
 }
 
-// get makes a GET request and decodes its answer leniently.
+// get makes a GET request and decodes the response with unmarshal.
 func (s *session) get(ctx context.Context, url string, into any) error {
 	_, err := s.MakeFullRequest(ctx, mautrix.FullRequest{
 		Method: http.MethodGet, URL: url, ResponseJSON: into, MaxAttempts: 1,
@@ -186,8 +186,8 @@ func (s *session) get(ctx context.Context, url string, into any) error {
 	return err
 }
 
-// parseTransaction reads what the homeserver pushes. signs are what is not kept: who is typing, what was read.
-func parseTransaction(ctx context.Context, body []byte) (events, signs []*event.Event, err error) {
+// parseTransaction decodes a pushed transaction. ephemeral are its ephemeral events: typing and read receipts.
+func parseTransaction(ctx context.Context, body []byte) (events, ephemeral []*event.Event, err error) {
 	var txn struct {
 		Events    eventList `json:"events"`
 		Ephemeral eventList `json:"ephemeral"`
