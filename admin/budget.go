@@ -183,7 +183,7 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 
 // capNote says what happens to questions of contacts when the budget is spent.
 func (bg *BudgetCommands) capNote() string {
-	if bg.rules.HandOverAtCap {
+	if bg.rules.EscalateAtCap {
 		return "Contacts who ask are handed over to you until midnight."
 	}
 	return "I answer from documents only until midnight."

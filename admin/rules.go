@@ -26,8 +26,8 @@ type Rules struct {
 	Embeddings string
 	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.
 	Inbox string
-	// HandOverAtCap says that questions of contacts are escalated to the owner when the budget is used up.
-	HandOverAtCap bool
+	// EscalateAtCap says that questions of contacts are escalated to the owner when the budget is used up.
+	EscalateAtCap bool
 	// Agents are the agents of the configuration; empty when multis answers alone.
 	Agents []Agent
 	// Shortcuts are the owner's own words for commands.

@@ -11,7 +11,7 @@ import (
 // here, which may be empty.
 func (c *Config) check(r *reader) {
 	c.checkExample(r)
-	c.checkPeople(r)
+	c.checkUserIDs(r)
 	c.checkTokens(r)
 	c.checkModel(r)
 	c.checkEmbeddings(r)
@@ -23,7 +23,7 @@ func (c *Config) check(r *reader) {
 	c.checkMCP(r)
 	c.checkAgents(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
-		r.complain("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
+		r.reportKey("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
 }
 
@@ -36,11 +36,11 @@ func (c *Config) checkAgents(r *reader) {
 		case first == "":
 			first = name
 		default:
-			r.complain("agents."+name+".default", "is true for "+first+" as well; leave it to one of them")
+			r.reportKey("agents."+name+".default", "is true for "+first+" as well; leave it to one of them")
 		}
 		for _, other := range c.Agents[name].Delegates {
 			if _, there := c.Agents[other]; other != "*" && (!there || other == name) {
-				r.complain("agents."+name+".delegates", "names "+other+", which is no other agent; write names of agents, or \"*\" for all")
+				r.reportKey("agents."+name+".delegates", "names "+other+", which is no other agent; write names of agents, or \"*\" for all")
 			}
 		}
 	}
@@ -55,24 +55,24 @@ func (c *Config) checkMCP(r *reader) {
 		m := c.MCP[name]
 		switch {
 		case !mcpName.MatchString(name):
-			r.complain("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github")
+			r.reportKey("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github")
 		case (len(m.Command) > 0) == (m.URL != ""):
-			r.complain("mcp."+name, "needs either a command that starts it or its url")
+			r.reportKey("mcp."+name, "needs either a command that starts it or its url")
 		case m.Login && m.URL == "":
-			r.complain("mcp."+name+".login", "is for a server at a url")
+			r.reportKey("mcp."+name+".login", "is for a server at a url")
 		case m.Login && m.Token != "":
-			r.complain("mcp."+name+".login", "is in place of a token; leave one of them out")
+			r.reportKey("mcp."+name+".login", "is in place of a token; leave one of them out")
 		case !m.Login && (m.ClientID != "" || m.ClientSecret != ""):
-			r.complain("mcp."+name+".client_id", "is for a server with login: true")
+			r.reportKey("mcp."+name+".client_id", "is for a server with login: true")
 		}
 	}
-	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < shortestToken {
-		r.complain("mcp_server.token", "is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)")
+	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < minTokenLength {
+		r.reportKey("mcp_server.token", "is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)")
 	}
 }
 
-// shortestToken of those that open something to other programs.
-const shortestToken = 24
+// minTokenLength of those that open something to other programs.
+const minTokenLength = 24
 
 // checkExample refuses what the example has for somebody to replace: with it, everything would look complete and nothing
 // would ever be reached.
@@ -83,42 +83,42 @@ func (c *Config) checkExample(r *reader) {
 		{"owner", c.Owner.String(), exampleOwner, "write your own Matrix id"},
 	} {
 		if left.value == left.example {
-			r.complain(left.key, "is still the example's; "+left.fix)
+			r.reportKey(left.key, "is still the example's; "+left.fix)
 		}
 	}
 }
 
-// checkPeople keeps the owner, the bot and the registration's own user apart: one of them in the place of another
+// checkUserIDs keeps the owner, the bot and the registration's own user apart: one of them in the place of another
 // would make multis answer itself, or be refused by the homeserver.
-func (c *Config) checkPeople(r *reader) {
+func (c *Config) checkUserIDs(r *reader) {
 	domain, bot, sender := c.Homeserver.Domain, c.Appservice.Bot.Username, c.Appservice.SenderLocalpart
 	if c.Owner != "" && domain != "" {
 		switch {
 		case c.Owner.Homeserver() != domain:
-			r.complain("owner", "is not a user of "+domain+"; write the id you have there, or correct homeserver.domain")
+			r.reportKey("owner", "is not a user of "+domain+"; write the id you have there, or correct homeserver.domain")
 		case c.Owner.Localpart() == bot:
-			r.complain("owner", "is the assistant's own user; write your id, or choose another appservice.bot.username")
+			r.reportKey("owner", "is the assistant's own user; write your id, or choose another appservice.bot.username")
 		case c.Owner.Localpart() == sender:
-			r.complain("appservice.sender_localpart", "is the owner; write generate and run multis -g")
+			r.reportKey("appservice.sender_localpart", "is the owner; write generate and run multis -g")
 		}
 	}
 	if sender == bot {
-		r.complain("appservice.sender_localpart", "is the bot, which homeservers cannot serve; write generate and run multis -g")
+		r.reportKey("appservice.sender_localpart", "is the bot, which homeservers cannot serve; write generate and run multis -g")
 	}
 }
 
 func (c *Config) checkTokens(r *reader) {
 	const fix = "still says generate; run multis -g once to fill it"
 	if c.Appservice.SenderLocalpart == placeholder {
-		r.complain("appservice.sender_localpart", fix)
+		r.reportKey("appservice.sender_localpart", fix)
 	}
 	if c.Appservice.ASToken == placeholder {
-		r.complain("appservice.as_token", fix)
+		r.reportKey("appservice.as_token", fix)
 	}
 	if c.Appservice.HSToken == placeholder {
-		r.complain("appservice.hs_token", fix)
+		r.reportKey("appservice.hs_token", fix)
 	} else if c.Appservice.HSToken != "" && c.Appservice.HSToken == c.Appservice.ASToken {
-		r.complain("appservice.hs_token", "is the same as as_token; write generate and run multis -g")
+		r.reportKey("appservice.hs_token", "is the same as as_token; write generate and run multis -g")
 	}
 }
 
@@ -127,35 +127,35 @@ func (c *Config) checkTokens(r *reader) {
 func (c *Config) checkModel(r *reader) {
 	for _, p := range c.LLM.Prices {
 		if (p.In == 0) != (p.Out == 0) {
-			r.complain("llm.prices", "has half a price for "+p.Model+"; write what a million tokens cost in and out")
+			r.reportKey("llm.prices", "has half a price for "+p.Model+"; write what a million tokens cost in and out")
 		}
 	}
-	strategy := c.LLM.Strategies.list(c.LLM.Model)
+	strategy := c.LLM.Strategies.byName(c.LLM.Model)
 	if strategy != nil {
 		if len(*strategy) == 0 {
-			r.complain("llm.model", "is a strategy without models; write them as a list into llm.strategies."+c.LLM.Model)
+			r.reportKey("llm.model", "is a strategy without models; write them as a list into llm.strategies."+c.LLM.Model)
 		}
 		if c.LLM.BaseURL != "" || c.LLM.APIKey != "" || c.LLM.Local {
-			r.complain("llm.model", "names several models, and base_url, api_key and local beside it are for one; write them into llm.providers")
+			r.reportKey("llm.model", "names several models, and base_url, api_key and local beside it are for one; write them into llm.providers")
 		}
 		return
 	}
 	provider, _, _ := strings.Cut(c.LLM.Model, "/")
 	if p, ok := c.LLM.Providers[provider]; ok && (p.BaseURL != "" && c.LLM.BaseURL != "" || p.APIKey != "" && c.LLM.APIKey != "") {
-		r.complain("llm.model", "has its base_url or api_key both here and in llm.providers."+provider+"; keep one of the two")
+		r.reportKey("llm.model", "has its base_url or api_key both here and in llm.providers."+provider+"; keep one of the two")
 	}
 }
 
 // checkEmbeddings refuses a paid model without its price, because then no budget could hold.
 func (c *Config) checkEmbeddings(r *reader) {
-	if c.Embeddings.Model == NoModel || c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama) {
+	if c.Embeddings.Model == NoModel || c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollamaPrefix) {
 		return
 	}
 	if c.Embeddings.PricePerMTok == 0 {
-		r.complain("embeddings.price_per_mtok", "is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing")
+		r.reportKey("embeddings.price_per_mtok", "is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing")
 	}
 	if c.Embeddings.BaseURL == "" && c.Embeddings.APIKey == "" {
-		r.complain("embeddings.api_key", "is missing; write the key, or embeddings.base_url if you run a server that wants none")
+		r.reportKey("embeddings.api_key", "is missing; write the key, or embeddings.base_url if you run a server that wants none")
 	}
 }
 
@@ -165,9 +165,9 @@ func (c *Config) checkSpeech(r *reader) {
 		return
 	}
 	if c.Speech.PricePerMinute == 0 {
-		r.complain("speech.price_per_minute", "is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing")
+		r.reportKey("speech.price_per_minute", "is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing")
 	}
 	if c.Speech.BaseURL == "" && c.Speech.APIKey == "" {
-		r.complain("speech.api_key", "is missing; write the key, or speech.base_url if you run a server that wants none")
+		r.reportKey("speech.api_key", "is missing; write the key, or speech.base_url if you run a server that wants none")
 	}
 }

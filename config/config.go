@@ -91,7 +91,7 @@ type Database struct {
 // The values of Budget.AtCap.
 const (
 	AtCapDocuments = "documents" // answer from documents only, as without a model
-	AtCapHandover  = "handover"  // a person takes over
+	AtCapEscalate  = "handover"  // a person takes over
 )
 
 // Media says what is kept of the files that contacts send.
@@ -107,7 +107,7 @@ type Budget struct {
 	PerChatDay  Money
 	PerAgentDay Money  // as PerDay unless it is set
 	PerRun      Money  // for one task, with all it starts
-	AtCap       string // what contacts get then: AtCapDocuments or AtCapHandover
+	AtCap       string // what contacts get then: AtCapDocuments or AtCapEscalate
 	Currency    string // three letters
 	PerDollar   Money  // what a dollar costs, for prices that are known in dollars; zero: nobody said
 }
@@ -149,9 +149,9 @@ func (c Chats) Network(protocol string) Network {
 
 // Business is what contacts read that no document says.
 type Business struct {
-	Greeting   string // answer to a greeting; at most 500 characters
-	Handover   string // said once when a person has to take over
-	Escalation Escalation
+	Greeting       string // answer to a greeting; at most 500 characters
+	EscalationText string // said once when a person has to take over
+	Escalation     Escalation
 }
 
 // Escalation says when a person must answer, whatever the documents say.
@@ -177,7 +177,7 @@ type Agent struct {
 	Model        string        // as LLM.Model; empty: that one
 	APIKey       Secret        // of the provider of its model; empty: the provider's own
 	Skills       []string      // those it has; empty: all that fit
-	Can          []string      // capabilities: what it is good for
+	Capabilities []string      // capabilities: what it is good for
 	Delegates    []string      // agents that it may have work; "*": all
 	Workspace    string        // the folder of its files; inside Database.DataDir unless given as an absolute path
 	ReadPaths    []string      // further folders it may read
@@ -249,16 +249,16 @@ type Watches struct {
 
 // Memory says what is remembered, and for how long.
 type Memory struct {
-	CaptureThreshold int           // new messages of a chat after which notes are taken of them
-	CaptureQuiet     time.Duration // silence after which CaptureMinimum are enough
-	CaptureMinimum   int
-	CaptureSkill     string // a file that says what to take note of, if it exists
-	MaxSections      int    // captures whose notes are in every prompt
-	RecentWindow     int    // messages of a conversation that a model reads word for word
-	SearchMessages   bool   // whether the messages themselves can be searched
-	RetentionDays    int    // of contacts' messages and notes
-	OwnerDays        int    // of the owner's own
-	LogDays          int    // of the daily log in an export
+	CaptureThreshold   int           // new messages of a chat after which notes are taken of them
+	CaptureQuiet       time.Duration // silence after which CaptureMinimum are enough
+	CaptureMinimum     int
+	CaptureSkill       string // a file that says what to take note of, if it exists
+	MaxSections        int    // captures whose notes are in every prompt
+	RecentWindow       int    // messages of a conversation that a model reads word for word
+	SearchMessages     bool   // whether the messages themselves can be searched
+	RetentionDays      int    // of contacts' messages and notes
+	OwnerRetentionDays int    // of the owner's own
+	LogRetentionDays   int    // of the daily log in an export
 }
 
 // Logging says what is logged and where.
@@ -280,7 +280,7 @@ func defaults() *Config {
 		Operators:  []id.UserID{},
 		Name:       "Nora",
 		Database:   Database{DataDir: "data"},
-		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: noStrategies(), Prices: []Price{}},
+		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: emptyStrategies(), Prices: []Price{}},
 		Embeddings: Embeddings{Model: NoModel},
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
@@ -295,9 +295,9 @@ func defaults() *Config {
 			Networks:    map[string]Network{},
 		},
 		Business: Business{
-			Greeting:   "Hello! How can I help you?",
-			Handover:   "Let me check with the team and get back to you.",
-			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
+			Greeting:       "Hello! How can I help you?",
+			EscalationText: "Let me check with the team and get back to you.",
+			Escalation:     Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
 		},
 		Documents: Documents{Folder: "documents"},
 		Hooks:     map[string]Hook{},
@@ -305,12 +305,12 @@ func defaults() *Config {
 		Skills:    Skills{Folder: "skills"},
 		Tasks:     Tasks{Folder: "tasks"},
 		Shortcuts: []Shortcut{},
-		Heartbeat: calm(),
+		Heartbeat: defaultHeartbeat(),
 		MCP:       map[string]MCP{},
 		MCPServer: MCPServer{Hostname: "127.0.0.1"},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12, RecentWindow: 20,
-			SearchMessages: true, RetentionDays: 90, OwnerDays: 365, LogDays: 30,
+			SearchMessages: true, RetentionDays: 90, OwnerRetentionDays: 365, LogRetentionDays: 30,
 		},
 		Watches: Watches{Hostname: "127.0.0.1"},
 		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
@@ -336,11 +336,11 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 }
 
 func (c *Config) parse(r *reader, data []byte, env func(string) (string, bool)) (*Config, error) {
-	if !r.document(data) {
+	if !r.readDocument(data) {
 		return nil, r.err()
 	}
-	r.environment(env)
-	r.missing()
+	r.readEnvironment(env)
+	r.reportMissing()
 	c.check(r)
 	if err := r.err(); err != nil {
 		return nil, err
@@ -349,50 +349,50 @@ func (c *Config) parse(r *reader, data []byte, env func(string) (string, bool)) 
 	return c, nil
 }
 
-// dearerThanDollar are the currencies that a dollar never cost more than one of for long: counted as one, a cap holds.
-var dearerThanDollar = []string{"USD", "EUR", "GBP", "CHF"}
+// strongCurrencies are the currencies that a dollar never cost more than one of for long: counted as one, a cap holds.
+var strongCurrencies = []string{"USD", "EUR", "GBP", "CHF"}
 
 // complete fills what follows from other keys and makes paths independent of how they were written.
 func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
 	}
-	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollama)
+	c.Embeddings.Local = c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollamaPrefix)
 	if c.Watches.Address == "" {
 		c.Watches.Address = "http://" + net.JoinHostPort(c.Watches.Hostname, strconv.Itoa(c.Watches.Port))
 	}
 	if c.Budget.PerAgentDay == 0 {
 		c.Budget.PerAgentDay = c.Budget.PerDay
 	}
-	if c.Budget.PerDollar == 0 && slices.Contains(dearerThanDollar, c.Budget.Currency) {
+	if c.Budget.PerDollar == 0 && slices.Contains(strongCurrencies, c.Budget.Currency) {
 		c.Budget.PerDollar = 1_000_000
 	}
-	c.Database.DataDir = under(dir, c.Database.DataDir)
-	c.Documents.Folder = under(c.Database.DataDir, c.Documents.Folder)
-	c.Skills.Folder = under(c.Database.DataDir, c.Skills.Folder)
-	c.Tasks.Folder = under(c.Database.DataDir, c.Tasks.Folder)
+	c.Database.DataDir = resolvePath(dir, c.Database.DataDir)
+	c.Documents.Folder = resolvePath(c.Database.DataDir, c.Documents.Folder)
+	c.Skills.Folder = resolvePath(c.Database.DataDir, c.Skills.Folder)
+	c.Tasks.Folder = resolvePath(c.Database.DataDir, c.Tasks.Folder)
 	for name, m := range c.MCP {
-		m.Folder = under(c.Database.DataDir, m.Folder)
+		m.Folder = resolvePath(c.Database.DataDir, m.Folder)
 		c.MCP[name] = m
 	}
 	for name, a := range c.Agents {
 		if a.Workspace == "" {
 			a.Workspace = filepath.Join("agents", name)
 		}
-		a.Workspace = under(c.Database.DataDir, a.Workspace)
+		a.Workspace = resolvePath(c.Database.DataDir, a.Workspace)
 		for i, path := range a.ReadPaths {
-			a.ReadPaths[i] = under(dir, path)
+			a.ReadPaths[i] = resolvePath(dir, path)
 		}
 		c.Agents[name] = a
 	}
-	c.Memory.CaptureSkill = under(dir, c.Memory.CaptureSkill)
+	c.Memory.CaptureSkill = resolvePath(dir, c.Memory.CaptureSkill)
 	if c.Logging.File != "" {
-		c.Logging.File = under(dir, c.Logging.File)
+		c.Logging.File = resolvePath(dir, c.Logging.File)
 	}
 }
 
-// under is path, taken from dir when it is relative.
-func under(dir, path string) string {
+// resolvePath is path, taken from dir when it is relative.
+func resolvePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

@@ -169,7 +169,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			},
 		},
 		Budget: Budget{
-			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapHandover, Currency: "PLN", PerDollar: 4_050_000,
+			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapEscalate, Currency: "PLN", PerDollar: 4_050_000,
 		},
 		Media: Media{Keep: policy.KeepVoice, MaxMB: 10, MaxDays: 7},
 		Speech: Speech{
@@ -180,16 +180,16 @@ func TestEveryKeyIsRead(t *testing.T) {
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Networks:    map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
-		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", Handover: "One moment.", Escalation: Escalation{Keywords: []string{}}},
+		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", EscalationText: "One moment.", Escalation: Escalation{Keywords: []string{}}},
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Hooks: map[string]Hook{"desk": {
 			URL: "https://example.org/x?y=z", Events: []policy.HookEvent{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
 		}},
 		Agents: map[string]Agent{"sales": {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
-			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Can: []string{"prices"}, Delegates: []string{"*"},
+			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Capabilities: []string{"prices"}, Delegates: []string{"*"},
 			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Accounts: []string{"l1"},
-			Networks: []string{"whatsapp"}, Modes: []policy.Mode{policy.ModeBusiness}, Default: true, Heartbeat: calm(),
+			Networks: []string{"whatsapp"}, Modes: []policy.Mode{policy.ModeBusiness}, Default: true, Heartbeat: defaultHeartbeat(),
 		}},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},
 		Shortcuts: []Shortcut{{Pattern: "stop (all|everything)", Command: "/pause all"}},
@@ -204,7 +204,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"}, ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5, RecentWindow: 8,
-			RetentionDays: 10, OwnerDays: 20, LogDays: 5,
+			RetentionDays: 10, OwnerRetentionDays: 20, LogRetentionDays: 5,
 		},
 		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
@@ -333,8 +333,8 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 func TestAllModelsAreNamedOnceThoseInUseFirst(t *testing.T) {
 	t.Parallel()
 	l := LLM{Model: FastFirst, Strategies: Strategies{CheapFirst: []string{"a/1", "b/2"}, FastFirst: []string{"b/2", "c/3"}}}
-	require.Equal(t, []string{"b/2", "c/3", "a/1"}, l.All())
+	require.Equal(t, []string{"b/2", "c/3", "a/1"}, l.AllModels())
 	l.Model = "d/4"
-	require.Equal(t, []string{"d/4", "a/1", "b/2", "c/3"}, l.All())
-	require.Empty(t, (&LLM{Model: NoModel}).All())
+	require.Equal(t, []string{"d/4", "a/1", "b/2", "c/3"}, l.AllModels())
+	require.Empty(t, (&LLM{Model: NoModel}).AllModels())
 }

@@ -2,14 +2,14 @@ package config
 
 import "strings"
 
-// elsewhere says what keys of multis' relatives and of its first version are called here: the key to write, or why there is none.
-type elsewhere struct {
+// foreignKey says what keys of multis' relatives and of its first version are called here: the key to write, or why there is none.
+type foreignKey struct {
 	use  string // a key or a section; empty where there is none
 	note string
 }
 
-// foreign are keys that people bring along. A key without a section is meant wherever it stands.
-var foreign = map[string]elsewhere{
+// foreignKeys are keys that people bring along. A key without a section is meant wherever it stands.
+var foreignKeys = map[string]foreignKey{
 	"bot_mode":           {"chats.profile", "personal or business"},
 	"default_mode":       {"chats.networks", "with a mode for each network"},
 	"chat_modes":         {"", "/mode in the admin room sets the mode of a chat"},
@@ -76,11 +76,11 @@ var foreign = map[string]elsewhere{
 	"deployment":         {"", "there is one way to run it; multis chat tries it without a homeserver"},
 }
 
-// brought is what a key of another program is called here; empty for one that nobody brings along.
-func brought(key string) string {
-	it, ok := foreign[key]
+// foreignKeyHint is what a key of another program is called here; empty for one that nobody brings along.
+func foreignKeyHint(key string) string {
+	it, ok := foreignKeys[key]
 	if !ok {
-		it, ok = foreign[last(key)]
+		it, ok = foreignKeys[keyName(key)]
 	}
 	switch {
 	case !ok:

@@ -11,15 +11,15 @@ import (
 func TestKeysThatPeopleBringAlongGetTheirNameHereOrTheReasonWhyThereIsNone(t *testing.T) {
 	t.Parallel()
 	r := newReader("config.yaml", defaults())
-	for key, it := range foreign {
-		_, isKey := r.known[key]
+	for key, it := range foreignKeys {
+		_, isKey := r.fields[key]
 		_, isSection := r.sections[key]
 		require.False(t, isKey || isSection, "%s is a key of ours", key)
-		require.False(t, slices.ContainsFunc(r.order, func(ours string) bool { return ours == "memory."+key || ours == "llm."+key || ours == "heartbeat."+key }), "%s is a key of ours", key)
+		require.False(t, slices.ContainsFunc(r.fieldOrder, func(ours string) bool { return ours == "memory."+key || ours == "llm."+key || ours == "heartbeat."+key }), "%s is a key of ours", key)
 		if it.use != "" {
-			_, isKey = r.known[it.use]
+			_, isKey = r.fields[it.use]
 			_, isSection = r.sections[it.use]
-			require.True(t, isKey || isSection || slices.Contains(r.names(""), it.use), "%s is no key of ours", it.use)
+			require.True(t, isKey || isSection || slices.Contains(r.keyNames(""), it.use), "%s is no key of ours", it.use)
 		}
 		require.True(t, it.use != "" || it.note != "", key)
 	}

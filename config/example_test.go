@@ -50,9 +50,9 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 			name, content := node.Content[i], node.Content[i+1]
 			// A comment is for its key, for those right below it, and for the whole section it stands over.
 			commented = commented || name.HeadComment != ""
-			explained[join(section, name.Value)] = commented
+			explained[joinKey(section, name.Value)] = commented
 			if content.Kind == yaml.MappingNode {
-				walk(join(section, name.Value), content, commented)
+				walk(joinKey(section, name.Value), content, commented)
 			}
 		}
 	}
@@ -64,12 +64,12 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 	}
 	for _, g := range defaults().groups("") {
 		fields, _ := g.item("somebody")
-		shown := strings.Contains(string(Example()), last(g.section)+": {}\n")
+		shown := strings.Contains(string(Example()), keyName(g.section)+": {}\n")
 		require.True(t, shown, g.section)
 		for _, f := range fields {
 			if !strings.HasSuffix(f.key, fileSuffix) {
 				deep := strings.Repeat("  ", strings.Count(strings.TrimPrefix(f.key, g.section+"."), ".")-1)
-				require.Contains(t, string(Example()), "#     "+deep+last(f.key)+": ", f.key+" is shown in a comment")
+				require.Contains(t, string(Example()), "#     "+deep+keyName(f.key)+": ", f.key+" is shown in a comment")
 			}
 		}
 	}
@@ -80,8 +80,8 @@ func TestNoTwoKeysShareAVariable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, f := range defaults().fields("") {
-		require.Empty(t, seen[variable(f.key)], f.key)
-		seen[variable(f.key)] = f.key
+		require.Empty(t, seen[envName(f.key)], f.key)
+		seen[envName(f.key)] = f.key
 	}
 	require.Contains(t, seen, "MULTIS_APPSERVICE_AS_TOKEN")
 	require.Contains(t, seen, "MULTIS_DATABASE_URL_FILE")

@@ -16,8 +16,8 @@ type field struct {
 	example string             // of a required key; empty when there is a default
 }
 
-// needed marks a key that has no default, with a value to show in its place.
-func (f field) needed(example string) field {
+// required marks a key that has no default, with a value to show in its place.
+func (f field) required(example string) field {
 	f.example = example
 	return f
 }
@@ -56,7 +56,7 @@ func secret(key string, into *Secret, dir string, parse func(string) (Secret, er
 	return [2]field{
 		value(key, into, parse),
 		value(key+fileSuffix, into, func(path string) (Secret, error) {
-			text, err := readSecret(under(dir, path))
+			text, err := readSecret(resolvePath(dir, path))
 			if err != nil {
 				return "", err
 			}
@@ -86,8 +86,8 @@ func (c *Config) serverFields(dir string) []field {
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
 	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
 	return []field{
-		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).needed(exampleAddress),
-		value("homeserver.domain", &c.Homeserver.Domain, serverName).needed(exampleDomain),
+		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).required(exampleAddress),
+		value("homeserver.domain", &c.Homeserver.Domain, serverName).required(exampleDomain),
 
 		value("appservice.address", &c.Appservice.Address, webAddress("http://127.0.0.1:29399")),
 		value("appservice.hostname", &c.Appservice.Hostname, listenHost),
@@ -95,13 +95,13 @@ func (c *Config) serverFields(dir string) []field {
 		value("appservice.id", &c.Appservice.ID, word),
 		value("appservice.bot.username", &c.Appservice.Bot.Username, localpart),
 		value("appservice.bot.displayname", &c.Appservice.Bot.DisplayName, lineOf(1, 100)),
-		value("appservice.sender_localpart", &c.Appservice.SenderLocalpart, localpart).needed(toGenerate),
-		asToken[0].needed(toGenerate), asToken[1],
-		hsToken[0].needed(toGenerate), hsToken[1],
+		value("appservice.sender_localpart", &c.Appservice.SenderLocalpart, localpart).required(toGenerate),
+		asToken[0].required(toGenerate), asToken[1],
+		hsToken[0].required(toGenerate), hsToken[1],
 
-		value("owner", &c.Owner, userID).needed(`"` + exampleOwner + `"`),
+		value("owner", &c.Owner, userID).required(`"` + exampleOwner + `"`),
 		list("operators", &c.Operators, userID),
-		value("time_zone", &c.TimeZone, timeZone).needed("Europe/Berlin"),
+		value("time_zone", &c.TimeZone, timeZone).required("Europe/Berlin"),
 		value("name", &c.Name, assistantName),
 
 		databaseURL[0], databaseURL[1],
@@ -115,16 +115,16 @@ func (c *Config) modelFields(dir string) []field {
 	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
 	speechKey := secret("speech.api_key", &c.Speech.APIKey, dir, optional(token))
 	return []field{
-		value("llm.model", &c.LLM.Model, modelName),
+		value("llm.model", &c.LLM.Model, modelOrStrategy),
 		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
 		apiKey[0], apiKey[1],
 		value("llm.timeout", &c.LLM.Timeout, positive),
 		value("llm.local", &c.LLM.Local, boolean),
-		list("llm.strategies.cheap_first", &c.LLM.Strategies.CheapFirst, oneModel),
-		list("llm.strategies.fast_first", &c.LLM.Strategies.FastFirst, oneModel),
-		list("llm.strategies.powerful_first", &c.LLM.Strategies.PowerfulFirst, oneModel),
-		list("llm.strategies.offline_first", &c.LLM.Strategies.OfflineFirst, oneModel),
-		list("llm.strategies.custom", &c.LLM.Strategies.Custom, oneModel),
+		list("llm.strategies.cheap_first", &c.LLM.Strategies.CheapFirst, providerModel),
+		list("llm.strategies.fast_first", &c.LLM.Strategies.FastFirst, providerModel),
+		list("llm.strategies.powerful_first", &c.LLM.Strategies.PowerfulFirst, providerModel),
+		list("llm.strategies.offline_first", &c.LLM.Strategies.OfflineFirst, providerModel),
+		list("llm.strategies.custom", &c.LLM.Strategies.Custom, providerModel),
 		list("llm.prices", &c.LLM.Prices, price),
 
 		value("embeddings.model", &c.Embeddings.Model, embeddingModel),
@@ -133,7 +133,7 @@ func (c *Config) modelFields(dir string) []field {
 		value("embeddings.dimensions", &c.Embeddings.Dimensions, between(0, 4000)),
 		value("embeddings.price_per_mtok", &c.Embeddings.PricePerMTok, ParseMoney),
 		value("embeddings.local", &c.Embeddings.Local, boolean),
-		value("speech.model", &c.Speech.Model, modelName),
+		value("speech.model", &c.Speech.Model, modelOrStrategy),
 		value("speech.base_url", &c.Speech.BaseURL, optional(webAddress("http://localhost:8000/v1"))),
 		speechKey[0], speechKey[1],
 		value("speech.timeout", &c.Speech.Timeout, positive),
@@ -148,7 +148,7 @@ func (c *Config) modelFields(dir string) []field {
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
 		value("budget.per_agent_day", &c.Budget.PerAgentDay, ParseMoney),
 		value("budget.per_run", &c.Budget.PerRun, ParseMoney),
-		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapHandover)),
+		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapEscalate)),
 		value("budget.per_dollar", &c.Budget.PerDollar, ParseMoney),
 		value("budget.currency", &c.Budget.Currency, currency),
 	}
@@ -170,7 +170,7 @@ func (c *Config) chatFields(dir string) []field {
 		value("chats.contact_caps.per_day", &c.Chats.ContactCaps.PerDay, between(1, 100_000)),
 
 		value("business.greeting", &c.Business.Greeting, textUpTo(500)),
-		value("business.handover", &c.Business.Handover, textUpTo(500)),
+		value("business.handover", &c.Business.EscalationText, textUpTo(500)),
 		list("business.escalation.keywords", &c.Business.Escalation.Keywords, lineOf(1, 100)),
 
 		value("documents.folder", &c.Documents.Folder, filePath),
@@ -187,8 +187,8 @@ func (c *Config) chatFields(dir string) []field {
 		value("memory.recent_window", &c.Memory.RecentWindow, between(4, 100)),
 		value("memory.search_messages", &c.Memory.SearchMessages, boolean),
 		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
-		value("memory.admin_retention_days", &c.Memory.OwnerDays, between(1, 36_500)),
-		value("memory.log_retention_days", &c.Memory.LogDays, between(1, 36_500)),
+		value("memory.admin_retention_days", &c.Memory.OwnerRetentionDays, between(1, 36_500)),
+		value("memory.log_retention_days", &c.Memory.LogRetentionDays, between(1, 36_500)),
 		value("mcp_server.hostname", &c.MCPServer.Hostname, listenHost),
 		value("mcp_server.port", &c.MCPServer.Port, between(0, 65535)),
 		mcpToken[0], mcpToken[1],
@@ -205,9 +205,9 @@ func (c *Config) chatFields(dir string) []field {
 // group is a section whose keys are names that nobody knows beforehand, each of them a section with keys of its own. The
 // environment cannot set these.
 type group struct {
-	section string
-	name    string // what stands for such a name in the documentation
-	wanted  string // what such a name is, for who wrote another
+	section  string
+	name     string // what stands for such a name in the documentation
+	expected string // what such a name is, for who wrote another
 	// item makes the keys of one name, and what keeps the values they were set to.
 	item func(name string) (fields []field, keep func())
 }
@@ -234,7 +234,7 @@ func (c *Config) groups(dir string) []group {
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
 			a, known := c.Agents[name]
 			if !known {
-				a.Heartbeat = calm()
+				a.Heartbeat = defaultHeartbeat()
 			}
 			return a.fields("agents."+name, dir), func() { c.Agents[name] = a }
 		}},
@@ -268,7 +268,7 @@ func (m *MCP) fields(section, dir string) []field {
 		list(section+".command", &m.Command, lineOf(1, 1000)),
 		value(section+".folder", &m.Folder, filePath),
 		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
-		value(section+".url", &m.URL, serverAddress),
+		value(section+".url", &m.URL, mcpURL),
 		key[0], key[1],
 		value(section+".login", &m.Login, boolean),
 		value(section+".client_id", &m.ClientID, lineOf(1, 500)),
@@ -292,10 +292,10 @@ func (a *Agent) fields(section, dir string) []field {
 		list(section+".mentions", &a.Mentions, lineOf(1, 50)),
 		list(section+".allow", &a.Allow, toolPattern),
 		list(section+".deny", &a.Deny, toolPattern),
-		value(section+".model", &a.Model, modelName),
+		value(section+".model", &a.Model, modelOrStrategy),
 		key[0], key[1],
 		list(section+".skills", &a.Skills, word),
-		list(section+".can", &a.Can, word),
+		list(section+".can", &a.Capabilities, word),
 		list(section+".delegates", &a.Delegates, lineOf(1, 100)),
 		value(section+".workspace", &a.Workspace, filePath),
 		list(section+".read_paths", &a.ReadPaths, filePath),
@@ -313,14 +313,14 @@ func (a *Agent) fields(section, dir string) []field {
 func (h *Hook) fields(section, dir string) []field {
 	signing := secret(section+".secret", &h.Secret, dir, signingSecret)
 	return []field{
-		value(section+".url", &h.URL, fullAddress).needed("https://example.com/multis"),
-		list(section+".events", &h.Events, oneOf(policy.HookEvents()...)).needed("[escalation]"),
-		signing[0].needed("whsec_... (openssl rand -base64 32)"), signing[1],
+		value(section+".url", &h.URL, secretURL).required("https://example.com/multis"),
+		list(section+".events", &h.Events, oneOf(policy.HookEvents()...)).required("[escalation]"),
+		signing[0].required("whsec_... (openssl rand -base64 32)"), signing[1],
 		value(section+".private", &h.Private, boolean),
 	}
 }
 
-// variable is the name of a key in the environment.
-func variable(key string) string {
+// envName is the name of a key in the environment.
+func envName(key string) string {
 	return "MULTIS_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

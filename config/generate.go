@@ -27,7 +27,7 @@ func Generate(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	filled, err := fill(path, old)
+	filled, err := fillPlaceholders(path, old)
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +38,14 @@ func Generate(path string) (*Config, error) {
 	if string(filled) == string(old) {
 		return c, nil
 	}
-	if err := replace(path, filled); err != nil {
+	if err := replaceFile(path, filled); err != nil {
 		return nil, fmt.Errorf("write the tokens into the configuration: %w", err)
 	}
 	return c, nil
 }
 
-// fill returns data with random values in the place of the placeholders.
-func fill(name string, data []byte) ([]byte, error) {
+// fillPlaceholders returns data with random values in the place of the placeholders.
+func fillPlaceholders(name string, data []byte) ([]byte, error) {
 	for _, fresh := range []struct{ key, value string }{
 		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
 		{"as_token", rand.Text() + rand.Text()},
@@ -56,12 +56,12 @@ func fill(name string, data []byte) ([]byte, error) {
 		if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
 			return data, nil //nolint:nilerr // not YAML, which Parse explains better
 		}
-		node := lookup(lookup(doc.Content[0], "appservice"), fresh.key)
+		node := yamlValue(yamlValue(doc.Content[0], "appservice"), fresh.key)
 		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {
 			continue
 		}
 		lines := strings.Split(string(data), "\n")
-		if !substitute(lines, node, fresh.value) {
+		if !replacePlaceholder(lines, node, fresh.value) {
 			return nil, fmt.Errorf("%s:%d: appservice.%s: cannot be filled in here; write it as %s: generate, on a line of its own",
 				name, node.Line, fresh.key, fresh.key)
 		}
@@ -70,8 +70,8 @@ func fill(name string, data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// lookup finds the value of a key in a mapping; nil stands for none.
-func lookup(node *yaml.Node, key string) *yaml.Node {
+// yamlValue finds the value of a key in a mapping; nil stands for none.
+func yamlValue(node *yaml.Node, key string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -83,9 +83,9 @@ func lookup(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// substitute writes value over the placeholder that node stands for. It reports false when the text is not there, as
+// replacePlaceholder writes value over the placeholder that node stands for. It reports false when the text is not there, as
 // with anchors, tags or line ends that only YAML knows.
-func substitute(lines []string, node *yaml.Node, value string) bool {
+func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 	if node.Line > len(lines) {
 		return false
 	}
@@ -103,8 +103,8 @@ func substitute(lines []string, node *yaml.Node, value string) bool {
 	return false
 }
 
-// replace puts data in the place of the file at path in one step, so that a crash leaves the old or the new file.
-func replace(path string, data []byte) error {
+// replaceFile puts data in the place of the file at path in one step, so that a crash leaves the old or the new file.
+func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // Heartbeat is how somebody looks around by himself.
 type Heartbeat struct {
 	Enabled      bool
-	Every        time.Duration // one of heartbeatTimes
+	Every        time.Duration // one of heartbeatIntervals
 	ActiveFrom   int           // the first hour, in TimeZone
 	ActiveUntil  int           // the hour in which it is over; before ActiveFrom: on the next day
 	Checklist    []string      // what to look at beside what is built in
@@ -20,13 +20,13 @@ type Heartbeat struct {
 	PerDay       Money         // what it may cost
 }
 
-// heartbeatTimes are the distances between two looks that fit the clock.
-func heartbeatTimes() []string {
+// heartbeatIntervals are the distances between two looks that fit the clock.
+func heartbeatIntervals() []string {
 	return []string{"10m", "15m", "20m", "30m", "1h", "2h", "3h", "4h", "6h", "12h"}
 }
 
-// calm is a heartbeat until it is configured: none.
-func calm() Heartbeat {
+// defaultHeartbeat is a heartbeat until it is configured: none.
+func defaultHeartbeat() Heartbeat {
 	return Heartbeat{Every: 30 * time.Minute, ActiveFrom: 7, ActiveUntil: 23, Checklist: []string{}, ChecksPerDay: 4, PerDay: 200_000}
 }
 
@@ -34,7 +34,7 @@ func calm() Heartbeat {
 func (h *Heartbeat) fields(section string) []field {
 	return []field{
 		value(section+".enabled", &h.Enabled, boolean),
-		value(section+".every", &h.Every, heartbeatTime),
+		value(section+".every", &h.Every, heartbeatInterval),
 		value(section+".active_from", &h.ActiveFrom, between(0, 23)),
 		value(section+".active_until", &h.ActiveUntil, between(0, 24)),
 		list(section+".checklist", &h.Checklist, lineOf(3, 300)),
@@ -45,10 +45,10 @@ func (h *Heartbeat) fields(section string) []field {
 	}
 }
 
-// heartbeatTime reads a distance that divides the hours of a day evenly, so that looks stay at the same minutes.
-func heartbeatTime(s string) (time.Duration, error) {
-	if !slices.Contains(heartbeatTimes(), s) {
-		return 0, errors.New("is no distance that fits; write one of " + strings.Join(heartbeatTimes(), ", "))
+// heartbeatInterval reads a distance that divides the hours of a day evenly, so that looks stay at the same minutes.
+func heartbeatInterval(s string) (time.Duration, error) {
+	if !slices.Contains(heartbeatIntervals(), s) {
+		return 0, errors.New("is no distance that fits; write one of " + strings.Join(heartbeatIntervals(), ", "))
 	}
 	return time.ParseDuration(s) //nolint:wrapcheck // all of them can be read
 }
@@ -56,6 +56,6 @@ func heartbeatTime(s string) (time.Duration, error) {
 // checkHeartbeat refuses a day of no hours, which nobody means.
 func (c *Config) checkHeartbeat(r *reader, section string, h Heartbeat) {
 	if h.ActiveFrom == h.ActiveUntil {
-		r.complain(section+".active_until", "is active_from; write 0 and 24 for the whole day, or enabled: false")
+		r.reportKey(section+".active_until", "is active_from; write 0 and 24 for the whole day, or enabled: false")
 	}
 }

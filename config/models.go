@@ -66,8 +66,8 @@ type Strategies struct {
 	Custom        []string
 }
 
-// list is a strategy's models, or nil for a name that is none.
-func (s *Strategies) list(name string) *[]string {
+// byName is a strategy's models, or nil for a name that is none.
+func (s *Strategies) byName(name string) *[]string {
 	switch name {
 	case CheapFirst:
 		return &s.CheapFirst
@@ -84,26 +84,26 @@ func (s *Strategies) list(name string) *[]string {
 	}
 }
 
-func noStrategies() Strategies {
+func emptyStrategies() Strategies {
 	return Strategies{CheapFirst: []string{}, FastFirst: []string{}, PowerfulFirst: []string{}, OfflineFirst: []string{}, Custom: []string{}}
 }
 
-// Names are the models behind a value of LLM.Model, in the order they are tried: none for NoModel.
-func (l *LLM) Names(model string) []string {
+// ResolveModels are the models behind a value of LLM.Model, in the order they are tried: none for NoModel.
+func (l *LLM) ResolveModels(model string) []string {
 	if model == NoModel || model == "" {
 		return nil
 	}
-	if list := l.Strategies.list(model); list != nil {
+	if list := l.Strategies.byName(model); list != nil {
 		return *list
 	}
 	return []string{model}
 }
 
-// All are the models of the configuration, each once: those behind Model, then those of the strategies that are not in use.
-func (l *LLM) All() []string {
+// AllModels are the models of the configuration, each once: those behind Model, then those of the strategies that are not in use.
+func (l *LLM) AllModels() []string {
 	var all []string
 	for _, value := range []string{l.Model, CheapFirst, FastFirst, PowerfulFirst, OfflineFirst, Custom} {
-		for _, name := range l.Names(value) {
+		for _, name := range l.ResolveModels(value) {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}

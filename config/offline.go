@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// offline are the values of the keys about Matrix and the database in a conversation without a homeserver. Nothing answers there.
-var offline = map[string]string{
+// offlineValues are the values of the keys about Matrix and the database in a conversation without a homeserver. Nothing answers there.
+var offlineValues = map[string]string{
 	"homeserver.address":          "http://terminal.invalid",
 	"homeserver.domain":           "terminal.invalid",
 	"appservice.as_token":         "unused",
@@ -30,11 +30,11 @@ func LoadOffline(path string) (*Config, error) {
 func ParseOffline(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := defaults()
 	r := newReader(name, c)
-	for key, text := range offline {
-		if err := r.known[key].set(text); err != nil {
+	for key, text := range offlineValues {
+		if err := r.fields[key].set(text); err != nil {
 			return nil, fmt.Errorf("%s without a homeserver: %w", key, err)
 		}
-		r.fixed[key], r.fixed[key+fileSuffix] = true, true
+		r.preset[key], r.preset[key+fileSuffix] = true, true
 		r.source[key] = place{}
 	}
 	r.source["time_zone"] = place{}

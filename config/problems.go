@@ -31,9 +31,9 @@ func (r *reader) report(at place, key, what string) {
 	r.problems = append(r.problems, problem{at.line, key, text.OneLine(where + ": " + what)})
 }
 
-// complain reports what is wrong with a key in view of other keys, at the place that set it, unless it is known to be
+// reportKey reports what is wrong with a key in view of other keys, at the place that set it, unless it is known to be
 // wrong by itself.
-func (r *reader) complain(key, what string) {
+func (r *reader) reportKey(key, what string) {
 	if slices.ContainsFunc(r.problems, func(p problem) bool { return p.key == key || p.key == key+fileSuffix }) {
 		return
 	}
@@ -44,9 +44,9 @@ func (r *reader) complain(key, what string) {
 	switch {
 	case ok:
 	case r.file == "":
-		at.variable = variable(key)
+		at.variable = envName(key)
 	default:
-		at.line = max(r.sections[parent(key)], 1)
+		at.line = max(r.sections[parentSection(key)], 1)
 	}
 	r.report(at, key, what)
 }
@@ -63,8 +63,8 @@ func (r *reader) err() error {
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// broken reports text that is not YAML, with the usual reason for it where there is one.
-func (r *reader) broken(err error) {
+// reportYAMLError reports text that is not YAML, with the usual reason for it where there is one.
+func (r *reader) reportYAMLError(err error) {
 	at, what := place{line: 1}, err.Error()
 	if m := yamlError.FindStringSubmatch(what); m != nil {
 		what = m[2]

@@ -14,15 +14,15 @@ import (
 
 // reader fills a Config and collects what is wrong with what it reads.
 type reader struct {
-	config   *Config
-	file     string
-	known    map[string]field
-	order    []string // the keys of known, in the order of the table
-	groups   []group
-	sections map[string]int   // line of each section; 0 while the file has not shown it
-	source   map[string]place // where a key was set, whether or not its value was any good
-	fixed    map[string]bool  // keys whose value is set already, whatever the file and the environment say
-	problems []problem
+	config     *Config
+	file       string
+	fields     map[string]field
+	fieldOrder []string // the keys of known, in the order of the table
+	groups     []group
+	sections   map[string]int   // line of each section; 0 while the file has not shown it
+	source     map[string]place // where a key was set, whether or not its value was any good
+	preset     map[string]bool  // keys whose value is set already, whatever the file and the environment say
+	problems   []problem
 }
 
 // place is where a value came from: a line of the file, or a variable of the environment.
@@ -35,11 +35,11 @@ func newReader(file string, c *Config) *reader {
 	r := &reader{
 		config:   c,
 		file:     file,
-		known:    map[string]field{},
+		fields:   map[string]field{},
 		groups:   c.groups(filepath.Dir(file)),
 		sections: map[string]int{"": 1},
 		source:   map[string]place{},
-		fixed:    map[string]bool{},
+		preset:   map[string]bool{},
 	}
 	r.add(c.fields(filepath.Dir(file)))
 	for _, g := range r.groups {
@@ -51,9 +51,9 @@ func newReader(file string, c *Config) *reader {
 // add makes keys known, and the sections they are in.
 func (r *reader) add(fields []field) {
 	for _, f := range fields {
-		r.known[f.key] = f
-		r.order = append(r.order, f.key)
-		for section := parent(f.key); section != ""; section = parent(section) {
+		r.fields[f.key] = f
+		r.fieldOrder = append(r.fieldOrder, f.key)
+		for section := parentSection(f.key); section != ""; section = parentSection(section) {
 			if _, seen := r.sections[section]; !seen {
 				r.sections[section] = 0
 			}
@@ -61,30 +61,30 @@ func (r *reader) add(fields []field) {
 	}
 }
 
-// document reads the file. It reports false when the text is not YAML, so that nothing else can be said about it.
-func (r *reader) document(data []byte) bool {
+// readDocument reads the file. It reports false when the text is not YAML, so that nothing else can be said about it.
+func (r *reader) readDocument(data []byte) bool {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		return true // an empty file: everything may be in the environment
 	case err != nil:
-		r.broken(err)
+		r.reportYAMLError(err)
 		return false
 	}
 	for _, top := range doc.Content {
-		r.mapping("", top)
+		r.readMapping("", top)
 	}
 	if err := decoder.Decode(&second); err == nil {
 		r.report(place{line: second.Line}, "", "a second document starts here and would be ignored; remove the line with ---")
 	} else if !errors.Is(err, io.EOF) {
-		r.broken(err)
+		r.reportYAMLError(err)
 	}
 	return true
 }
 
-// mapping reads one section.
-func (r *reader) mapping(section string, node *yaml.Node) {
+// readMapping reads one section.
+func (r *reader) readMapping(section string, node *yaml.Node) {
 	if isNull(node) {
 		return
 	}
@@ -95,21 +95,21 @@ func (r *reader) mapping(section string, node *yaml.Node) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, content := node.Content[i], node.Content[i+1]
-		key := join(section, name.Value)
+		key := joinKey(section, name.Value)
 		if first, twice := seen[name.Value]; twice {
 			r.report(place{line: name.Line}, key, fmt.Sprintf("is set a second time (first in line %d); keep one", first))
 			continue
 		}
 		seen[name.Value] = name.Line
-		r.entry(section, name, content)
+		r.readEntry(section, name, content)
 	}
 }
 
-// entry reads one key of a section.
-func (r *reader) entry(section string, name, content *yaml.Node) {
-	key := join(section, name.Value)
+// readEntry reads one key of a section.
+func (r *reader) readEntry(section string, name, content *yaml.Node) {
+	key := joinKey(section, name.Value)
 	if g, ok := r.group(section); ok {
-		r.item(g, name, content)
+		r.readGroupItem(g, name, content)
 		return
 	}
 	if name.Value == "" || strings.Contains(name.Value, ".") {
@@ -118,23 +118,23 @@ func (r *reader) entry(section string, name, content *yaml.Node) {
 	}
 	if _, ok := r.sections[key]; ok {
 		r.sections[key] = name.Line
-		r.mapping(key, content)
+		r.readMapping(key, content)
 		return
 	}
-	f, ok := r.known[key]
+	f, ok := r.fields[key]
 	if !ok {
 		r.report(place{line: name.Line}, key, "unknown key; "+r.suggest(section, name.Value))
 		return
 	}
-	if isNull(content) || r.fixed[key] {
+	if isNull(content) || r.preset[key] {
 		return // "key:" with nothing after it says as little as no key at all
 	}
 	at := place{line: content.Line}
-	if !r.mark(key, at) {
+	if !r.recordSource(key, at) {
 		return
 	}
 	if f.clear == nil {
-		r.scalar(f, content, f.key)
+		r.readScalar(f, content, f.key)
 		return
 	}
 	if content.Kind != yaml.SequenceNode {
@@ -143,7 +143,7 @@ func (r *reader) entry(section string, name, content *yaml.Node) {
 	}
 	f.clear()
 	for i, item := range content.Content {
-		r.scalar(f, item, fmt.Sprintf("%s[%d]", key, i))
+		r.readScalar(f, item, fmt.Sprintf("%s[%d]", key, i))
 	}
 }
 
@@ -161,27 +161,27 @@ func (r *reader) inGroup(key string) bool {
 	return slices.ContainsFunc(r.groups, func(g group) bool { return strings.HasPrefix(key, g.section+".") })
 }
 
-// item reads one name of a group with what is below it.
-func (r *reader) item(g group, name, content *yaml.Node) {
-	key := join(g.section, name.Value)
-	if there, ok := foreign[key]; ok && (there.use != g.section || content.Kind == yaml.SequenceNode) {
-		r.report(place{line: name.Line}, key, brought(key))
+// readGroupItem reads one name of a group with what is below it.
+func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
+	key := joinKey(g.section, name.Value)
+	if there, ok := foreignKeys[key]; ok && (there.use != g.section || content.Kind == yaml.SequenceNode) {
+		r.report(place{line: name.Line}, key, foreignKeyHint(key))
 		return
 	}
 	known, err := word(name.Value)
 	if err != nil || strings.Contains(known, ".") {
-		r.report(place{line: name.Line}, key, "is not "+g.wanted)
+		r.report(place{line: name.Line}, key, "is not "+g.expected)
 		return
 	}
 	fields, keep := g.item(known)
 	r.add(fields)
 	r.sections[key] = name.Line
-	r.mapping(key, content)
+	r.readMapping(key, content)
 	keep()
 }
 
-// scalar sets one value, or one item of a list.
-func (r *reader) scalar(f field, node *yaml.Node, key string) {
+// readScalar sets one value, or one item of a list.
+func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	if node.Kind != yaml.ScalarNode {
 		r.report(place{line: node.Line}, key, "is "+kindOf(node)+"; write a single value")
 		return
@@ -196,18 +196,18 @@ func (r *reader) scalar(f field, node *yaml.Node, key string) {
 	}
 }
 
-// environment lets variables override the file. A variable that is set but empty counts as not set, because compose
+// readEnvironment lets variables override the file. A variable that is set but empty counts as not set, because compose
 // files pass on what the host has not got. Items of a list are separated by commas.
-func (r *reader) environment(env func(string) (string, bool)) {
-	for _, key := range r.order {
-		name := variable(key)
+func (r *reader) readEnvironment(env func(string) (string, bool)) {
+	for _, key := range r.fieldOrder {
+		name := envName(key)
 		text, ok := env(name)
-		if !ok || text == "" || r.fixed[key] || r.inGroup(key) {
+		if !ok || text == "" || r.preset[key] || r.inGroup(key) {
 			continue
 		}
-		f, items := r.known[key], []string{text}
+		f, items := r.fields[key], []string{text}
 		at := place{variable: name}
-		if !r.mark(key, at) {
+		if !r.recordSource(key, at) {
 			continue
 		}
 		if f.clear != nil {
@@ -222,34 +222,34 @@ func (r *reader) environment(env func(string) (string, bool)) {
 	}
 }
 
-// mark remembers where a key was set. It refuses a secret that stands beside its own file, and reports false for it;
+// recordSource remembers where a key was set. It refuses a secret that stands beside its own file, and reports false for it;
 // but the environment may replace either of the two that the file chose.
-func (r *reader) mark(key string, at place) bool {
+func (r *reader) recordSource(key string, at place) bool {
 	twin, isFile := strings.CutSuffix(key, fileSuffix)
 	if !isFile {
 		twin = key + fileSuffix
 	}
 	r.source[key] = at
 	if other, ok := r.source[twin]; ok && (other.variable == "") == (at.variable == "") {
-		r.report(at, key, "is set, and so is "+last(twin)+"; keep one of the two")
+		r.report(at, key, "is set, and so is "+keyName(twin)+"; keep one of the two")
 		return false
 	}
 	return true
 }
 
-// missing reports the required keys that nothing has set.
-func (r *reader) missing() {
-	for _, key := range r.order {
+// reportMissing reports the required keys that nothing has set.
+func (r *reader) reportMissing() {
+	for _, key := range r.fieldOrder {
 		_, set := r.source[key]
 		_, byFile := r.source[key+fileSuffix]
-		if f := r.known[key]; f.example != "" && !set && !byFile {
-			r.report(place{line: max(r.sections[parent(key)], 1)}, key, missing(last(key), f.example))
+		if f := r.fields[key]; f.example != "" && !set && !byFile {
+			r.report(place{line: max(r.sections[parentSection(key)], 1)}, key, missingText(keyName(key), f.example))
 		}
 	}
 }
 
-// missing says what to write for a key. A secret's name does not stand before its value: what is printed hides what follows one.
-func missing(name, example string) string {
+// missingText says what to write for a key. A secret's name does not stand before its value: what is printed hides what follows one.
+func missingText(name, example string) string {
 	switch {
 	case strings.HasPrefix(example, "generate"):
 		return "is missing; write generate as its value, and run multis -g"
@@ -274,15 +274,15 @@ func kindOf(node *yaml.Node) string {
 	}
 }
 
-func join(section, name string) string {
+func joinKey(section, name string) string {
 	if section == "" {
 		return name
 	}
 	return section + "." + name
 }
 
-// parent is the section a key is in; "" is the top.
-func parent(key string) string { return key[:max(strings.LastIndexByte(key, '.'), 0)] }
+// parentSection is the section a key is in; "" is the top.
+func parentSection(key string) string { return key[:max(strings.LastIndexByte(key, '.'), 0)] }
 
-// last is the name of a key inside its section.
-func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+// keyName is the name of a key inside its section.
+func keyName(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

@@ -53,9 +53,9 @@ func Registration(c *Config) ([]byte, error) {
 		CreateDevices:    true,
 	}
 	r.Namespaces.Users = []namespace{
-		{exactly(id.NewUserID(a.Bot.Username, c.Homeserver.Domain)), true},
+		{exactPattern(id.NewUserID(a.Bot.Username, c.Homeserver.Domain)), true},
 		// Exclusive here would take the owner's own push notifications away.
-		{exactly(c.Owner), false},
+		{exactPattern(c.Owner), false},
 	}
 	text := bytes.NewBufferString(registrationHeader)
 	encoder := yaml.NewEncoder(text)
@@ -66,5 +66,5 @@ func Registration(c *Config) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// exactly is a pattern that matches one user and no other.
-func exactly(user id.UserID) string { return "^" + regexp.QuoteMeta(user.String()) + "$" }
+// exactPattern is a pattern that matches one user and no other.
+func exactPattern(user id.UserID) string { return "^" + regexp.QuoteMeta(user.String()) + "$" }

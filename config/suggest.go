@@ -11,10 +11,10 @@ import (
 // suggest says what may have been meant by an unknown name: a key of the same section that is spelt much like it,
 // else the same name in another section, else all there is in this one.
 func (r *reader) suggest(section, name string) string {
-	if advice := brought(join(section, name)); advice != "" {
+	if advice := foreignKeyHint(joinKey(section, name)); advice != "" {
 		return advice
 	}
-	here := r.names(section)
+	here := r.keyNames(section)
 	best, least := "", 1+max(2, len(name)/3)
 	for _, known := range here {
 		if len(name) > 2*len(known)+2 {
@@ -27,18 +27,18 @@ func (r *reader) suggest(section, name string) string {
 	if best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
-	for _, key := range r.order {
-		if last(key) == name {
+	for _, key := range r.fieldOrder {
+		if keyName(key) == name {
 			return fmt.Sprintf("did you mean %q?", key)
 		}
 	}
 	return "known here: " + strings.Join(here, ", ")
 }
 
-// names lists what may stand in a section, in the order of the table.
-func (r *reader) names(section string) []string {
+// keyNames lists what may stand in a section, in the order of the table.
+func (r *reader) keyNames(section string) []string {
 	var names []string
-	keys := slices.Clone(r.order)
+	keys := slices.Clone(r.fieldOrder)
 	for _, g := range r.groups {
 		keys = append(keys, g.section)
 	}

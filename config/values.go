@@ -136,14 +136,14 @@ func upTo(most time.Duration) func(string) (time.Duration, error) {
 
 // toolPattern takes what names tools, or several at once. One that fits none would forbid nothing where it stands under deny.
 func toolPattern(s string) (string, error) {
-	if _, err := path.Match(s, ""); err != nil || len(s) > 64 || !toolSigns.MatchString(s) {
+	if _, err := path.Match(s, ""); err != nil || len(s) > 64 || !toolPatternChars.MatchString(s) {
 		return "", fmt.Errorf(`%.60q names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`, s)
 	}
 	return s, nil
 }
 
-// toolSigns are those of names, and those that path.Match reads.
-var toolSigns = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
+// toolPatternChars are those of names, and those that path.Match reads.
+var toolPatternChars = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
 
 func timeZone(s string) (*time.Location, error) {
 	// "Local" would mean something else on every machine, and the empty name is UTC by accident.
@@ -201,8 +201,8 @@ func webAddress(like string) func(string) (string, error) {
 	}
 }
 
-// fullAddress is a web address with whatever else belongs to it. It is not quoted: it may hold a secret.
-func fullAddress(s string) (Secret, error) {
+// secretURL is a web address with whatever else belongs to it. It is not quoted: it may hold a secret.
+func secretURL(s string) (Secret, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
 		return "", errors.New("is not a web address; write it like https://example.com/multis")
@@ -213,9 +213,9 @@ func fullAddress(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
-// serverAddress is a fullAddress without the slash at its end, which is no other address.
-func serverAddress(s string) (Secret, error) {
-	address, err := fullAddress(s)
+// mcpURL is a secretURL without the slash at its end, which is no other address.
+func mcpURL(s string) (Secret, error) {
+	address, err := secretURL(s)
 	return Secret(strings.TrimRight(address.Value(), "/")), err
 }
 
@@ -247,33 +247,33 @@ func filePath(s string) (string, error) {
 	return s, nil
 }
 
-// modelName takes everything that says which models answer.
-func modelName(s string) (string, error) {
-	if s == NoModel || new(Strategies).list(s) != nil {
+// modelOrStrategy takes everything that says which models answer.
+func modelOrStrategy(s string) (string, error) {
+	if s == NoModel || new(Strategies).byName(s) != nil {
 		return s, nil
 	}
-	if _, err := oneModel(s); err != nil {
+	if _, err := providerModel(s); err != nil {
 		return "", fmt.Errorf("%.60q is not a model; write none, PROVIDER/NAME such as anthropic/claude-haiku-4-5, or a strategy such as %s", s, CheapFirst)
 	}
 	return s, nil
 }
 
-// ollama is how the names of models begin that Ollama serves.
-const ollama = "ollama/"
+// ollamaPrefix is how the names of models begin that Ollama serves.
+const ollamaPrefix = "ollama/"
 
 func embeddingModel(s string) (string, error) {
 	if s == NoModel {
 		return s, nil
 	}
 	provider, model, _ := strings.Cut(s, "/")
-	if provider+"/" != ollama && provider != "openai" || model == "" || hasSpace(s) {
+	if provider+"/" != ollamaPrefix && provider != "openai" || model == "" || hasSpace(s) {
 		return "", fmt.Errorf("%.60q is not a model; write none, openai/NAME for any OpenAI-compatible server, or ollama/NAME", s)
 	}
 	return s, nil
 }
 
-// oneModel takes "provider/name".
-func oneModel(s string) (string, error) {
+// providerModel takes "provider/name".
+func providerModel(s string) (string, error) {
 	provider, model, _ := strings.Cut(s, "/")
 	if _, err := word(provider); err != nil || strings.Contains(provider, ".") || model == "" || hasSpace(s) {
 		return "", fmt.Errorf("%.60q is not a model; write PROVIDER/NAME such as anthropic/claude-haiku-4-5", s)
@@ -295,7 +295,7 @@ func price(s string) (Price, error) {
 		}
 		amounts[i] = amount
 	}
-	model, err := oneModel(words[0])
+	model, err := providerModel(words[0])
 	return Price{Model: model, In: amounts[0], Out: amounts[1], CacheRead: amounts[2], CacheWrite: amounts[3]}, err
 }
 

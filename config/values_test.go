@@ -42,7 +42,7 @@ func TestMoneyIsExact(t *testing.T) {
 
 func TestANameFarLongerThanAnyKeyIsNotCompared(t *testing.T) {
 	t.Parallel()
-	r := &reader{order: []string{"owner"}}
+	r := &reader{fieldOrder: []string{"owner"}}
 	require.Equal(t, "known here: owner", r.suggest("", strings.Repeat("x", 1_000_000)))
 	require.Equal(t, `did you mean "owner"?`, r.suggest("", "owenr"))
 }

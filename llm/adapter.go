@@ -25,8 +25,8 @@ type endpoint struct {
 // adapter is a bare model: no budget, no second try.
 type adapter struct {
 	endpoint
-	// speak makes one call in the provider's protocol. Its errors are the SDK's; its context ends a silent call.
-	speak func(ctx context.Context, r Request) iter.Seq2[Delta, error]
+	// stream makes one call in the provider's protocol. Its errors are the SDK's; its context ends a silent call.
+	stream func(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
 // Name is "provider/model".
@@ -35,12 +35,12 @@ func (a *adapter) Name() string { return a.endpoint.Name }
 // Stream makes one call. Its errors are *Error, or the context's.
 func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		call, stop := watched(ctx, a.Timeout)
+		call, stop := withSilenceTimeout(ctx, a.Timeout)
 		defer stop()
 		ended := false
-		for d, err := range a.speak(call, r) {
+		for d, err := range a.stream(call, r) {
 			if err != nil {
-				yield(Delta{}, explain(ctx, call, a.Name(), err))
+				yield(Delta{}, classifyError(ctx, call, a.Name(), err))
 				return
 			}
 			ended = ended || d.Stop != ""
@@ -49,14 +49,14 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 			}
 		}
 		if !ended {
-			yield(Delta{}, &Error{Model: a.Name(), Reason: ReasonCut})
+			yield(Delta{}, &Error{Model: a.Name(), Reason: ReasonDisconnected})
 		}
 	}
 }
 
-// explain turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
+// classifyError turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
 // is never repeated: it may quote the prompt.
-func explain(caller, call context.Context, model string, err error) error {
+func classifyError(caller, call context.Context, model string, err error) error {
 	if caller.Err() != nil {
 		return fmt.Errorf("%s: %w", model, caller.Err())
 	}
@@ -64,39 +64,39 @@ func explain(caller, call context.Context, model string, err error) error {
 		known.Model = model
 		return known
 	}
-	e := &Error{Model: model, Reason: ReasonCut}
+	e := &Error{Model: model, Reason: ReasonDisconnected}
 	switch {
 	case errors.Is(context.Cause(call), errTimeout):
 		e.Reason = ReasonTimeout
-	case distrusted(err):
+	case isTLSError(err):
 		e.Reason = ReasonTLS
-	case unreachable(err):
+	case isUnreachable(err):
 		e.Reason = ReasonUnreachable
-	case unreadable(err):
-		e.Reason = ReasonReply
+	case isMalformedReply(err):
+		e.Reason = ReasonMalformedReply
 	case errors.Is(err, errBadRequest):
 		e.Reason = ReasonRequest
 	}
 	return e
 }
 
-// distrusted tells whether the other side could not prove who it is.
-func distrusted(err error) bool {
+// isTLSError tells whether the other side could not prove who it is.
+func isTLSError(err error) bool {
 	var stranger *tls.CertificateVerificationError
 	var alert tls.AlertError
 	var record tls.RecordHeaderError
 	return errors.As(err, &stranger) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// unreachable tells whether a request never got to a server.
-func unreachable(err error) bool {
+// isUnreachable tells whether a request never got to a server.
+func isUnreachable(err error) bool {
 	var unknownHost *net.DNSError
 	var network *net.OpError
 	return errors.As(err, &unknownHost) || errors.As(err, &network) && network.Op == "dial"
 }
 
-// unreadable tells whether an answer is not what the protocol says.
-func unreadable(err error) bool {
+// isMalformedReply tells whether an answer is not what the protocol says.
+func isMalformedReply(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	return errors.Is(err, errTooLong) || errors.Is(err, errNoStream) || errors.Is(err, bufio.ErrTooLong) ||

@@ -26,10 +26,10 @@ func newAnthropic(e endpoint) *adapter {
 		service: anthropic.NewMessageService(option.WithoutEnvironmentDefaults(), option.WithBaseURL(e.BaseURL), option.WithAPIKey(e.APIKey),
 			option.WithHTTPClient(newClient(e.Name)), option.WithMaxRetries(0)),
 	}
-	return &adapter{endpoint: e, speak: m.speak}
+	return &adapter{endpoint: e, stream: m.stream}
 }
 
-func (m *anthropicMessages) speak(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+func (m *anthropicMessages) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		stream, err := m.open(ctx, r)
 		if err != nil {
@@ -75,7 +75,7 @@ func (m *anthropicMessages) open(ctx context.Context, r Request) (*ssestream.Str
 			m.dialect.Store(&d)
 			return stream, nil
 		}
-		var refused *refusal
+		var refused *statusError
 		if errors.As(stream.Err(), &refused) && r.Temperature != 0 {
 			if next, ok := d.learn(refused); ok {
 				d = next
@@ -155,7 +155,7 @@ func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.Messa
 // anthropicAnswer puts an answer together. Blocks come one after the other, and calls in pieces.
 type anthropicAnswer struct {
 	usage  Usage
-	call   *pieces // the call whose block is open
+	call   *partialCall // the call whose block is open
 	called bool
 }
 
@@ -165,26 +165,26 @@ func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	case "message_start":
 		u := e.Message.Usage
 		a.usage = anthropicUsage(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens)
-		return some(Delta{Usage: a.usage})
+		return nonEmpty(Delta{Usage: a.usage})
 	case "content_block_start":
 		if e.ContentBlock.Type == "tool_use" {
-			a.call = &pieces{id: e.ContentBlock.ID, name: e.ContentBlock.Name}
+			a.call = &partialCall{id: e.ContentBlock.ID, name: e.ContentBlock.Name}
 			return nil
 		}
 		if e.ContentBlock.Type == "text" {
-			return some(Delta{Text: e.ContentBlock.Text})
+			return nonEmpty(Delta{Text: e.ContentBlock.Text})
 		}
 	case "content_block_delta":
 		if a.call != nil {
 			a.call.args += e.Delta.PartialJSON
 			return nil
 		}
-		return some(Delta{Text: e.Delta.Text})
+		return nonEmpty(Delta{Text: e.Delta.Text})
 	case "content_block_stop":
 		if a.call != nil {
 			c := newCall(a.call.id, a.call.name, a.call.args)
 			a.call, a.called = nil, true
-			return some(Delta{Call: c})
+			return nonEmpty(Delta{Call: c})
 		}
 	case "message_delta":
 		return a.end(e)
@@ -209,10 +209,10 @@ func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	default:
 		d.Stop = StopEnd
 		if a.called {
-			d.Stop = StopCalls
+			d.Stop = StopToolCalls
 		}
 	}
-	return some(d)
+	return nonEmpty(d)
 }
 
 // anthropicUsage counts all input, as its In leaves out what has to do with the cache.
@@ -220,8 +220,8 @@ func anthropicUsage(in, out, read, written int64) Usage {
 	return Usage{In: in + read + written, Out: out, CacheRead: read, CacheWrite: written}
 }
 
-// some is a list of what says anything.
-func some(d Delta) []Delta {
+// nonEmpty is a list of what says anything.
+func nonEmpty(d Delta) []Delta {
 	if d == (Delta{}) {
 		return nil
 	}

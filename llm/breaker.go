@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// mostFailures in a row are what a provider may have before it is left alone for restFor.
-	mostFailures = 5
-	restFor      = 30 * time.Second
+	// maxFailures in a row are what a provider may have before it is left alone for breakerCooldown.
+	maxFailures     = 5
+	breakerCooldown = 30 * time.Second
 )
 
 // breaker leaves a provider alone that keeps failing, so that nobody waits for it while another one could answer. It is
@@ -17,40 +17,40 @@ const (
 type breaker struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	failures int
-	until    time.Time // the end of its rest
+	mu        sync.Mutex
+	failures  int
+	openUntil time.Time // the end of its rest
 }
 
 // allow tells whether a call may be made, and if not, for how long.
 func (b *breaker) allow() (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failures < mostFailures {
+	if b.failures < maxFailures {
 		return 0, true
 	}
 	now := b.now()
-	if wait := b.until.Sub(now); wait > 0 {
+	if wait := b.openUntil.Sub(now); wait > 0 {
 		return wait, false
 	}
-	b.until = now.Add(restFor) // this call is the one that tries
+	b.openUntil = now.Add(breakerCooldown) // this call is the one that tries
 	return 0, true
 }
 
-// done takes note of how a call ended. Only what says something about the provider counts: not a request that nobody
+// record takes note of how a call ended. Only what says something about the provider counts: not a request that nobody
 // would take, not a caller that left.
-func (b *breaker) done(err error) {
+func (b *breaker) record(err error) {
 	var e *Error
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case err == nil:
 		b.failures = 0
-	case !errors.As(err, &e) || e.Reason == ReasonRequest || e.Reason == ReasonResting:
+	case !errors.As(err, &e) || e.Reason == ReasonRequest || e.Reason == ReasonCircuitOpen:
 	default:
 		b.failures++
-		if b.failures >= mostFailures {
-			b.until = b.now().Add(max(restFor, min(e.RetryAfter, longestWait)))
+		if b.failures >= maxFailures {
+			b.openUntil = b.now().Add(max(breakerCooldown, min(e.RetryAfter, maxRetryAfter)))
 		}
 	}
 }

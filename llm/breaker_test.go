@@ -20,7 +20,7 @@ func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 func failure(r Reason) error          { return &Error{Model: "test/model", Reason: r} }
 func (b *breaker) fail(n int, r Reason) {
 	for range n {
-		b.done(failure(r))
+		b.record(failure(r))
 	}
 }
 
@@ -53,7 +53,7 @@ func TestAProviderThatFailsFiveTimesIsLeftAloneForHalfAMinute(t *testing.T) {
 	c.pass(time.Second)
 	_, ok = b.allow()
 	require.True(t, ok)
-	b.done(nil)
+	b.record(nil)
 	b.fail(4, ReasonServer)
 	_, ok = b.allow()
 	require.True(t, ok, "an answer wipes the slate clean")
@@ -63,7 +63,7 @@ func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"a request that nobody would take": failure(ReasonRequest),
-		"a call that was not made":         failure(ReasonResting),
+		"a call that was not made":         failure(ReasonCircuitOpen),
 		"a caller that left":               context.Canceled,
 		"no money":                         &OverBudgetError{Cap: policy.CapDay},
 		"a broken ledger":                  errors.New("database is gone"),
@@ -71,8 +71,8 @@ func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &breaker{now: newClock().now}
-			for range 2 * mostFailures {
-				b.done(err)
+			for range 2 * maxFailures {
+				b.record(err)
 			}
 			_, ok := b.allow()
 			require.True(t, ok)
@@ -83,8 +83,8 @@ func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
 func TestAProviderThatNamesALongerTimeGetsIt(t *testing.T) {
 	t.Parallel()
 	b := &breaker{now: newClock().now}
-	b.fail(4, ReasonLimit)
-	b.done(&Error{Reason: ReasonLimit, RetryAfter: 5 * time.Minute})
+	b.fail(4, ReasonRateLimit)
+	b.record(&Error{Reason: ReasonRateLimit, RetryAfter: 5 * time.Minute})
 	wait, ok := b.allow()
 	require.False(t, ok)
 	require.Equal(t, 5*time.Minute, wait)
@@ -96,16 +96,16 @@ func TestNoCallIsMadeWhileAProviderRests(t *testing.T) {
 	s := calls(one(because(ReasonKey)))
 	m, waits := patient(s)
 	m.breaker.now = c.now
-	for range mostFailures + 3 {
+	for range maxFailures + 3 {
 		_, err := Complete(t.Context(), m, asks("hi"))
 		require.Error(t, err)
 	}
-	require.Equal(t, mostFailures, s.made)
+	require.Equal(t, maxFailures, s.made)
 	_, err := Complete(t.Context(), m, asks("hi"))
 	require.EqualError(t, err, "test/model: the provider failed too often, it is left alone for a moment, try again in 30s")
 	require.Empty(t, *waits)
-	c.pass(restFor)
+	c.pass(breakerCooldown)
 	_, err = Complete(t.Context(), m, asks("hi"))
 	require.Equal(t, ReasonKey, reasonOf(err))
-	require.Equal(t, mostFailures+1, s.made)
+	require.Equal(t, maxFailures+1, s.made)
 }

@@ -53,15 +53,15 @@ type Ledger interface {
 
 // Budget is what a model's calls are paid from. The caps' zero value allows only calls that cost nothing.
 type Budget struct {
-	Ledger   Ledger
-	Price    Price         // a model without one is refused, unless it is local
-	Local    bool          // a model of the owner's own, which may cost nothing
-	Listed   bool          // the price is from the list that comes with the program, which may be out of date
-	DayCap   int64         // for all calls of a day, in millionths of the currency
-	ChatCap  int64         // for the calls of a day in one chat
-	AgentCap int64         // for the calls of a day of one agent
-	RunCap   int64         // for the calls of one run
-	Today    func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
+	Ledger        Ledger
+	Price         Price         // a model without one is refused, unless it is local
+	Local         bool          // a model of the owner's own, which may cost nothing
+	FromPriceList bool          // the price is from the list that comes with the program, which may be out of date
+	DayCap        int64         // for all calls of a day, in millionths of the currency
+	ChatCap       int64         // for the calls of a day in one chat
+	AgentCap      int64         // for the calls of a day of one agent
+	RunCap        int64         // for the calls of one run
+	Today         func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
 }
 
 // settleTimeout bounds the settling of a call, which goes on when the caller has given up.
@@ -87,7 +87,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		if r.MaxTokens <= 0 {
 			r.MaxTokens = DefaultMaxTokens
 		}
-		worst := m.worst(r)
+		worst := m.worstCase(r)
 		res, err := m.Ledger.Reserve(ctx, policy.Spend{
 			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
 			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
@@ -107,14 +107,14 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// listedMargin is what the worst case of a listed price has on top: one part in so many.
-const listedMargin = 4
+// listedMarginDivisor is what the worst case of a listed price has on top: one part in so many.
+const listedMarginDivisor = 4
 
-// worst is the most a call can cost. A price that the owner did not write himself may have risen since.
-func (m budgeted) worst(r Request) int64 {
-	most := m.Price.dearest().Cost(mostTokens(r))
-	if m.Listed {
-		most += (most + listedMargin - 1) / listedMargin
+// worstCase is the most a call can cost. A price that the owner did not write himself may have risen since.
+func (m budgeted) worstCase(r Request) int64 {
+	most := m.Price.worstCase().Cost(maxUsage(r))
+	if m.FromPriceList {
+		most += (most + listedMarginDivisor - 1) / listedMarginDivisor
 	}
 	return most
 }
@@ -126,7 +126,7 @@ func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, 
 	for d, err := range m.Model.Stream(ctx, r) {
 		if err != nil {
 			var e *Error
-			if !begun && errors.As(err, &e) && e.unpaid() {
+			if !begun && errors.As(err, &e) && e.isUnbilled() {
 				worst = policy.Settlement{}
 			}
 			yield(Delta{}, err)
@@ -140,14 +140,14 @@ func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, 
 			return worst
 		}
 	}
-	if !believable(used, begun) {
+	if !isPlausible(used, begun) {
 		return worst
 	}
 	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
-// believable tells whether a provider's count can be one: some leave it out, or send zeros.
-func believable(u Usage, spoke bool) bool {
+// isPlausible tells whether a provider's count can be one: some leave it out, or send zeros.
+func isPlausible(u Usage, spoke bool) bool {
 	const most = 1_000_000_000
 	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke) &&
 		u.CacheRead >= 0 && u.CacheWrite >= 0 && u.CacheRead <= u.In && u.CacheWrite <= u.In-u.CacheRead
@@ -166,29 +166,29 @@ func (m budgeted) settle(ctx context.Context, id int64, s policy.Settlement) {
 // Tokens that a provider adds to a request: the frame of each message, call and tool, and its own instructions, which
 // grow once there are tools.
 const (
-	messageFrame = 16
-	requestFrame = 256
-	toolsFrame   = 1024
+	messageOverhead = 16
+	requestOverhead = 256
+	toolsOverhead   = 1024
 )
 
 // imageTokens is the most that one image can count for: what the dearest way of cutting a large one into tiles comes to.
 const imageTokens = 50_000
 
-// mostTokens is the most a request can use. Tokens are made of bytes, so no text has more of them than bytes. That is
+// maxUsage is the most a request can use. Tokens are made of bytes, so no text has more of them than bytes. That is
 // three to four times what English takes; but names, numbers and other scripts come close, and a cap is a cap.
-func mostTokens(r Request) Usage {
-	in := requestFrame + messageFrame + textBytes(r.System)
+func maxUsage(r Request) Usage {
+	in := requestOverhead + messageOverhead + textBytes(r.System)
 	for _, m := range r.Messages {
-		in += messageFrame + textBytes(m.Text) + textBytes(m.CallID) + imageTokens*int64(len(m.Images))
+		in += messageOverhead + textBytes(m.Text) + textBytes(m.CallID) + imageTokens*int64(len(m.Images))
 		for _, c := range m.Calls {
-			in += messageFrame + textBytes(c.ID) + textBytes(c.Name) + int64(len(c.Args)) + int64(len(c.Signature))
+			in += messageOverhead + textBytes(c.ID) + textBytes(c.Name) + int64(len(c.Args)) + int64(len(c.Signature))
 		}
 	}
 	if len(r.Tools) > 0 {
-		in += toolsFrame
+		in += toolsOverhead
 	}
 	for _, t := range r.Tools {
-		in += messageFrame + textBytes(t.Name) + textBytes(t.Description) + int64(len(t.Schema))
+		in += messageOverhead + textBytes(t.Name) + textBytes(t.Description) + int64(len(t.Schema))
 	}
 	return Usage{In: in, Out: int64(r.MaxTokens)}
 }

@@ -50,7 +50,7 @@ func budgetedBy(t *testing.T, b *book, m Model) Model {
 }
 
 // The worst case of asks("hi") with 100 tokens of answer: the frames and two bytes, and twice the answer.
-const worst = requestFrame + 2*messageFrame + 2 + 200
+const worst = requestOverhead + 2*messageOverhead + 2 + 200
 
 func hundred() Request {
 	r := asks("hi")
@@ -83,11 +83,11 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 		"usage beyond belief in full":               {one(says("yes"), stop(), usage(1<<62, 1)), full},
 		"a wrong key at nothing":                    {one(because(ReasonKey)), policy.Settlement{}},
 		"nobody there at nothing":                   {one(because(ReasonUnreachable)), policy.Settlement{}},
-		"too many requests at nothing":              {one(because(ReasonLimit)), policy.Settlement{}},
+		"too many requests at nothing":              {one(because(ReasonRateLimit)), policy.Settlement{}},
 		"a broken server in full":                   {one(because(ReasonServer)), full},
 		"a timeout in full":                         {one(because(ReasonTimeout)), full},
-		"a cut answer in full, whatever it counted": {one(says("ye"), usage(10, 1), because(ReasonCut)), full},
-		"a refusal after words in full":             {one(says("ye"), because(ReasonLimit)), full},
+		"a cut answer in full, whatever it counted": {one(says("ye"), usage(10, 1), because(ReasonDisconnected)), full},
+		"a refusal after words in full":             {one(says("ye"), because(ReasonRateLimit)), full},
 		"an error of another kind in full":          {one(fails(context.Canceled)), full},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 func TestEachAttemptIsPaidFor(t *testing.T) {
 	t.Parallel()
 	b := &book{}
-	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonLimit)), one(says("yes"), stop(), usage(10, 3)))))
+	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonRateLimit)), one(says("yes"), stop(), usage(10, 3)))))
 	_, err := Complete(t.Context(), m, hundred())
 	require.NoError(t, err)
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
@@ -173,15 +173,15 @@ func TestMostTokensIsAtLeastAByteEach(t *testing.T) {
 		request Request
 		in, out int64
 	}{
-		"an empty request":  {Request{MaxTokens: 5}, requestFrame + messageFrame, 5},
-		"instructions":      {Request{System: "be kind"}, requestFrame + messageFrame + 7, 0},
-		"all messages":      {Request{Messages: append(user("ab"), user("cde")...)}, requestFrame + 3*messageFrame + 5, 0},
-		"other scripts":     {Request{Messages: user("日本")}, requestFrame + 2*messageFrame + 6, 0},
-		"broken characters": {Request{Messages: user("\xff\xfe")}, requestFrame + 2*messageFrame + 6, 0},
+		"an empty request":  {Request{MaxTokens: 5}, requestOverhead + messageOverhead, 5},
+		"instructions":      {Request{System: "be kind"}, requestOverhead + messageOverhead + 7, 0},
+		"all messages":      {Request{Messages: append(user("ab"), user("cde")...)}, requestOverhead + 3*messageOverhead + 5, 0},
+		"other scripts":     {Request{Messages: user("日本")}, requestOverhead + 2*messageOverhead + 6, 0},
+		"broken characters": {Request{Messages: user("\xff\xfe")}, requestOverhead + 2*messageOverhead + 6, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, Usage{In: c.in, Out: c.out}, mostTokens(c.request))
+			require.Equal(t, Usage{In: c.in, Out: c.out}, maxUsage(c.request))
 		})
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// longestMalformed is how much is kept of arguments that cannot be read, for the model to see.
-const longestMalformed = 1 << 10
+// maxMalformedArgs is how much is kept of arguments that cannot be read, for the model to see.
+const maxMalformedArgs = 1 << 10
 
-// pieces are a call that comes in pieces.
-type pieces struct {
+// partialCall are a call that comes in pieces.
+type partialCall struct {
 	index          int64 // which call of the answer it is, where they come side by side
 	id, name, args string
 }
@@ -28,7 +28,7 @@ func newCall(id, name, args string) *Call {
 		c.Args = json.RawMessage("{}")
 	case !isObject(c.Args):
 		c.Args = nil
-		c.Malformed = strings.ToValidUTF8(args[:min(len(args), longestMalformed)], "\uFFFD")
+		c.Malformed = strings.ToValidUTF8(args[:min(len(args), maxMalformedArgs)], "\uFFFD")
 	}
 	return c
 }

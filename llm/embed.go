@@ -31,8 +31,8 @@ var ErrNoEmbedder = errors.New("no model for embeddings is configured")
 // MaxDimensions is the most that a vector may have. It is what pgvector can index.
 const MaxDimensions = 4000
 
-// embedBatch is the most texts of one request.
-const embedBatch = 64
+// embedBatchSize is the most texts of one request.
+const embedBatchSize = 64
 
 // providerOllama is how the names of models begin that Ollama serves, over the protocol of the others.
 const (
@@ -83,37 +83,37 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 		c.BaseURL = base
 	}
 	if c.Timeout <= 0 {
-		c.Timeout = defaultWhole
+		c.Timeout = defaultCallTimeout
 	}
-	return &paidEmbedder{wireEmbedder: newWireEmbedder(c, name), Budget: b, purpose: c.Purpose}, nil
+	return &paidEmbedder{openAIEmbedder: newOpenAIEmbedder(c, name), Budget: b, purpose: c.Purpose}, nil
 }
 
-// wireEmbedder speaks the embeddings protocol, as OpenAI, Ollama and most others serve it.
-type wireEmbedder struct {
-	name       string
-	model      string
-	dimensions int // asked for; 0: as the model likes
-	timeout    time.Duration
-	service    openai.EmbeddingService
-	learned    atomic.Int64 // dimensions of the first answer, which all others must have
+// openAIEmbedder speaks the embeddings protocol, as OpenAI, Ollama and most others serve it.
+type openAIEmbedder struct {
+	name              string
+	model             string
+	dimensions        int // asked for; 0: as the model likes
+	timeout           time.Duration
+	service           openai.EmbeddingService
+	learnedDimensions atomic.Int64 // dimensions of the first answer, which all others must have
 }
 
-func newWireEmbedder(c EmbedConfig, model string) *wireEmbedder {
+func newOpenAIEmbedder(c EmbedConfig, model string) *openAIEmbedder {
 	name := c.Model
 	if c.Dimensions > 0 {
 		name += fmt.Sprintf("@%d", c.Dimensions)
 	}
-	return &wireEmbedder{
+	return &openAIEmbedder{
 		name: name, model: model, dimensions: c.Dimensions, timeout: c.Timeout,
-		service: openai.NewEmbeddingService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey), option.WithHTTPClient(newWholeClient(name)), option.WithMaxRetries(0)),
+		service: openai.NewEmbeddingService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey), option.WithHTTPClient(newJSONClient(name)), option.WithMaxRetries(0)),
 	}
 }
 
 // Name is "provider/model", and the dimensions that were asked for.
-func (m *wireEmbedder) Name() string { return m.name }
+func (m *openAIEmbedder) Name() string { return m.name }
 
-// call makes one request for at most embedBatch texts and counts its tokens.
-func (m *wireEmbedder) call(ctx context.Context, texts []string) ([][]float32, int64, error) {
+// call makes one request for at most embedBatchSize texts and counts its tokens.
+func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32, int64, error) {
 	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
 	defer cancel()
 	params := openai.EmbeddingNewParams{
@@ -125,27 +125,27 @@ func (m *wireEmbedder) call(ctx context.Context, texts []string) ([][]float32, i
 	}
 	res, err := m.service.New(call, params)
 	if err != nil {
-		return nil, 0, m.because(ctx, call, err)
+		return nil, 0, m.classifyError(ctx, call, err)
 	}
-	vectors, ok := m.vectors(res.Data, len(texts))
+	vectors, ok := m.orderVectors(res.Data, len(texts))
 	if !ok {
-		return nil, 0, &Error{Model: m.name, Reason: ReasonReply}
+		return nil, 0, &Error{Model: m.name, Reason: ReasonMalformedReply}
 	}
 	return vectors, res.Usage.PromptTokens, nil
 }
 
-// vectors puts an answer in the order of its texts. False: it is not one vector of the right dimensions for each.
-func (m *wireEmbedder) vectors(data []openai.Embedding, texts int) ([][]float32, bool) {
+// orderVectors puts an answer in the order of its texts. False: it is not one vector of the right dimensions for each.
+func (m *openAIEmbedder) orderVectors(data []openai.Embedding, texts int) ([][]float32, bool) {
 	if len(data) != texts || texts == 0 {
 		return nil, false
 	}
 	want := m.dimensions
 	if want == 0 {
-		m.learned.CompareAndSwap(0, int64(len(data[0].Embedding)))
-		want = int(m.learned.Load())
+		m.learnedDimensions.CompareAndSwap(0, int64(len(data[0].Embedding)))
+		want = int(m.learnedDimensions.Load())
 	}
 	if want < 1 || want > MaxDimensions {
-		m.learned.Store(0)
+		m.learnedDimensions.Store(0)
 		return nil, false
 	}
 	vectors := make([][]float32, texts)
@@ -153,7 +153,7 @@ func (m *wireEmbedder) vectors(data []openai.Embedding, texts int) ([][]float32,
 		if d.Index < 0 || d.Index >= int64(texts) || vectors[d.Index] != nil || len(d.Embedding) != want {
 			return nil, false
 		}
-		unit, ok := unit(d.Embedding)
+		unit, ok := normalize(d.Embedding)
 		if !ok {
 			return nil, false
 		}
@@ -162,8 +162,8 @@ func (m *wireEmbedder) vectors(data []openai.Embedding, texts int) ([][]float32,
 	return vectors, true
 }
 
-// unit is a vector of length one in the same direction. False: it has none.
-func unit(v []float64) ([]float32, bool) {
+// normalize is a vector of length one in the same direction. False: it has none.
+func normalize(v []float64) ([]float32, bool) {
 	sum := 0.0
 	for _, x := range v {
 		sum += x * x
@@ -179,10 +179,10 @@ func unit(v []float64) ([]float32, bool) {
 	return scaled, true
 }
 
-// because turns what went wrong with a call into our words. The caller's own end is passed on as it is.
-func (m *wireEmbedder) because(caller, call context.Context, err error) error {
+// classifyError turns what went wrong with a call into our words. The caller's own end is passed on as it is.
+func (m *openAIEmbedder) classifyError(caller, call context.Context, err error) error {
 	var known *Error
-	e := &Error{Model: m.name, Reason: ReasonReply}
+	e := &Error{Model: m.name, Reason: ReasonMalformedReply}
 	switch {
 	case caller.Err() != nil:
 		return fmt.Errorf("%s: %w", m.name, caller.Err())
@@ -190,25 +190,25 @@ func (m *wireEmbedder) because(caller, call context.Context, err error) error {
 		e.Reason = ReasonTimeout
 	case errors.As(err, &known):
 		return known
-	case distrusted(err):
+	case isTLSError(err):
 		e.Reason = ReasonTLS
-	case unreachable(err):
+	case isUnreachable(err):
 		e.Reason = ReasonUnreachable
-	case cutOff(err):
-		e.Reason = ReasonCut
+	case isDisconnected(err):
+		e.Reason = ReasonDisconnected
 	}
 	return e
 }
 
-// cutOff tells whether a connection ended before the answer did.
-func cutOff(err error) bool {
+// isDisconnected tells whether a connection ended before the answer did.
+func isDisconnected(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
 // paidEmbedder sets the worst case of each call aside before it and settles it after it.
 type paidEmbedder struct {
-	*wireEmbedder
+	*openAIEmbedder
 	Budget
 
 	purpose string
@@ -217,8 +217,8 @@ type paidEmbedder struct {
 // Embed makes as many calls as it takes, or returns an *OverBudgetError.
 func (m *paidEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
-	for from := 0; from < len(texts); from += embedBatch {
-		batch, err := m.paidCall(ctx, texts[from:min(from+embedBatch, len(texts))])
+	for from := 0; from < len(texts); from += embedBatchSize {
+		batch, err := m.paidCall(ctx, texts[from:min(from+embedBatchSize, len(texts))])
 		if err != nil {
 			return nil, err
 		}
@@ -228,9 +228,9 @@ func (m *paidEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 }
 
 func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float32, error) {
-	most := int64(requestFrame)
+	most := int64(requestOverhead)
 	for _, t := range texts {
-		most += messageFrame + textBytes(t)
+		most += messageOverhead + textBytes(t)
 	}
 	worst := m.Price.Cost(Usage{In: most})
 	res, err := m.Ledger.Reserve(ctx, policy.Spend{
@@ -248,7 +248,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 	vectors, used, err := m.call(ctx, texts)
 	var e *Error
 	switch {
-	case errors.As(err, &e) && e.unpaid():
+	case errors.As(err, &e) && e.isUnbilled():
 		bill = policy.Settlement{}
 	case err == nil && used > 0 && used <= most:
 		bill = policy.Settlement{Amount: m.Price.Cost(Usage{In: used}), In: used}

@@ -36,7 +36,7 @@ func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
 	require.Equal(t, []llmtest.EmbedRequest{{Key: secret, Model: "test-embed", Texts: []string{"one", "two"}, Dimensions: 2, Format: "float"}}, s.Requests())
 	require.Equal(t, "openai/test-embed@2", e.Name())
 	require.Equal(t, "search", b.spends[0].Purpose)
-	require.EqualValues(t, requestFrame+2*messageFrame+6, b.spends[0].Amount, "the worst case is a token for each byte")
+	require.EqualValues(t, requestOverhead+2*messageOverhead+6, b.spends[0].Amount, "the worst case is a token for each byte")
 	require.Equal(t, policy.Settlement{Amount: 7, In: 7}, b.settled[1])
 }
 
@@ -44,7 +44,7 @@ func TestEmbeddingsOfManyTextsTakeSeveralCalls(t *testing.T) {
 	t.Parallel()
 	b := &book{}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(8, nil))
-	texts := make([]string, 2*embedBatch+1)
+	texts := make([]string, 2*embedBatchSize+1)
 	for i := range texts {
 		texts[i] = string(rune('a' + i%26))
 	}
@@ -93,7 +93,7 @@ func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
 			got, err := e.Embed(t.Context(), []string{"one", "two"})
 			var known *Error
 			require.ErrorAs(t, err, &known)
-			require.Equal(t, ReasonReply, known.Reason)
+			require.Equal(t, ReasonMalformedReply, known.Reason)
 			require.Nil(t, got)
 			require.Equal(t, b.spends[0].Amount, b.settled[1].Amount, "what cannot be counted is paid in full")
 		})
@@ -124,11 +124,11 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 		"the key is wrong":      {llmtest.EmbedReply{Status: 401}, ReasonKey, false},
 		"no such model":         {llmtest.EmbedReply{Status: 404}, ReasonModel, false},
 		"refused":               {llmtest.EmbedReply{Status: 400}, ReasonRequest, false},
-		"too many requests":     {llmtest.EmbedReply{Status: 429, RetryAfter: "7"}, ReasonLimit, false},
+		"too many requests":     {llmtest.EmbedReply{Status: 429, RetryAfter: "7"}, ReasonRateLimit, false},
 		"no credit":             {llmtest.EmbedReply{Status: 429, Code: "insufficient_quota"}, ReasonQuota, false},
 		"trouble of its own":    {llmtest.EmbedReply{Status: 503}, ReasonOverloaded, true},
 		"it never answers":      {llmtest.EmbedReply{Hang: true}, ReasonTimeout, true},
-		"an answer without end": {llmtest.EmbedReply{Raw: `{"data":[{"ind`}, ReasonCut, true},
+		"an answer without end": {llmtest.EmbedReply{Raw: `{"data":[{"ind`}, ReasonDisconnected, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,20 +10,20 @@ type Reason string
 
 // Why a call failed.
 const (
-	ReasonKey         Reason = "key"         // the key is missing, wrong or may not do this
-	ReasonModel       Reason = "model"       // there is no such model or address
-	ReasonRequest     Reason = "request"     // the provider refuses this request, as often as it is made
-	ReasonQuota       Reason = "quota"       // the account has nothing left
-	ReasonLimit       Reason = "limit"       // too many requests for now
-	ReasonOverloaded  Reason = "overloaded"  // the provider cannot keep up
-	ReasonUnreachable Reason = "unreachable" // nobody answers at the address
-	ReasonTLS         Reason = "tls"         // who answers there cannot prove to be the right one
-	ReasonTimeout     Reason = "timeout"     // the answer took too long
-	ReasonServer      Reason = "server"      // the provider has a problem of its own
-	ReasonCut         Reason = "cut"         // the connection ended before the answer did
-	ReasonReply       Reason = "reply"       // the answer is not what the protocol says
-	ReasonCall        Reason = "call"        // the provider could not read the call that its own model wrote
-	ReasonResting     Reason = "resting"     // it failed so often lately that it is left alone for now
+	ReasonKey            Reason = "key"         // the key is missing, wrong or may not do this
+	ReasonModel          Reason = "model"       // there is no such model or address
+	ReasonRequest        Reason = "request"     // the provider refuses this request, as often as it is made
+	ReasonQuota          Reason = "quota"       // the account has nothing left
+	ReasonRateLimit      Reason = "limit"       // too many requests for now
+	ReasonOverloaded     Reason = "overloaded"  // the provider cannot keep up
+	ReasonUnreachable    Reason = "unreachable" // nobody answers at the address
+	ReasonTLS            Reason = "tls"         // who answers there cannot prove to be the right one
+	ReasonTimeout        Reason = "timeout"     // the answer took too long
+	ReasonServer         Reason = "server"      // the provider has a problem of its own
+	ReasonDisconnected   Reason = "cut"         // the connection ended before the answer did
+	ReasonMalformedReply Reason = "reply"       // the answer is not what the protocol says
+	ReasonMalformedCall  Reason = "call"        // the provider could not read the call that its own model wrote
+	ReasonCircuitOpen    Reason = "resting"     // it failed so often lately that it is left alone for now
 )
 
 // Error is returned by a model whose call failed. Its text names the model and what to do; it never holds the key,
@@ -38,7 +38,7 @@ type Error struct {
 
 // Error says what happened and what to look at.
 func (e *Error) Error() string {
-	text := e.Model + ": " + e.says()
+	text := e.Model + ": " + e.message()
 	if e.Status != 0 {
 		text += fmt.Sprintf(" (HTTP %d", e.Status)
 		if e.Code != "" {
@@ -52,7 +52,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-func (e *Error) says() string {
+func (e *Error) message() string {
 	switch e.Reason {
 	case ReasonKey:
 		return "the key was refused, check api_key"
@@ -62,7 +62,7 @@ func (e *Error) says() string {
 		return "the request was refused"
 	case ReasonQuota:
 		return "the account has no credit left"
-	case ReasonLimit:
+	case ReasonRateLimit:
 		return "too many requests"
 	case ReasonOverloaded:
 		return "the provider is overloaded"
@@ -74,31 +74,31 @@ func (e *Error) says() string {
 		return "no answer in time"
 	case ReasonServer:
 		return "the provider has a problem"
-	case ReasonCut:
+	case ReasonDisconnected:
 		return "the answer was cut off"
-	case ReasonCall:
+	case ReasonMalformedCall:
 		return "the model wrote a tool call that nobody can read"
-	case ReasonResting:
+	case ReasonCircuitOpen:
 		return "the provider failed too often, it is left alone for a moment"
 	default:
 		return "the answer makes no sense, check base_url"
 	}
 }
 
-// passing tells whether the same call may succeed a little later.
-func (e *Error) passing() bool {
+// isTransient tells whether the same call may succeed a little later.
+func (e *Error) isTransient() bool {
 	switch e.Reason {
-	case ReasonLimit, ReasonOverloaded, ReasonUnreachable, ReasonTimeout, ReasonServer, ReasonCut, ReasonCall:
+	case ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTimeout, ReasonServer, ReasonDisconnected, ReasonMalformedCall:
 		return true
 	default:
 		return false
 	}
 }
 
-// unpaid tells whether the provider certainly did no work for the call. Anything less than certain is paid for.
-func (e *Error) unpaid() bool {
+// isUnbilled tells whether the provider certainly did no work for the call. Anything less than certain is paid for.
+func (e *Error) isUnbilled() bool {
 	switch e.Reason {
-	case ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonLimit, ReasonUnreachable, ReasonTLS, ReasonResting:
+	case ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonUnreachable, ReasonTLS, ReasonCircuitOpen:
 		return true
 	default:
 		return false

@@ -26,7 +26,7 @@ func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	return func(yield func(Delta, error) bool) {
 		var tried []error
 		for i, m := range f {
-			begun, err := pass(m.Stream(ctx, r), func(d Delta, err error) bool {
+			begun, err := forward(m.Stream(ctx, r), func(d Delta, err error) bool {
 				if d.Stop != "" {
 					d.Model = m.Name()
 				}
@@ -36,8 +36,8 @@ func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 				return
 			}
 			tried = append(tried, err)
-			if begun || ctx.Err() != nil || i == len(f)-1 || !another(err) {
-				yield(Delta{}, together(tried))
+			if begun || ctx.Err() != nil || i == len(f)-1 || !shouldTryNext(err) {
+				yield(Delta{}, joinAttempts(tried))
 				return
 			}
 			zerolog.Ctx(ctx).Warn().Err(err).Str("next", f[i+1].Name()).Msg("Model did not answer, asking the next one")
@@ -45,26 +45,26 @@ func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// another tells whether another model may do better. A request that is refused as such is refused by all, and whatever
+// shouldTryNext tells whether another model may do better. A request that is refused as such is refused by all, and whatever
 // is not the provider's doing has nothing to do with which one it is. What is too dear for one may be cheap for the next.
-func another(err error) bool {
+func shouldTryNext(err error) bool {
 	var e *Error
 	return errors.Is(err, ErrOverBudget) || errors.As(err, &e) && e.Reason != ReasonRequest
 }
 
-// failures are what several models said, one after the other.
-type failures []error
+// attemptErrors are what several models said, one after the other.
+type attemptErrors []error
 
-// together is the error of these attempts.
-func together(errs []error) error {
+// joinAttempts is the error of these attempts.
+func joinAttempts(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
 	}
-	return failures(errs)
+	return attemptErrors(errs)
 }
 
 // Error repeats all of them in one line.
-func (f failures) Error() string {
+func (f attemptErrors) Error() string {
 	texts := make([]string, 0, len(f))
 	for _, err := range f {
 		texts = append(texts, err.Error())
@@ -73,4 +73,4 @@ func (f failures) Error() string {
 }
 
 // Unwrap lets each of them be found.
-func (f failures) Unwrap() []error { return f }
+func (f attemptErrors) Unwrap() []error { return f }

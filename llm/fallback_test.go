@@ -27,16 +27,16 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 		"a wrong key":                 {failure(ReasonKey), true},
 		"a model that is gone":        {failure(ReasonModel), true},
 		"no credit":                   {failure(ReasonQuota), true},
-		"too many requests":           {failure(ReasonLimit), true},
+		"too many requests":           {failure(ReasonRateLimit), true},
 		"an overloaded provider":      {failure(ReasonOverloaded), true},
 		"nobody there":                {failure(ReasonUnreachable), true},
 		"no trust":                    {failure(ReasonTLS), true},
 		"no answer in time":           {failure(ReasonTimeout), true},
 		"a broken server":             {failure(ReasonServer), true},
-		"a cut line":                  {failure(ReasonCut), true},
-		"nonsense":                    {failure(ReasonReply), true},
-		"a call that nobody can read": {failure(ReasonCall), true},
-		"a provider at rest":          {failure(ReasonResting), true},
+		"a cut line":                  {failure(ReasonDisconnected), true},
+		"nonsense":                    {failure(ReasonMalformedReply), true},
+		"a call that nobody can read": {failure(ReasonMalformedCall), true},
+		"a provider at rest":          {failure(ReasonCircuitOpen), true},
 		"a model that is too dear for what's left": {&OverBudgetError{Model: "a/one", Cap: policy.CapDay}, true},
 		"a request that nobody would take":         {failure(ReasonRequest), false},
 		"a ledger that is gone":                    {errors.New("database is gone"), false},
@@ -64,8 +64,8 @@ func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			second := calls(one(says("yes"), stop()))
-			_, err := Complete(t.Context(), fallback{calls(one(begun, because(ReasonCut))), second}, asks("hi"))
-			require.Equal(t, ReasonCut, reasonOf(err))
+			_, err := Complete(t.Context(), fallback{calls(one(begun, because(ReasonDisconnected))), second}, asks("hi"))
+			require.Equal(t, ReasonDisconnected, reasonOf(err))
 			require.Zero(t, second.made)
 		})
 	}

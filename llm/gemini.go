@@ -28,10 +28,10 @@ func newGemini(e endpoint) (*adapter, error) {
 		return nil, fmt.Errorf("%w: %s: its settings make no client", ErrConfig, e.Name) // the reason may hold the key
 	}
 	m := &gemini{model: e.Model, models: client.Models}
-	return &adapter{endpoint: e, speak: m.speak}, nil
+	return &adapter{endpoint: e, stream: m.stream}, nil
 }
 
-func (m *gemini) speak(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+func (m *gemini) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		config, err := geminiConfig(r)
 		if err != nil {
@@ -102,8 +102,8 @@ func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
 	return c, nil
 }
 
-// unsigned is what a call is sent back with that another provider's model made: Google's own word for that.
-const unsigned = "skip_thought_signature_validator"
+// missingSignature is what a call is sent back with that another provider's model made: Google's own word for that.
+const missingSignature = "skip_thought_signature_validator"
 
 // geminiContents are the messages. Results name the tool again, so the calls before them are kept in mind.
 func geminiContents(messages []Message) []*genai.Content {
@@ -152,7 +152,7 @@ func geminiCall(c Call, first bool) *genai.Part {
 	_ = json.Unmarshal(c.arguments(), &args) // an object, in any case
 	part := &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: args}, ThoughtSignature: c.Signature}
 	if first && len(c.Signature) == 0 {
-		part.ThoughtSignature = []byte(unsigned)
+		part.ThoughtSignature = []byte(missingSignature)
 	}
 	return part
 }
@@ -164,7 +164,7 @@ type geminiAnswer struct{ called bool }
 func (a *geminiAnswer) read(res *genai.GenerateContentResponse) ([]Delta, error) {
 	var list []Delta
 	if u := res.UsageMetadata; u != nil {
-		list = append(list, some(Delta{Usage: Usage{
+		list = append(list, nonEmpty(Delta{Usage: Usage{
 			In: int64(u.PromptTokenCount) + int64(u.ToolUsePromptTokenCount), Out: int64(u.CandidatesTokenCount) + int64(u.ThoughtsTokenCount),
 			CacheRead: int64(u.CachedContentTokenCount),
 		}})...)
@@ -186,7 +186,7 @@ func (a *geminiAnswer) read(res *genai.GenerateContentResponse) ([]Delta, error)
 		}
 	}
 	stop, err := a.stop(candidate.FinishReason)
-	return append(list, some(Delta{Stop: stop})...), err
+	return append(list, nonEmpty(Delta{Stop: stop})...), err
 }
 
 func (a *geminiAnswer) part(p *genai.Part) ([]Delta, error) {
@@ -196,7 +196,7 @@ func (a *geminiAnswer) part(p *genai.Part) ([]Delta, error) {
 	case p.FunctionCall != nil:
 		args, err := json.Marshal(p.FunctionCall.Args)
 		if err != nil {
-			return nil, &Error{Reason: ReasonCall}
+			return nil, &Error{Reason: ReasonMalformedCall}
 		}
 		if p.FunctionCall.Args == nil {
 			args = nil
@@ -204,13 +204,13 @@ func (a *geminiAnswer) part(p *genai.Part) ([]Delta, error) {
 		c := newCall(p.FunctionCall.ID, p.FunctionCall.Name, string(args))
 		c.Signature = p.ThoughtSignature
 		a.called = true
-		return some(Delta{Call: c}), nil
+		return nonEmpty(Delta{Call: c}), nil
 	default:
-		return some(Delta{Text: p.Text}), nil
+		return nonEmpty(Delta{Text: p.Text}), nil
 	}
 }
 
-func (a *geminiAnswer) stop(reason genai.FinishReason) (Stop, error) {
+func (a *geminiAnswer) stop(reason genai.FinishReason) (StopReason, error) {
 	switch reason {
 	case "", genai.FinishReasonUnspecified:
 		return "", nil
@@ -220,10 +220,10 @@ func (a *geminiAnswer) stop(reason genai.FinishReason) (Stop, error) {
 		genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
 		return StopFilter, nil
 	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall, genai.FinishReasonTooManyToolCalls:
-		return "", &Error{Reason: ReasonCall}
+		return "", &Error{Reason: ReasonMalformedCall}
 	default:
 		if a.called {
-			return StopCalls, nil
+			return StopToolCalls, nil
 		}
 		return StopEnd, nil
 	}

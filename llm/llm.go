@@ -82,16 +82,16 @@ type Request struct {
 	Run         string  // The run (a task, with all it starts) whose cap applies. Empty: none.
 }
 
-// Stop says why an answer ended. It is empty until it has.
-type Stop string
+// StopReason says why an answer ended. It is empty until it has.
+type StopReason string
 
 // Why an answer ended.
 const (
-	StopEnd     Stop = "end"     // the model was done
-	StopCalls   Stop = "calls"   // it waits for the results of its calls
-	StopLength  Stop = "length"  // MaxTokens were used up
-	StopFilter  Stop = "filter"  // the provider withheld the rest
-	StopRefusal Stop = "refusal" // the model would not; its text, if any, says so
+	StopEnd       StopReason = "end"     // the model was done
+	StopToolCalls StopReason = "calls"   // it waits for the results of its calls
+	StopLength    StopReason = "length"  // MaxTokens were used up
+	StopFilter    StopReason = "filter"  // the provider withheld the rest
+	StopRefusal   StopReason = "refusal" // the model would not; its text, if any, says so
 )
 
 // Usage counts tokens as the provider counted them. The zero value means that it did not say.
@@ -104,7 +104,7 @@ type Usage struct {
 type Delta struct {
 	Text  string
 	Call  *Call // a whole one
-	Stop  Stop
+	Stop  StopReason
 	Usage Usage  // of the whole call so far; the last one counts
 	Model string // who answered, "provider/model", beside Stop. Empty: the one that was asked.
 }
@@ -113,7 +113,7 @@ type Delta struct {
 type Response struct {
 	Text  string
 	Calls []Call
-	Stop  Stop
+	Stop  StopReason
 	Usage Usage
 	Model string // who answered, "provider/model"
 }

@@ -65,8 +65,8 @@ func TestCompleteCollectsTheAnswer(t *testing.T) {
 
 func TestCompleteReturnsWhatCameBeforeAnError(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), calls(one(says("On "), because(ReasonCut))), asks("when?"))
-	require.Equal(t, ReasonCut, reasonOf(err))
+	res, err := Complete(t.Context(), calls(one(says("On "), because(ReasonDisconnected))), asks("when?"))
+	require.Equal(t, ReasonDisconnected, reasonOf(err))
 	require.Equal(t, Response{Text: "On ", Model: "test/model"}, res)
 }
 

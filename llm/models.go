@@ -27,9 +27,9 @@ type Options struct {
 // what was learned about it: what its server understands, and whether it is better left alone for a while.
 type Models struct {
 	Options
-	known map[string]Price
-	day   string // of the known prices
-	holds int    // tokens that each model with a known price takes
+	known         map[string]Price
+	priceListDate string // of the known prices
+	contextWindow int    // tokens that each model with a known price takes
 
 	mu       sync.Mutex
 	made     map[account]Model
@@ -48,7 +48,7 @@ func New(o Options) (*Models, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Models{Options: o, known: list.prices, day: list.day, holds: list.holds, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
 // Open returns the model that asks these, "provider/model", one after the other until one answers. No name, or "none",
@@ -102,55 +102,55 @@ func (ms *Models) open(name, key string) (Model, error) {
 }
 
 // paid returns a model whose calls are paid for, with nothing around it.
-func (ms *Models) paid(o Offer, p Provider, from Ledger) (Model, error) {
+func (ms *Models) paid(o ModelInfo, p Provider, from Ledger) (Model, error) {
 	_, model, _ := strings.Cut(o.Name, "/")
 	bare, err := p.connect(endpoint{Name: o.Name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
 	if err != nil {
 		return nil, err
 	}
 	budget := ms.Budget
-	budget.Ledger, budget.Price, budget.Local, budget.Listed = from, o.Price, o.Local, o.PricedOn != ""
+	budget.Ledger, budget.Price, budget.Local, budget.FromPriceList = from, o.Price, o.Local, o.PriceListDate != ""
 	return Budgeted(bare, budget)
 }
 
-// Offer is a model as it can be had.
-type Offer struct {
-	Name     string
-	Protocol Protocol
-	Address  string
-	Local    bool   // it costs nothing
-	Price    Price  // in the budget's currency
-	PricedOn string // the day of the list that the price is from, "" for one of the owner's own
+// ModelInfo is a model as it can be had.
+type ModelInfo struct {
+	Name          string
+	Protocol      Protocol
+	Address       string
+	Local         bool   // it costs nothing
+	Price         Price  // in the budget's currency
+	PriceListDate string // the day of the list that the price is from, "" for one of the owner's own
 }
 
-// Holds is how many tokens each of these models takes at least; zero when that is not known of all of them.
-func (ms *Models) Holds(names []string) int {
+// ContextWindow is how many tokens each of these models takes at least; zero when that is not known of all of them.
+func (ms *Models) ContextWindow(names []string) int {
 	for _, name := range names {
 		provider, _, _ := strings.Cut(name, "/")
 		p, err := ms.Providers[provider].complete(provider)
-		if err != nil || !p.own(provider) {
+		if err != nil || !p.usesKnownAddress(provider) {
 			return 0
 		}
-		if _, plain := ms.known[plainName(name)]; !plain {
+		if _, plain := ms.known[undatedName(name)]; !plain {
 			return 0
 		}
 	}
 	if len(names) == 0 {
 		return 0
 	}
-	return ms.holds
+	return ms.contextWindow
 }
 
 // Describe tells what a model is, without calling it. key is used in place of the provider's unless it is empty. It returns ErrConfig or ErrNoPrice.
-func (ms *Models) Describe(name, key string) (Offer, error) {
+func (ms *Models) Describe(name, key string) (ModelInfo, error) {
 	o, _, err := ms.describe(name, key)
 	return o, err
 }
 
-func (ms *Models) describe(name, key string) (Offer, Provider, error) {
+func (ms *Models) describe(name, key string) (ModelInfo, Provider, error) {
 	provider, model, ok := strings.Cut(name, "/")
 	if !ok || provider == "" || model == "" {
-		return Offer{}, Provider{}, fmt.Errorf("%w: a model is written PROVIDER/NAME, such as anthropic/claude-haiku-4-5, not %q", ErrConfig, name)
+		return ModelInfo{}, Provider{}, fmt.Errorf("%w: a model is written PROVIDER/NAME, such as anthropic/claude-haiku-4-5, not %q", ErrConfig, name)
 	}
 	p := ms.Providers[provider]
 	if key != "" {
@@ -158,9 +158,9 @@ func (ms *Models) describe(name, key string) (Offer, Provider, error) {
 	}
 	p, err := p.complete(provider)
 	if err != nil {
-		return Offer{}, p, err
+		return ModelInfo{}, p, err
 	}
-	o := Offer{Name: name, Protocol: p.Protocol, Address: p.BaseURL, Local: p.Local}
+	o := ModelInfo{Name: name, Protocol: p.Protocol, Address: p.BaseURL, Local: p.Local}
 	if price, ok := ms.Prices[name]; ok {
 		o.Price = price
 		return o, p, nil
@@ -170,14 +170,14 @@ func (ms *Models) describe(name, key string) (Offer, Provider, error) {
 	}
 	price, ok := ms.known[name]
 	if !ok {
-		price, ok = ms.known[plainName(name)]
+		price, ok = ms.known[undatedName(name)]
 	}
 	switch {
-	case !ok || !p.own(provider):
+	case !ok || !p.usesKnownAddress(provider):
 		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.prices, or llm.providers.%s.local: true if they cost nothing", name, ErrNoPrice, provider)
 	case ms.PerDollar <= 0:
 		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.prices", name, ErrNoPrice)
 	}
-	o.Price, o.PricedOn = price.at(ms.PerDollar), ms.day
+	o.Price, o.PriceListDate = price.convert(ms.PerDollar), ms.priceListDate
 	return o, p, nil
 }

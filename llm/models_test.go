@@ -86,16 +86,16 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 	ms := stock(t, &book{}, map[string]Provider{
 		"anthropic": {APIKey: "k"}, "gemini": {APIKey: "k"}, "openai": {APIKey: "k"}, "groq": {APIKey: "k"}, "lan": {BaseURL: "http://192.0.2.7:8000/v1", Local: true},
 	})
-	for name, want := range map[string]Offer{
+	for name, want := range map[string]ModelInfo{
 		"anthropic/claude-haiku-4-5": {
-			Protocol: ProtocolAnthropic, Address: "https://api.anthropic.com", PricedOn: ms.day,
+			Protocol: ProtocolAnthropic, Address: "https://api.anthropic.com", PriceListDate: ms.priceListDate,
 			Price: Price{In: 1_000_000, Out: 5_000_000, CacheRead: 100_000, CacheWrite: 1_250_000},
 		},
 		"gemini/gemini-2.5-flash-lite": {
-			Protocol: ProtocolGemini, Address: "https://generativelanguage.googleapis.com", PricedOn: ms.day,
+			Protocol: ProtocolGemini, Address: "https://generativelanguage.googleapis.com", PriceListDate: ms.priceListDate,
 			Price: Price{In: 100_000, Out: 400_000, CacheRead: 25_000},
 		},
-		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PricedOn: ms.day, Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
+		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate, Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
 		"ollama/qwen3:8b":   {Protocol: ProtocolOpenAI, Address: "http://localhost:11434/v1", Local: true},
 		"lan/anything/goes": {Protocol: ProtocolOpenAI, Address: "http://192.0.2.7:8000/v1", Local: true},
 	} {
@@ -145,17 +145,17 @@ func TestTheListOfPricesIsWhole(t *testing.T) {
 	t.Parallel()
 	list, err := knownPrices()
 	require.NoError(t, err)
-	_, err = time.Parse(time.DateOnly, list.day)
+	_, err = time.Parse(time.DateOnly, list.date)
 	require.NoError(t, err)
 	require.NotEmpty(t, list.prices)
-	require.Positive(t, list.holds)
+	require.Positive(t, list.contextWindow)
 	for name, p := range list.prices {
 		require.Positive(t, p.In, name)
 		require.GreaterOrEqual(t, p.Out, p.In, name)
 		require.LessOrEqual(t, p.CacheRead, p.In, name)
 		require.LessOrEqual(t, p.CacheWrite, 2*p.In, name)
 		provider, _, _ := strings.Cut(name, "/")
-		require.Contains(t, known, provider, name)
+		require.Contains(t, knownProviders, provider, name)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestWhatAModelHoldsIsKnownForTheListedOnesAtTheirOwnAddress(t *testing.T) {
 	for names, known := range map[string]bool{
 		"openai/gpt-5-mini": true, "openai/gpt-5-mini openai/gpt-5-2025-08-07": true, "openai/gpt-5-mini desk/small": false, "anthropic/claude-haiku-4-5": false, "": false, "nobody/x": false,
 	} {
-		require.Equal(t, known, ms.Holds(strings.Fields(names)) >= 100_000, names)
+		require.Equal(t, known, ms.ContextWindow(strings.Fields(names)) >= 100_000, names)
 	}
 }
 
@@ -195,19 +195,19 @@ func TestTheOwnersPriceComesFirst(t *testing.T) {
 	o, err := ms.Describe("openai/gpt-5", "")
 	require.NoError(t, err)
 	require.Equal(t, own, o.Price)
-	require.Empty(t, o.PricedOn)
+	require.Empty(t, o.PriceListDate)
 }
 
 func TestAListedPriceIsTurnedIntoTheCurrencyRoundedUp(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, Price{In: 608, Out: 2_025_000, CacheRead: 5}, Price{In: 150, Out: 500_000, CacheRead: 1}.at(4_050_000))
+	require.Equal(t, Price{In: 608, Out: 2_025_000, CacheRead: 5}, Price{In: 150, Out: 500_000, CacheRead: 1}.convert(4_050_000))
 }
 
 func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	t.Parallel()
 	b := &book{}
 	m, err := Budgeted(calls(one(says("yes"), stop(), usage(10, 3)), one(says("yes"), stop())), Budget{
-		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, Listed: true, Today: func() string { return "2026-11-20" },
+		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, FromPriceList: true, Today: func() string { return "2026-11-20" },
 	})
 	require.NoError(t, err)
 	for range 2 {
@@ -222,7 +222,7 @@ func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 
 func TestTheDearestKindOfInputIsTheWorstCase(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, Price{In: 5, Out: 9}, Price{In: 4, Out: 9, CacheRead: 1, CacheWrite: 5}.dearest())
+	require.Equal(t, Price{In: 5, Out: 9}, Price{In: 4, Out: 9, CacheRead: 1, CacheWrite: 5}.worstCase())
 	require.EqualValues(t, 4_000_000+100_000+1_250_000, Price{In: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000}.Cost(Usage{In: 6_000_000, CacheRead: 1_000_000, CacheWrite: 1_000_000}))
 }
 
@@ -242,7 +242,7 @@ func TestATrialSaysWhatCameBackAndWhatItCost(t *testing.T) {
 	require.Len(t, s.Requests(), 2, "it is made once")
 	require.Equal(t, b.spends[1].Amount, trial.Cost, "nobody knows what was done, so it costs the worst")
 	trial, err = ms.Try(t.Context(), "good/own", "")
-	require.Equal(t, ReasonLimit, reasonOf(err))
+	require.Equal(t, ReasonRateLimit, reasonOf(err))
 	require.Zero(t, trial.Cost)
 	_, err = ms.Try(t.Context(), "good/unpriced", "")
 	require.ErrorIs(t, err, ErrNoPrice)
@@ -255,11 +255,11 @@ func TestATrialSaysWhatCameBackAndWhatItCost(t *testing.T) {
 func TestEachErrorHasAFix(t *testing.T) {
 	t.Parallel()
 	for _, r := range []Reason{
-		ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonLimit, ReasonOverloaded, ReasonUnreachable, ReasonTLS, ReasonTimeout, ReasonServer,
-		ReasonCut, ReasonReply, ReasonCall, ReasonResting,
+		ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTLS, ReasonTimeout, ReasonServer,
+		ReasonDisconnected, ReasonMalformedReply, ReasonMalformedCall, ReasonCircuitOpen,
 	} {
-		require.NotEmpty(t, Fix(failure(r)), r)
+		require.NotEmpty(t, FixHint(failure(r)), r)
 	}
-	require.Contains(t, Fix(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
-	require.Empty(t, Fix(ErrNoPrice), "its own words name the fix")
+	require.Contains(t, FixHint(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
+	require.Empty(t, FixHint(ErrNoPrice), "its own words name the fix")
 }

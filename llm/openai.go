@@ -25,10 +25,10 @@ func newOpenAI(e endpoint) *adapter {
 		chat: openai.NewChatCompletionService(option.WithBaseURL(e.BaseURL), option.WithAPIKey(e.APIKey),
 			option.WithHTTPClient(newClient(e.Name)), option.WithMaxRetries(0)),
 	}
-	return &adapter{endpoint: e, speak: m.speak}
+	return &adapter{endpoint: e, stream: m.stream}
 }
 
-func (m *openAI) speak(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+func (m *openAI) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		stream, err := m.open(ctx, r)
 		if err != nil {
@@ -69,7 +69,7 @@ func (m *openAI) open(ctx context.Context, r Request) (*ssestream.Stream[openai.
 			m.dialect.Store(&d)
 			return stream, nil
 		}
-		if refused, ok := errors.AsType[*refusal](stream.Err()); ok {
+		if refused, ok := errors.AsType[*statusError](stream.Err()); ok {
 			if next, ok := d.learn(refused); ok {
 				d = next
 				continue

@@ -73,7 +73,7 @@ func TestOpenAIAsksForTools(t *testing.T) {
 	res, err := Complete(t.Context(), m, r)
 	require.NoError(t, err)
 	require.Equal(t, Response{
-		Text: "Let me look.", Stop: StopCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60}, Model: "openai/test-1",
+		Text: "Let me look.", Stop: StopToolCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60}, Model: "openai/test-1",
 		Calls: []Call{
 			{ID: "call_1", Name: "search", Args: json.RawMessage(`{"words": "prices"}`)},
 			{ID: "call_2", Name: "now", Args: json.RawMessage(`{}`)},
@@ -110,7 +110,7 @@ data: [DONE]
 `}))
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
-	require.Equal(t, StopCalls, res.Stop)
+	require.Equal(t, StopToolCalls, res.Stop)
 	require.Equal(t, []Call{
 		{ID: "a", Name: "x", Args: json.RawMessage(`{}`)}, {ID: "b", Name: "y", Args: json.RawMessage(`{"n":1}`)},
 	}, res.Calls)
@@ -160,7 +160,7 @@ func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
 
 func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 	t.Parallel()
-	for wire, want := range map[string]Stop{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter, "something_new": StopEnd} {
+	for wire, want := range map[string]StopReason{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter, "something_new": StopEnd} {
 		t.Run(wire, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", Stop: wire}))
@@ -198,7 +198,7 @@ func TestOpenAIErrors(t *testing.T) {
 		},
 		"too many requests": {
 			llmtest.Reply{Status: 429, RetryAfter: "7"},
-			Error{Reason: ReasonLimit, Status: 429, Code: "invalid_request_error", RetryAfter: 7 * time.Second},
+			Error{Reason: ReasonRateLimit, Status: 429, Code: "invalid_request_error", RetryAfter: 7 * time.Second},
 			"openai/test-1: too many requests (HTTP 429, invalid_request_error), try again in 7s",
 		},
 		"no credit": {
@@ -216,13 +216,13 @@ func TestOpenAIErrors(t *testing.T) {
 		"a proxy's page":          {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"}, Error{Reason: ReasonServer, Status: 502}, "problem"},
 		"an error of one word":    {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"}, Error{Reason: ReasonModel, Status: 404}, "unknown"},
 		"an endless error":        {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400}, "refused"},
-		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonReply}, "makes no sense"},
-		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonReply}, "makes no sense"},
-		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonReply}, "makes no sense"},
+		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
+		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
+		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
 		"an error in the stream":  {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer}, "problem"},
-		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonCut}, "cut off"},
-		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonCut}, "cut off"},
-		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonReply}, "makes no sense"},
+		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
+		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
+		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +241,7 @@ func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Cut: true}))
 	res, err := Complete(t.Context(), m, asks("hi"))
-	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonCut}, err)
+	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonDisconnected}, err)
 	require.Equal(t, "012345", res.Text)
 }
 
@@ -338,7 +338,7 @@ func TestOpenAILearnsWhatAServerDoesNotUnderstand(t *testing.T) {
 	}{
 		"the limit's older name": {
 			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-			func(r llmtest.Request) bool { return r.NewerLimit },
+			func(r llmtest.Request) bool { return r.CompletionLimit },
 		},
 		"usage":       {"Unrecognized request argument: stream_options", func(r llmtest.Request) bool { return !r.WantsUsage }},
 		"temperature": {"Unsupported value: 'temperature' does not support 0.5", func(r llmtest.Request) bool { return r.Temperature == 0 }},

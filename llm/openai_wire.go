@@ -89,7 +89,7 @@ func resultText(m Message) string {
 type openAIAnswer struct {
 	ended   bool
 	refused bool
-	calls   []pieces
+	calls   []partialCall
 }
 
 // read is one chunk as the rest of the program knows it: nothing for chunks that say nothing.
@@ -122,7 +122,7 @@ func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) 
 		i--
 	}
 	if i < 0 || piece.ID != "" && a.calls[i].id != "" && piece.ID != a.calls[i].id {
-		a.calls = append(a.calls, pieces{index: piece.Index})
+		a.calls = append(a.calls, partialCall{index: piece.Index})
 		i = len(a.calls) - 1
 	}
 	call := &a.calls[i]
@@ -150,7 +150,7 @@ func (a *openAIAnswer) end(reason string) []Delta {
 	case a.refused:
 		stop = StopRefusal
 	case len(a.calls) > 0: // whatever the server calls it
-		stop = StopCalls
+		stop = StopToolCalls
 	}
 	return append(list, Delta{Stop: stop})
 }

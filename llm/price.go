@@ -23,13 +23,13 @@ func (p Price) Cost(u Usage) int64 {
 	return (sum + 999_999) / 1_000_000
 }
 
-// dearest is the price with all input at what the dearest kind of it costs.
-func (p Price) dearest() Price {
+// worstCase is the price with all input at what the dearest kind of it costs.
+func (p Price) worstCase() Price {
 	return Price{In: max(p.In, p.CacheRead, p.CacheWrite), Out: p.Out}
 }
 
-// at is a price in dollars, in another currency, of which a dollar costs so many millionths. Fractions count as whole.
-func (p Price) at(perDollar int64) Price {
+// convert is a price in dollars, in another currency, of which a dollar costs so many millionths. Fractions count as whole.
+func (p Price) convert(perDollar int64) Price {
 	turn := func(amount int64) int64 { return (amount*perDollar + 999_999) / 1_000_000 }
 	return Price{In: turn(p.In), Out: turn(p.Out), CacheRead: turn(p.CacheRead), CacheWrite: turn(p.CacheWrite)}
 }
@@ -46,9 +46,9 @@ var priceList []byte
 
 // knownModels is the list that comes with the program.
 type knownModels struct {
-	prices map[string]Price // in dollars, by "provider/model"
-	day    string
-	holds  int // tokens that each of them takes at least
+	prices        map[string]Price // in dollars, by "provider/model"
+	date          string
+	contextWindow int // tokens that each of them takes at least
 }
 
 func knownPrices() (knownModels, error) {
@@ -73,8 +73,8 @@ func knownPrices() (knownModels, error) {
 	return knownModels{prices, list.Date, list.Holds}, nil
 }
 
-// dated is how the name of a model's snapshot ends. "-latest" is none: what it is tomorrow may cost more.
-var dated = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2})$`)
+// snapshotDate is how the name of a model's snapshot ends. "-latest" is none: what it is tomorrow may cost more.
+var snapshotDate = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2})$`)
 
-// plainName is a model's name without the date of its snapshot.
-func plainName(name string) string { return dated.ReplaceAllString(name, "") }
+// undatedName is a model's name without the date of its snapshot.
+func undatedName(name string) string { return snapshotDate.ReplaceAllString(name, "") }

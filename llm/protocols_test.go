@@ -54,7 +54,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		res, err := Complete(t.Context(), m, r)
 		require.NoError(t, err)
 		require.Equal(t, "Let me look.", res.Text)
-		require.Equal(t, StopCalls, res.Stop)
+		require.Equal(t, StopToolCalls, res.Stop)
 		require.Equal(t, Usage{In: 90, Out: 20, CacheRead: 60}, res.Usage)
 		require.Len(t, res.Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, string(res.Calls[0].Args))
@@ -74,7 +74,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.Equal(t, "Be brief.", sent.System)
 		require.Equal(t, 50, sent.MaxTokens)
 		require.InDelta(t, 0.5, sent.Temperature, 0.001)
-		require.Equal(t, p == ProtocolAnthropic, sent.Marked, "the stable beginning is marked where that is asked for")
+		require.Equal(t, p == ProtocolAnthropic, sent.CacheMarked, "the stable beginning is marked where that is asked for")
 		require.Len(t, sent.Tools, 2)
 		require.Equal(t, "search", sent.Tools[0].Name)
 		require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string"}}}`, sent.Tools[0].Schema)
@@ -83,7 +83,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.Len(t, sent.Messages[1].Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, sent.Messages[1].Calls[0].Args)
 		require.Contains(t, sent.Messages[2].Text, "nothing found")
-		require.True(t, sent.Messages[2].Failed || strings.HasPrefix(sent.Messages[2].Text, "error: "))
+		require.True(t, sent.Messages[2].IsError || strings.HasPrefix(sent.Messages[2].Text, "error: "))
 		require.Equal(t, "23:50", sent.Messages[3].Text)
 		if p == ProtocolGemini {
 			require.Equal(t, "by the model", sent.Messages[1].Calls[0].Sign)
@@ -97,12 +97,12 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS"}[p]
 		for name, c := range map[string]struct {
 			reply llmtest.Reply
-			want  Stop
+			want  StopReason
 			text  string
 		}{
 			"an empty answer": {llmtest.Reply{}, StopEnd, ""},
 			"cut for length":  {llmtest.Reply{Text: "so far", Stop: length}, StopLength, "so far"},
-			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]Stop{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal}[p], "I will not."},
+			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal}[p], "I will not."},
 		} {
 			m, _ := open(llmtest.InTurn(c.reply))
 			res, err := Complete(t.Context(), m, asks("hi"))
@@ -126,26 +126,26 @@ func TestEachProtocolNamesWhatWentWrong(t *testing.T) {
 			want  Reason
 		}{
 			"a wrong key":             {llmtest.Reply{Status: 401, Message: secret}, ReasonKey},
-			"too many requests":       {llmtest.Reply{Status: 429, RetryAfter: "7"}, ReasonLimit},
+			"too many requests":       {llmtest.Reply{Status: 429, RetryAfter: "7"}, ReasonRateLimit},
 			"overloaded":              {llmtest.Reply{Status: 529, Code: "overloaded_error"}, ReasonOverloaded},
 			"an unknown model":        {llmtest.Reply{Status: 404}, ReasonModel},
 			"a broken server":         {llmtest.Reply{Status: 500, Message: secret}, ReasonServer},
 			"a bad request":           {llmtest.Reply{Status: 400, Message: "Your prompt was " + secret}, ReasonRequest},
-			"a page instead":          {llmtest.Reply{Raw: "<html>" + secret, Type: "text/html"}, ReasonReply},
-			"an event of broken JSON": {llmtest.Reply{Raw: "event: message_start\ndata: {\"" + secret + "\n\n"}, ReasonReply},
+			"a page instead":          {llmtest.Reply{Raw: "<html>" + secret, Type: "text/html"}, ReasonMalformedReply},
+			"an event of broken JSON": {llmtest.Reply{Raw: "event: message_start\ndata: {\"" + secret + "\n\n"}, ReasonMalformedReply},
 			"an error in the stream":  {llmtest.Reply{Raw: inStream}, ReasonServer},
-			"an empty stream":         {llmtest.Reply{Raw: "\n"}, ReasonCut},
-			"a cut answer":            {llmtest.Reply{Text: "0123456789ab", Cut: true}, ReasonCut},
-			"ten megabytes":           {llmtest.Reply{Text: strings.Repeat("0123456789", 1<<20)}, ReasonReply},
+			"an empty stream":         {llmtest.Reply{Raw: "\n"}, ReasonDisconnected},
+			"a cut answer":            {llmtest.Reply{Text: "0123456789ab", Cut: true}, ReasonDisconnected},
+			"ten megabytes":           {llmtest.Reply{Text: strings.Repeat("0123456789", 1<<20)}, ReasonMalformedReply},
 		} {
 			if p == ProtocolGemini && name == "an empty stream" {
-				c.want = ReasonReply // this SDK minds the empty line
+				c.want = ReasonMalformedReply // this SDK minds the empty line
 			}
 			m, s := open(llmtest.InTurn(c.reply))
 			res, err := Complete(t.Context(), m, asks("hi"))
 			require.Equal(t, c.want, reasonOf(err), name)
 			require.NotContains(t, err.Error(), secret, name)
-			require.Less(t, len(res.Text), longestReply, name)
+			require.Less(t, len(res.Text), maxReplyBytes, name)
 			require.Len(t, s.Requests(), 1, "no SDK tries again by itself: "+name)
 			if c.reply.RetryAfter != "" {
 				require.Contains(t, err.Error(), "try again in 7s")
@@ -164,7 +164,7 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 		m, _ := open(llmtest.InTurn(reply))
 		res, err := Complete(t.Context(), m, asks("hi"))
 		if p == ProtocolGemini {
-			require.Equal(t, ReasonCall, reasonOf(err))
+			require.Equal(t, ReasonMalformedCall, reasonOf(err))
 			return
 		}
 		require.NoError(t, err)
@@ -219,7 +219,7 @@ func TestGeminiIsToldThatACallWasSomebodyElses(t *testing.T) {
 	_, err := Complete(t.Context(), dial(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
 		Message{Role: RoleAssistant, Calls: []Call{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
 	require.NoError(t, err)
-	require.Equal(t, unsigned, s.Requests()[0].Messages[1].Calls[0].Sign)
+	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Sign)
 }
 
 func TestAnthropicCountsWhatItCached(t *testing.T) {

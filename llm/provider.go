@@ -32,8 +32,8 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // providerOpenAI is how the names of models begin that are served over OpenAI's protocol, where that is the only one.
 const providerOpenAI = "openai/"
 
-// known are the providers that need no address.
-var known = map[string]Provider{
+// knownProviders are the providers that need no address.
+var knownProviders = map[string]Provider{
 	"anthropic":  {Protocol: ProtocolAnthropic, BaseURL: "https://api.anthropic.com"},
 	"openai":     {Protocol: ProtocolOpenAI, BaseURL: DefaultBaseURL},
 	"gemini":     {Protocol: ProtocolGemini, BaseURL: "https://generativelanguage.googleapis.com"},
@@ -46,15 +46,15 @@ var known = map[string]Provider{
 	"xai":        {Protocol: ProtocolOpenAI, BaseURL: "https://api.x.ai/v1"},
 }
 
-// own tells whether a provider is the known one of that name, at its own address: only then its price list holds.
-func (p Provider) own(name string) bool {
-	k, ok := known[name]
+// usesKnownAddress tells whether a provider is the known one of that name, at its own address: only then its price list holds.
+func (p Provider) usesKnownAddress(name string) bool {
+	k, ok := knownProviders[name]
 	return ok && k.BaseURL == p.BaseURL
 }
 
 // complete fills in what is known of a provider by its name and checks the rest.
 func (p Provider) complete(name string) (Provider, error) {
-	k, isKnown := known[name]
+	k, isKnown := knownProviders[name]
 	if p.Protocol == "" {
 		p.Protocol = ProtocolOpenAI
 		if isKnown {
@@ -64,7 +64,7 @@ func (p Provider) complete(name string) (Provider, error) {
 	if p.BaseURL == "" {
 		if !isKnown {
 			return p, fmt.Errorf("%w: %s is no provider that is known here (%s); write its llm.providers.%[2]s.base_url",
-				ErrConfig, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+				ErrConfig, name, strings.Join(slices.Sorted(maps.Keys(knownProviders)), ", "))
 		}
 		p.BaseURL, p.Local = k.BaseURL, p.Local || k.Local
 	}
@@ -72,7 +72,7 @@ func (p Provider) complete(name string) (Provider, error) {
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		return p, fmt.Errorf("%w: base_url of %s must look like %s", ErrConfig, name, DefaultBaseURL)
 	}
-	if p.APIKey == "" && !p.Local && (p.own(name) || p.Protocol == ProtocolGemini) {
+	if p.APIKey == "" && !p.Local && (p.usesKnownAddress(name) || p.Protocol == ProtocolGemini) {
 		return p, fmt.Errorf("%w: %s needs a key; write llm.api_key beside llm.model, or llm.providers.%[2]s.api_key (in the environment MULTIS_LLM_API_KEY)", ErrConfig, name)
 	}
 	return p, nil

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// refusal is an answer with a bad status.
-type refusal struct {
-	cause     *Error
-	complaint string // what the server said, in lower case; it may quote the prompt, so it goes nowhere
+// statusError is an answer with a bad status.
+type statusError struct {
+	cause *Error
+	body  string // what the server said, in lower case; it may quote the prompt, so it goes nowhere
 }
 
 // Error says what the cause says.
-func (r *refusal) Error() string { return r.cause.Error() }
+func (r *statusError) Error() string { return r.cause.Error() }
 
 // Unwrap makes it an *Error for errors.As.
-func (r *refusal) Unwrap() error { return r.cause }
+func (r *statusError) Unwrap() error { return r.cause }
 
-// readRefusal reads a bad answer.
-func readRefusal(model string, status int, header http.Header, from io.Reader) *refusal {
+// readStatusError reads a bad answer.
+func readStatusError(model string, status int, header http.Header, from io.Reader) *statusError {
 	body, _ := io.ReadAll(from) // half a complaint is better than none
 	complaint := strings.ToLower(string(body))
 	e := &Error{Model: model, Status: status, Code: errorCode(body), RetryAfter: retryAfter(header, time.Now())}
 	if e.RetryAfter == 0 {
 		e.RetryAfter = retryDelay(body)
 	}
-	e.Reason = reason(status, e.Code, complaint)
-	return &refusal{cause: e, complaint: complaint}
+	e.Reason = classifyStatus(status, e.Code, complaint)
+	return &statusError{cause: e, body: complaint}
 }
 
-func reason(status int, code, complaint string) Reason {
+func classifyStatus(status int, code, complaint string) Reason {
 	switch {
 	case code == "insufficient_quota", code == "billing_error", status == http.StatusPaymentRequired,
 		// Two providers say it with a status that means something else as well.
@@ -49,7 +49,7 @@ func reason(status int, code, complaint string) Reason {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return ReasonKey
 	case status == http.StatusTooManyRequests:
-		return ReasonLimit
+		return ReasonRateLimit
 	case status == http.StatusRequestTimeout, status >= http.StatusInternalServerError:
 		return ReasonServer
 	default:
@@ -60,8 +60,8 @@ func reason(status int, code, complaint string) Reason {
 // statusOverloaded is Anthropic's own.
 const statusOverloaded = 529
 
-// plainCode is what an error code may look like to be repeated. No key looks like that.
-var plainCode = regexp.MustCompile(`^[A-Za-z_]{1,48}$`)
+// safeCode is what an error code may look like to be repeated. No key looks like that.
+var safeCode = regexp.MustCompile(`^[A-Za-z_]{1,48}$`)
 
 // errorCode is the provider's own word for the error, or "".
 func errorCode(body []byte) string {
@@ -77,26 +77,26 @@ func errorCode(body []byte) string {
 		return ""
 	}
 	for _, code := range []string{strings.Trim(string(e.Code), `"`), e.Type, e.Status} {
-		if code != "null" && plainCode.MatchString(code) {
+		if code != "null" && safeCode.MatchString(code) {
 			return strings.ToLower(code)
 		}
 	}
 	return ""
 }
 
-// longestWait is what any longer wait is cut to.
-const longestWait = 24 * time.Hour
+// maxRetryAfter is what any longer wait is cut to.
+const maxRetryAfter = 24 * time.Hour
 
 // retryAfter reads how long the server asks to wait: at most a day, 0 when it says nothing readable.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	wait := time.Duration(0)
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		wait = time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
+		wait = time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(text); err == nil {
 		wait = at.Sub(now)
 	}
-	return max(0, min(wait, longestWait))
+	return max(0, min(wait, maxRetryAfter))
 }
 
 // retryDelay reads how long an error itself asks to wait, where that is not in a header.
@@ -113,7 +113,7 @@ func retryDelay(body []byte) time.Duration {
 	}
 	for _, d := range wire.Error.Details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil {
-			return max(0, min(wait, longestWait))
+			return max(0, min(wait, maxRetryAfter))
 		}
 	}
 	return 0
@@ -129,19 +129,19 @@ type dialect struct {
 
 // learn returns the dialect that avoids what was refused, if the refusal names such a thing. The limit is renamed,
 // never dropped: without it nothing would bound the cost.
-func (d dialect) learn(r *refusal) (dialect, bool) {
+func (d dialect) learn(r *statusError) (dialect, bool) {
 	was := d
 	if r.cause.Reason != ReasonRequest {
 		return d, false
 	}
 	switch {
-	case strings.Contains(r.complaint, "max_completion_tokens"):
+	case strings.Contains(r.body, "max_completion_tokens"):
 		d.completionTokens = true
-	case strings.Contains(r.complaint, "stream_options"):
+	case strings.Contains(r.body, "stream_options"):
 		d.noUsage = true
-	case strings.Contains(r.complaint, "temperature"):
+	case strings.Contains(r.body, "temperature"):
 		d.noTemperature = true
-	case strings.Contains(r.complaint, "response_format"):
+	case strings.Contains(r.body, "response_format"):
 		d.noFormat = true
 	}
 	return d, d != was

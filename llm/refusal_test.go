@@ -45,7 +45,7 @@ func FuzzRefusal(f *testing.F) {
 			return
 		}
 		res := &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {wait}}, Body: io.NopCloser(strings.NewReader(body))}
-		refused := readRefusal("openai/test-1", res.StatusCode, res.Header, res.Body)
+		refused := readStatusError("openai/test-1", res.StatusCode, res.Header, res.Body)
 		r := refused.cause
 		require.NotEmpty(t, r.Reason)
 		require.GreaterOrEqual(t, r.RetryAfter, time.Duration(0))

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	attempts     = 3
+	maxAttempts  = 3
 	firstBackoff = time.Second
-	// longestPause is how long a call waits for a provider that names a time. One that asks for more gets its
+	// maxPause is how long a call waits for a provider that names a time. One that asks for more gets its
 	// wish: the call fails with that time in its error, and whoever made it comes back later, or asks another model.
-	longestPause = 30 * time.Second
+	maxPause = 30 * time.Second
 )
 
 // retrying makes a call again that failed before the first word of its answer, unless its provider is at rest. It stands
@@ -28,7 +28,7 @@ type retrying struct {
 func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		for attempt := 1; ; attempt++ {
-			begun, err := m.once(ctx, r, yield)
+			begun, err := m.attempt(ctx, r, yield)
 			if err == nil {
 				return
 			}
@@ -41,19 +41,19 @@ func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// once makes one attempt, if the provider is not at rest, and tells it how that went.
-func (m retrying) once(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
+// attempt makes one attempt, if the provider is not at rest, and tells it how that went.
+func (m retrying) attempt(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
 	if wait, ok := m.breaker.allow(); !ok {
-		return false, &Error{Model: m.Name(), Reason: ReasonResting, RetryAfter: wait}
+		return false, &Error{Model: m.Name(), Reason: ReasonCircuitOpen, RetryAfter: wait}
 	}
-	begun, err := pass(m.Model.Stream(ctx, r), yield)
-	m.breaker.done(err)
+	begun, err := forward(m.Model.Stream(ctx, r), yield)
+	m.breaker.record(err)
 	return begun, err
 }
 
-// pass passes an answer on, all but its error, and tells whether there was anything of it to pass on. A reader that
+// forward passes an answer on, all but its error, and tells whether there was anything of it to pass on. A reader that
 // leaves is no error. Counted tokens alone are no beginning: nobody has seen anything yet.
-func pass(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, _ error) {
+func forward(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, _ error) {
 	for d, err := range answer {
 		if err != nil {
 			return begun, err
@@ -69,7 +69,7 @@ func pass(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun 
 // nextTry tells how long to wait after the given attempt failed, and whether to try again at all.
 func nextTry(err error, attempt int) (time.Duration, bool) {
 	var e *Error
-	if attempt >= attempts || !errors.As(err, &e) || !e.passing() || e.RetryAfter > longestPause {
+	if attempt >= maxAttempts || !errors.As(err, &e) || !e.isTransient() || e.RetryAfter > maxPause {
 		return 0, false
 	}
 	if e.RetryAfter > 0 {

@@ -20,9 +20,9 @@ func patient(m Model) (retrying, *[]time.Duration) {
 func TestRetryOnlyWhatMayPass(t *testing.T) {
 	t.Parallel()
 	for reason, made := range map[Reason]int{
-		ReasonLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonCut: 3,
-		ReasonOverloaded: 3, ReasonCall: 3, ReasonTLS: 1, ReasonResting: 1,
-		ReasonKey: 1, ReasonModel: 1, ReasonRequest: 1, ReasonQuota: 1, ReasonReply: 1,
+		ReasonRateLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonDisconnected: 3,
+		ReasonOverloaded: 3, ReasonMalformedCall: 3, ReasonTLS: 1, ReasonCircuitOpen: 1,
+		ReasonKey: 1, ReasonModel: 1, ReasonRequest: 1, ReasonQuota: 1, ReasonMalformedReply: 1,
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
@@ -58,10 +58,10 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 
 func TestRetryNeverRepeatsWords(t *testing.T) {
 	t.Parallel()
-	s := calls(one(says("ye"), because(ReasonCut)), one(says("yes"), stop()))
+	s := calls(one(says("ye"), because(ReasonDisconnected)), one(says("yes"), stop()))
 	m, _ := patient(s)
 	res, err := Complete(t.Context(), m, asks("hi"))
-	require.Equal(t, ReasonCut, reasonOf(err))
+	require.Equal(t, ReasonDisconnected, reasonOf(err))
 	require.Equal(t, "ye", res.Text)
 	require.Equal(t, 1, s.made)
 }
@@ -74,11 +74,11 @@ func TestRetryDoesAsTheProviderAsks(t *testing.T) {
 	}{
 		"a short wait is waited out":                     {asked: 7 * time.Second, waits: []time.Duration{7 * time.Second, 7 * time.Second}},
 		"a long wait is left to whoever made the call":   {asked: time.Hour, waits: []time.Duration{}},
-		"the longest wait that is waited out right here": {asked: longestPause, waits: []time.Duration{longestPause, longestPause}},
+		"the longest wait that is waited out right here": {asked: maxPause, waits: []time.Duration{maxPause, maxPause}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, waits := patient(calls(one(fails(&Error{Reason: ReasonLimit, RetryAfter: c.asked}))))
+			m, waits := patient(calls(one(fails(&Error{Reason: ReasonRateLimit, RetryAfter: c.asked}))))
 			_, err := Complete(t.Context(), m, asks("hi"))
 			var e *Error
 			require.ErrorAs(t, err, &e)

@@ -24,11 +24,11 @@ import (
 // ErrNoSpeech is returned by every call of NoSpeech: voice notes stay what they are.
 var ErrNoSpeech = errors.New("no speech-to-text is configured")
 
-// MaxAudio is the size of the biggest recording that is written down, in bytes.
-const MaxAudio = 20 << 20
+// MaxAudioBytes is the size of the biggest recording that is written down, in bytes.
+const MaxAudioBytes = 20 << 20
 
-// maxTranscript is the longest transcript that is kept, in bytes: an hour of fast talk.
-const maxTranscript = 60_000
+// maxTranscriptBytes is the longest transcript that is kept, in bytes: an hour of fast talk.
+const maxTranscriptBytes = 60_000
 
 // Audio is a recording to be written down.
 type Audio struct {
@@ -71,7 +71,7 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.Model == "" || c.Model == (NoSpeech{}).Name() {
 		return NoSpeech{}, nil
 	}
-	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, defaultWhole)
+	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, defaultCallTimeout)
 	if name, ok := strings.CutPrefix(c.Model, providerOpenAI); !ok || name == "" {
 		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, providerOpenAI, c.Model)
 	}
@@ -81,66 +81,66 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.PerMinute < 0 || (c.PerMinute == 0 && !b.Local) {
 		return nil, fmt.Errorf("%s: %w", c.Model, ErrNoPrice)
 	}
-	return paidSpeech{newSpeech(c), b, c.PerMinute}, nil
+	return paidSpeech{newOpenAITranscriber(c), b, c.PerMinute}, nil
 }
 
-// heard is what a server made of a recording.
-type heard struct {
+// transcription is what a server made of a recording.
+type transcription struct {
 	text   string
 	length time.Duration // of what it listened to; 0 when it did not say
 }
 
-// speech speaks the audio transcriptions protocol, as OpenAI and most others serve it.
-type speech struct {
+// openAITranscriber speaks the audio transcriptions protocol, as OpenAI and most others serve it.
+type openAITranscriber struct {
 	name    string
 	model   string
 	audio   openai.AudioTranscriptionService
 	timeout time.Duration
 }
 
-func newSpeech(c SpeechConfig) *speech {
-	return &speech{
+func newOpenAITranscriber(c SpeechConfig) *openAITranscriber {
+	return &openAITranscriber{
 		name: c.Model, model: strings.TrimPrefix(c.Model, providerOpenAI), timeout: c.Timeout,
 		audio: openai.NewAudioTranscriptionService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey),
-			option.WithHTTPClient(newWholeClient(c.Model)), option.WithMaxRetries(0)),
+			option.WithHTTPClient(newJSONClient(c.Model)), option.WithMaxRetries(0)),
 	}
 }
 
 // call makes one call. Its errors are *Error, or the caller's context's.
-func (s *speech) call(ctx context.Context, a Audio) (heard, error) {
+func (s *openAITranscriber) call(ctx context.Context, a Audio) (transcription, error) {
 	call, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
 	defer cancel()
 	got, err := s.audio.New(call, openai.AudioTranscriptionNewParams{
 		// The sender's own name for the file is none of the provider's business.
-		File: openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), plainType(a.MIME)), Model: s.model,
+		File: openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), mediaType(a.MIME)), Model: s.model,
 		ResponseFormat: openai.AudioResponseFormatJSON,
 	})
 	var known *Error
 	var unanswered *url.Error
 	switch {
 	case ctx.Err() != nil:
-		return heard{}, fmt.Errorf("%s: %w", s.name, ctx.Err())
+		return transcription{}, fmt.Errorf("%s: %w", s.name, ctx.Err())
 	case errors.Is(context.Cause(call), errTimeout):
-		return heard{}, s.failed(ReasonTimeout)
-	case err != nil && unreachable(err):
-		return heard{}, s.failed(ReasonUnreachable)
+		return transcription{}, s.failed(ReasonTimeout)
+	case err != nil && isUnreachable(err):
+		return transcription{}, s.failed(ReasonUnreachable)
 	case errors.As(err, &known):
-		return heard{}, known
-	case distrusted(err):
-		return heard{}, s.failed(ReasonTLS)
+		return transcription{}, known
+	case isTLSError(err):
+		return transcription{}, s.failed(ReasonTLS)
 	case errors.As(err, &unanswered):
-		return heard{}, s.failed(ReasonCut)
+		return transcription{}, s.failed(ReasonDisconnected)
 	case err != nil || !got.JSON.Text.Valid():
-		return heard{}, s.failed(ReasonReply)
+		return transcription{}, s.failed(ReasonMalformedReply)
 	}
 	said := strings.ToValidUTF8(strings.TrimSpace(got.Text), "\uFFFD")
-	if len(said) > maxTranscript {
-		said = text.ClipBytes(said, maxTranscript) + "…"
+	if len(said) > maxTranscriptBytes {
+		said = text.ClipBytes(said, maxTranscriptBytes) + "…"
 	}
-	return heard{said, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
+	return transcription{said, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
 }
 
-func (s *speech) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }
+func (s *openAITranscriber) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }
 
 // seconds is a length that a server names, where it can be one.
 func seconds(n float64) time.Duration {
@@ -156,8 +156,8 @@ var extensions = map[string]string{
 	"audio/x-m4a": ".m4a", "audio/aac": ".m4a", "audio/wav": ".wav", "audio/x-wav": ".wav", "audio/webm": ".webm", "audio/flac": ".flac",
 }
 
-// plainType is a MIME type without its parameters: "audio/ogg" of "audio/ogg; codecs=opus".
-func plainType(declared string) string {
+// mediaType is a MIME type without its parameters: "audio/ogg" of "audio/ogg; codecs=opus".
+func mediaType(declared string) string {
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil || path.Base(kind) == kind {
 		return "audio/ogg" // what voice notes are on most networks
@@ -165,20 +165,20 @@ func plainType(declared string) string {
 	return kind
 }
 
-func extension(declared string) string { return cmp.Or(extensions[plainType(declared)], ".ogg") }
+func extension(declared string) string { return cmp.Or(extensions[mediaType(declared)], ".ogg") }
 
-// slowest is the fewest bytes a second that a recording of speech takes: it bounds how long one of a given size can be,
+// minBytesPerSecond is the fewest bytes a second that a recording of speech takes: it bounds how long one of a given size can be,
 // whatever its sender says.
-const slowest = 500
+const minBytesPerSecond = 500
 
-// longest is the most that a recording can last.
-func longest(a Audio) time.Duration {
-	return max(a.Length, time.Duration(len(a.Data)/slowest+1)*time.Second)
+// maxLength is the most that a recording can last.
+func maxLength(a Audio) time.Duration {
+	return max(a.Length, time.Duration(len(a.Data)/minBytesPerSecond+1)*time.Second)
 }
 
 // paidSpeech has the worst case of each call set aside before it and settled after it.
 type paidSpeech struct {
-	*speech
+	*openAITranscriber
 	Budget
 
 	perMinute int64
@@ -194,7 +194,7 @@ func (p paidSpeech) cost(length time.Duration) int64 {
 
 // Transcribe calls the server, or returns an *OverBudgetError and calls nobody.
 func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
-	worst := p.cost(longest(a))
+	worst := p.cost(maxLength(a))
 	res, err := p.Ledger.Reserve(ctx, policy.Spend{
 		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
 	})
@@ -209,7 +209,7 @@ func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	got, err := p.call(ctx, a)
 	var failed *Error
 	switch {
-	case errors.As(err, &failed) && failed.unpaid():
+	case errors.As(err, &failed) && failed.isUnbilled():
 		bill = policy.Settlement{}
 	case err == nil && got.length > 0:
 		bill = policy.Settlement{Amount: p.cost(got.length)}

@@ -99,11 +99,11 @@ func TestWhatBecomesOfATranscriptThatFails(t *testing.T) {
 		"the key is wrong":               {llmtest.Transcript{Status: 401}, llm.ReasonKey, 0},
 		"the server knows no such model": {llmtest.Transcript{Status: 404}, llm.ReasonModel, 0},
 		"the format is refused":          {llmtest.Transcript{Status: 400}, llm.ReasonRequest, 0},
-		"too many requests":              {llmtest.Transcript{Status: 429}, llm.ReasonLimit, 0},
+		"too many requests":              {llmtest.Transcript{Status: 429}, llm.ReasonRateLimit, 0},
 		"the server fails":               {llmtest.Transcript{Status: 500}, llm.ReasonServer, worst},
-		"the answer is half":             {llmtest.Transcript{Body: `{"text":"What do`}, llm.ReasonReply, worst},
-		"the answer has no text":         {llmtest.Transcript{Body: `{"words":[]}`}, llm.ReasonReply, worst},
-		"the answer is a list":           {llmtest.Transcript{Body: `["x"]`}, llm.ReasonReply, worst},
+		"the answer is half":             {llmtest.Transcript{Body: `{"text":"What do`}, llm.ReasonMalformedReply, worst},
+		"the answer has no text":         {llmtest.Transcript{Body: `{"words":[]}`}, llm.ReasonMalformedReply, worst},
+		"the answer is a list":           {llmtest.Transcript{Body: `["x"]`}, llm.ReasonMalformedReply, worst},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

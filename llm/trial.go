@@ -8,8 +8,8 @@ import (
 	"multis/policy"
 )
 
-// Trial is what became of one small call.
-type Trial struct {
+// TrialResult is what became of one small call.
+type TrialResult struct {
 	Answer string
 	Took   time.Duration
 	Cost   int64 // as it was booked, in millionths of the currency
@@ -20,37 +20,37 @@ const trialTokens = 256
 
 // Try makes one small call of a model and tells what came back. It is paid for as any other, but made once, and made even
 // while its provider is left alone. key is used in place of the provider's unless it is empty.
-func (ms *Models) Try(ctx context.Context, name, key string) (Trial, error) {
+func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error) {
 	offer, p, err := ms.describe(name, key)
 	if err != nil {
-		return Trial{}, err
+		return TrialResult{}, err
 	}
-	paid := &receipt{Ledger: ms.Budget.Ledger}
+	paid := &costRecorder{Ledger: ms.Budget.Ledger}
 	m, err := ms.paid(offer, p, paid) //nolint:contextcheck // it connects to nobody
 	if err != nil {
-		return Trial{}, err
+		return TrialResult{}, err
 	}
 	began := time.Now()
 	res, err := Complete(ctx, m, Request{
 		Messages: []Message{{Role: RoleUser, Text: "Answer with one word: ready"}}, MaxTokens: trialTokens, Purpose: "test",
 	})
-	return Trial{Answer: res.Text, Took: time.Since(began), Cost: paid.amount}, err
+	return TrialResult{Answer: res.Text, Took: time.Since(began), Cost: paid.amount}, err
 }
 
-// receipt remembers what a call cost.
-type receipt struct {
+// costRecorder remembers what a call cost.
+type costRecorder struct {
 	Ledger
 	amount int64
 }
 
 // Settle books it.
-func (r *receipt) Settle(ctx context.Context, id int64, s policy.Settlement) error {
+func (r *costRecorder) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	r.amount = s.Amount
 	return r.Ledger.Settle(ctx, id, s)
 }
 
-// Fix says what can be done about a call that failed, in one line; "" when its error says so already.
-func Fix(err error) string {
+// FixHint says what can be done about a call that failed, in one line; "" when its error says so already.
+func FixHint(err error) string {
 	if errors.Is(err, ErrOverBudget) {
 		return "raise budget.per_day, or wait until midnight"
 	}
@@ -73,7 +73,7 @@ func Fix(err error) string {
 		return "raise llm.timeout, or use a smaller model"
 	case ReasonRequest:
 		return "use a model that chats: others, for embeddings or images, refuse this"
-	case ReasonLimit, ReasonOverloaded, ReasonServer, ReasonCut, ReasonResting:
+	case ReasonRateLimit, ReasonOverloaded, ReasonServer, ReasonDisconnected, ReasonCircuitOpen:
 		return "try again later; a strategy with a model of another provider answers meanwhile"
 	default:
 		return "check that base_url is the address of the provider's API, and its type the protocol it speaks"

@@ -97,8 +97,8 @@ func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message
 		return "", jobs.Final(errors.New("the chat is off"))
 	}
 	var data bytes.Buffer
-	data.Grow(min(m.Attachment.Size, llm.MaxAudio))
-	if err := t.o.Files.Fetch(ctx, who, *m.Attachment, llm.MaxAudio, &data); err != nil {
+	data.Grow(min(m.Attachment.Size, llm.MaxAudioBytes))
+	if err := t.o.Files.Fetch(ctx, who, *m.Attachment, llm.MaxAudioBytes, &data); err != nil {
 		return "", err
 	}
 	text, err := t.o.Model.Transcribe(ctx, llm.Audio{

@@ -31,10 +31,10 @@ func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error)
 		p := persona.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Can, Delegates: a.Delegates,
+			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Capabilities, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
-			names := cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model))
+			names := cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model))
 			m, err := models.Open(names, a.APIKey.Value())
 			if err != nil {
 				return nil, fmt.Errorf("agents.%s.model: %w", name, err)
@@ -48,7 +48,7 @@ func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error)
 
 // limits returns how much a model can read, and how much of a conversation it is given.
 func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
-	return agentrun.Limits{Context: models.Holds(names), Window: cfg.Memory.RecentWindow}
+	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
 }
 
 // routedSpaces returns the Matrix spaces in which an agent answers.
@@ -66,7 +66,7 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 // newPersonas returns the configured agents, and the model of those that configure none.
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
 	all, err := personas(cfg, models)
-	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.Names(cfg.LLM.Model))}, err
+	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
 }
 
 // agentList returns the agents as the admin room lists them.
@@ -74,7 +74,7 @@ func agentList(cfg *config.Config) []admin.Agent {
 	var all []admin.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
-		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Can, Mentions: a.Mentions})
+		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Capabilities, Mentions: a.Mentions})
 	}
 	return all
 }

@@ -135,8 +135,8 @@ func (a *assistant) addAgent(context.Context) error {
 	cfg := a.cfg
 	a.agent = agent.New(agent.Options{
 		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Personas: a.models.personas, Defaults: a.defaults,
-		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover,
-		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.Handover,
+		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
+		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.EscalationText,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open,
 	})

@@ -37,7 +37,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			model, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), "")
+			model, err := models.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), "")
 			if err != nil {
 				t.Error(err)
 				return

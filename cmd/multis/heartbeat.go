@@ -52,7 +52,7 @@ func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.H
 		return nil, err
 	}
 	a := cfg.Agents[name]
-	model, err := models.Open(cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value())
+	model, err := models.Open(cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value())
 	if err != nil {
 		return nil, fmt.Errorf("heartbeat: %w", err)
 	}

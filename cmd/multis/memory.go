@@ -47,6 +47,6 @@ func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
 	m := cfg.Memory
 	return memory.Rules{
 		Threshold: m.CaptureThreshold, Quiet: m.CaptureQuiet, Minimum: m.CaptureMinimum, Sections: m.MaxSections, Skill: skill,
-		Days: m.RetentionDays, OwnerDays: m.OwnerDays, LogDays: m.LogDays,
+		Days: m.RetentionDays, OwnerDays: m.OwnerRetentionDays, LogDays: m.LogRetentionDays,
 	}, nil
 }

@@ -49,7 +49,9 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 }
 
 // open opens a model by the name that it has in the configuration.
-func (m models) open(name string) (llm.Model, error) { return m.all.Open(m.cfg.LLM.Names(name), "") }
+func (m models) open(name string) (llm.Model, error) {
+	return m.all.Open(m.cfg.LLM.ResolveModels(name), "")
+}
 
 // newModels returns the configured providers and prices, with the budget.
 func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
@@ -68,7 +70,7 @@ func checkModel(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if _, err := models.Open(cfg.LLM.Names(cfg.LLM.Model), ""); err != nil {
+	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), ""); err != nil {
 		return err
 	}
 	_, err = personas(cfg, models)

@@ -32,7 +32,7 @@ func adminRules(cfg *config.Config, model string, inTerminal bool) (admin.Rules,
 	return admin.Rules{
 		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.AdminPause,
 		Inbox: webhookAddress(cfg.Watches), Disclose: discloses(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
-		HandOverAtCap: cfg.Budget.AtCap == config.AtCapHandover, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
+		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: words,
 	}, err
 }
 

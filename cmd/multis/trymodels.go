@@ -60,14 +60,14 @@ func allModels(cfg *config.Config) []configuredModel {
 			}
 		}
 	}
-	add(cfg.LLM.Names(cfg.LLM.Model), "", fmt.Sprintf("In use, in this order (llm.model: %s)", cfg.LLM.Model))
+	add(cfg.LLM.ResolveModels(cfg.LLM.Model), "", fmt.Sprintf("In use, in this order (llm.model: %s)", cfg.LLM.Model))
 	for _, agent := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[agent]
 		if a.Model != "" || a.APIKey != "" {
-			add(cfg.LLM.Names(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value(), "Of the agent "+agent)
+			add(cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value(), "Of the agent "+agent)
 		}
 	}
-	add(cfg.LLM.All(), "", "In strategies that are not in use")
+	add(cfg.LLM.AllModels(), "", "In strategies that are not in use")
 	return all
 }
 
@@ -101,13 +101,13 @@ func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
 }
 
 // priceOf returns the price of a model as a short text.
-func priceOf(o llm.Offer, currency string) string {
+func priceOf(o llm.ModelInfo, currency string) string {
 	if o.Price == (llm.Price{}) {
 		return "costs nothing"
 	}
 	text := fmt.Sprintf("%s in and %s out for a million tokens (%s)", config.Money(o.Price.In), config.Money(o.Price.Out), currency)
-	if o.PricedOn != "" {
-		return text + ", roughly, as known on " + o.PricedOn
+	if o.PriceListDate != "" {
+		return text + ", roughly, as known on " + o.PriceListDate
 	}
 	return text + ", as you wrote"
 }
@@ -182,7 +182,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	if trial.Cost > 0 {
 		line += ", " + spent
 	}
-	if fix := llm.Fix(err); fix != "" {
+	if fix := llm.FixHint(err); fix != "" {
 		line += "\n  fix: " + fix
 	}
 	return line, false

@@ -52,11 +52,11 @@ func readAnthropic(r *http.Request) (Request, error) {
 	req := Request{Key: r.Header.Get("X-Api-Key"), Model: wire.Model, MaxTokens: wire.MaxTokens, Temperature: wire.Temperature, WantsUsage: true}
 	for _, b := range wire.System {
 		req.System += b.Text
-		req.Marked = req.Marked || b.CacheControl != nil
+		req.CacheMarked = req.CacheMarked || b.CacheControl != nil
 	}
 	for _, t := range wire.Tools {
 		req.Tools = append(req.Tools, Tool{Name: t.Name, Description: t.Description, Schema: string(t.InputSchema)})
-		req.Marked = req.Marked || t.CacheControl != nil
+		req.CacheMarked = req.CacheMarked || t.CacheControl != nil
 	}
 	for i, m := range wire.Messages {
 		if len(m.Content) == 0 || i > 0 && wire.Messages[i-1].Role == m.Role {
@@ -81,7 +81,7 @@ func anthropicMessages(role string, blocks []anthropicBlock) []Message {
 					text += p.Text
 				}
 			}
-			list = append(list, Message{Role: "tool", CallID: b.ToolUseID, Text: text, Failed: b.IsError})
+			list = append(list, Message{Role: "tool", CallID: b.ToolUseID, Text: text, IsError: b.IsError})
 		case "tool_use":
 			said.Calls = append(said.Calls, Call{ID: b.ID, Name: b.Name, Args: string(b.Input)})
 		case "image":
@@ -122,27 +122,27 @@ func answerAnthropic(w http.ResponseWriter, r *http.Request, req Request, reply 
 	if reply.NoUsage {
 		usage = object{}
 	}
-	event(w, "message_start", object{"type": "message_start", "message": object{
+	sendEvent(w, "message_start", object{"type": "message_start", "message": object{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": req.Model, "content": []any{}, "stop_reason": nil, "usage": usage,
 	}})
-	event(w, "ping", object{"type": "ping"})
+	sendEvent(w, "ping", object{"type": "ping"})
 	index := 0
 	block := func(start object, fill func(delta func(object))) {
-		event(w, "content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
+		sendEvent(w, "content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
 		fill(func(d object) {
-			event(w, "content_block_delta", object{"type": "content_block_delta", "index": index, "delta": d})
+			sendEvent(w, "content_block_delta", object{"type": "content_block_delta", "index": index, "delta": d})
 		})
-		event(w, "content_block_stop", object{"type": "content_block_stop", "index": index})
+		sendEvent(w, "content_block_stop", object{"type": "content_block_stop", "index": index})
 		index++
 	}
 	if text := reply.Text + reply.Refusal; text != "" || reply.Cut || reply.Hang {
 		block(object{"type": "text", "text": ""}, func(delta func(object)) {
-			words(r, reply, text, func(s string) { delta(object{"type": "text_delta", "text": s}) })
+			streamText(r, reply, text, func(s string) { delta(object{"type": "text_delta", "text": s}) })
 		})
 	}
 	for _, c := range reply.Calls {
 		block(object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object{}}, func(delta func(object)) {
-			for _, s := range split(c.Args) {
+			for _, s := range splitText(c.Args) {
 				delta(object{"type": "input_json_delta", "partial_json": s})
 			}
 		})
@@ -161,6 +161,6 @@ func answerAnthropic(w http.ResponseWriter, r *http.Request, req Request, reply 
 	if reply.NoUsage {
 		used = object{}
 	}
-	event(w, "message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": used})
-	event(w, "message_stop", object{"type": "message_stop"})
+	sendEvent(w, "message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": used})
+	sendEvent(w, "message_stop", object{"type": "message_stop"})
 }

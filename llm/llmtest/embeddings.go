@@ -91,15 +91,15 @@ func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case reply.Hang:
 		<-r.Context().Done()
 	case reply.Raw != "":
-		raw(w, Reply{Raw: reply.Raw, Type: "application/json"})
+		sendRaw(w, Reply{Raw: reply.Raw, Type: "application/json"})
 	case reply.Status != 0:
 		refuse(w, openAI, Reply{Status: reply.Status, Code: reply.Code, RetryAfter: reply.RetryAfter, Message: strings.Join(req.Texts, " ")})
 	default:
-		vectors(w, req, reply)
+		sendVectors(w, req, reply)
 	}
 }
 
-func vectors(w http.ResponseWriter, req EmbedRequest, reply EmbedReply) {
+func sendVectors(w http.ResponseWriter, req EmbedRequest, reply EmbedReply) {
 	type embedding struct {
 		Object    string    `json:"object"`
 		Index     int       `json:"index"`
@@ -139,13 +139,13 @@ func Meanings(dimensions int, meanings map[string]string) EmbedScript {
 	return func(r EmbedRequest) EmbedReply {
 		var reply EmbedReply
 		for _, text := range r.Texts {
-			reply.Vectors = append(reply.Vectors, meaning(text, dimensions, meanings))
+			reply.Vectors = append(reply.Vectors, embedText(text, dimensions, meanings))
 		}
 		return reply
 	}
 }
 
-func meaning(text string, dimensions int, meanings map[string]string) []float64 {
+func embedText(text string, dimensions int, meanings map[string]string) []float64 {
 	sum := make([]float64, dimensions)
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789", r) }) {
 		if same, known := meanings[word]; known {

@@ -84,7 +84,7 @@ func (c geminiContent) read() []Message {
 		switch {
 		case p.FunctionResponse != nil:
 			text, failed := p.FunctionResponse.Response["error"]
-			list = append(list, Message{Role: "tool", CallID: p.FunctionResponse.ID, Text: text + p.FunctionResponse.Response["output"], Failed: failed})
+			list = append(list, Message{Role: "tool", CallID: p.FunctionResponse.ID, Text: text + p.FunctionResponse.Response["output"], IsError: failed})
 		case p.FunctionCall != nil:
 			args := p.FunctionCall.Args
 			if len(args) == 0 {
@@ -131,9 +131,9 @@ func answerGemini(w http.ResponseWriter, r *http.Request, req Request, reply Rep
 				}
 			}
 		}
-		event(w, "", res)
+		sendEvent(w, "", res)
 	}
-	words(r, reply, reply.Text+reply.Refusal, func(s string) { say(object{"text": s}, "") })
+	streamText(r, reply, reply.Text+reply.Refusal, func(s string) { say(object{"text": s}, "") })
 	for _, c := range reply.Calls {
 		call := object{"name": c.Name}
 		if c.ID != "" {

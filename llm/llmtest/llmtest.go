@@ -16,27 +16,27 @@ import (
 
 // Request is what a client asked.
 type Request struct {
-	Key         string // "" when there was none
-	Model       string
-	System      string
-	Messages    []Message // without the system message
-	Tools       []Tool
-	MaxTokens   int  // under any of its names
-	NewerLimit  bool // it came as max_completion_tokens
-	Temperature float64
-	JSON        bool
-	WantsUsage  bool
-	Marked      bool // the instructions, or else the tools, are marked to be cached (Anthropic)
+	Key             string // "" when there was none
+	Model           string
+	System          string
+	Messages        []Message // without the system message
+	Tools           []Tool
+	MaxTokens       int  // under any of its names
+	CompletionLimit bool // it came as max_completion_tokens
+	Temperature     float64
+	JSON            bool
+	WantsUsage      bool
+	CacheMarked     bool // the instructions, or else the tools, are marked to be cached (Anthropic)
 }
 
 // Message is one message of a request. A result of a tool is a message of its own, with the role "tool".
 type Message struct {
-	Role   string
-	Text   string
-	Images []string // their MIME types
-	Calls  []Call
-	CallID string // of a result
-	Failed bool   // a result that is marked as an error
+	Role    string
+	Text    string
+	Images  []string // their MIME types
+	Calls   []Call
+	CallID  string // of a result
+	IsError bool   // a result that is marked as an error
 }
 
 // Tool is a tool that a request offers.
@@ -143,8 +143,8 @@ type protocol struct {
 	refuse func(w io.Writer, r Reply)
 }
 
-// spoken is the protocol that an address belongs to.
-func spoken(path string) (protocol, bool) {
+// protocolFor is the protocol that an address belongs to.
+func protocolFor(path string) (protocol, bool) {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
 		return openAI, true
@@ -159,7 +159,7 @@ func spoken(path string) (protocol, bool) {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p, ok := spoken(r.URL.Path)
+	p, ok := protocolFor(r.URL.Path)
 	if !ok || r.Method != http.MethodPost {
 		refuse(w, p, Reply{Status: http.StatusNotFound, Message: "no such address"})
 		return
@@ -175,7 +175,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := s.script(r.Context(), req)
 	switch {
 	case reply.Raw != "":
-		raw(w, reply)
+		sendRaw(w, reply)
 	case reply.Status != 0:
 		refuse(w, p, reply)
 	default:
@@ -228,7 +228,7 @@ func refuse(w http.ResponseWriter, p protocol, r Reply) {
 	p.refuse(w, r)
 }
 
-func raw(w http.ResponseWriter, r Reply) {
+func sendRaw(w http.ResponseWriter, r Reply) {
 	if r.Type == "" {
 		r.Type = "text/event-stream"
 	}
@@ -242,8 +242,8 @@ func raw(w http.ResponseWriter, r Reply) {
 // send writes one JSON value. What cannot be sent has nobody to read it.
 func send(w io.Writer, v any) { _ = json.NewEncoder(w).Encode(v) }
 
-// event streams one event, named or not.
-func event(w http.ResponseWriter, name string, v any) {
+// sendEvent streams one event, named or not.
+func sendEvent(w http.ResponseWriter, name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // plain structs
@@ -255,9 +255,9 @@ func event(w http.ResponseWriter, name string, v any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// words streams a text piece by piece. A reply that is to be cut short or to hang never gets further.
-func words(r *http.Request, reply Reply, text string, piece func(string)) {
-	pieces := split(text)
+// streamText streams a text piece by piece. A reply that is to be cut short or to hang never gets further.
+func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
+	pieces := splitText(text)
 	for i, p := range pieces {
 		if i == (len(pieces)+1)/2 && (reply.Cut || reply.Hang) {
 			break
@@ -272,8 +272,8 @@ func words(r *http.Request, reply Reply, text string, piece func(string)) {
 	}
 }
 
-// split cuts a text into pieces of a few characters, at least two when there are two characters.
-func split(text string) []string {
+// splitText cuts a text into pieces of a few characters, at least two when there are two characters.
+func splitText(text string) []string {
 	var pieces []string
 	runes := []rune(text)
 	size := max(6, len(runes)/64) // a long text in pieces that do not take all day

@@ -59,7 +59,7 @@ func readOpenAI(r *http.Request) (Request, error) {
 		return Request{}, errors.New("only streams are served here")
 	}
 	req := Request{
-		Model: wire.Model, MaxTokens: wire.MaxTokens + wire.MaxCompletionTokens, NewerLimit: wire.MaxCompletionTokens > 0,
+		Model: wire.Model, MaxTokens: wire.MaxTokens + wire.MaxCompletionTokens, CompletionLimit: wire.MaxCompletionTokens > 0,
 		Temperature: wire.Temperature, JSON: wire.ResponseFormat.Type == "json_object", WantsUsage: wire.StreamOptions.IncludeUsage,
 	}
 	req.Key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -182,16 +182,16 @@ func answerOpenAI(w http.ResponseWriter, r *http.Request, req Request, reply Rep
 		if u == nil {
 			c.Choices = append(c.Choices, openAIChoice{Delta: d, FinishReason: stop})
 		}
-		event(w, "", c)
+		sendEvent(w, "", c)
 	}
 	chunk(openAIDelta{Role: "assistant"}, nil, nil)
-	words(r, reply, reply.Text, func(s string) { chunk(openAIDelta{Content: s}, nil, nil) })
-	for _, s := range split(reply.Refusal) {
+	streamText(r, reply, reply.Text, func(s string) { chunk(openAIDelta{Content: s}, nil, nil) })
+	for _, s := range splitText(reply.Refusal) {
 		chunk(openAIDelta{Refusal: s}, nil, nil)
 	}
 	for i, c := range reply.Calls {
 		chunk(openAIDelta{ToolCalls: []openAICall{{Index: i, ID: c.ID, Type: "function", Function: openAIFunction{Name: c.Name}}}}, nil, nil)
-		for _, s := range split(c.Args) {
+		for _, s := range splitText(c.Args) {
 			chunk(openAIDelta{ToolCalls: []openAICall{{Index: i, Function: openAIFunction{Arguments: s}}}}, nil, nil)
 		}
 	}
